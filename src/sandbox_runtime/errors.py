@@ -1,0 +1,54 @@
+"""Every exception this package raises on purpose.
+
+    SandboxError
+    ├── RequestError            the caller can mend it
+    │   ├── InvalidRequest      malformed or out of bounds
+    │   ├── NotFound            names something that does not exist
+    │   ├── Conflict            does not fit the present state
+    │   ├── Denied              the caller may not do this
+    │   └── TooMany             a bound on how much at once was reached; carries retry_after_s
+    ├── Unavailable             this deployment lacks what the request needs (a toolchain, a kernel feature)
+    └── PlatformFault           our fault: never scored against the program that ran
+
+A failing program is no exception: it is an Outcome. Each door (HTTP, CLI, …) has one table from these classes to its codes.
+"""
+
+from __future__ import annotations
+
+
+class SandboxError(Exception):
+    """Root of the tree; its text is fit to be shown to the caller."""
+
+
+class RequestError(SandboxError):
+    pass
+
+
+class InvalidRequest(RequestError):
+    pass
+
+
+class NotFound(RequestError):
+    pass
+
+
+class Conflict(RequestError):
+    pass
+
+
+class Denied(RequestError):
+    pass
+
+
+class TooMany(RequestError):
+    def __init__(self, message: str, retry_after_s: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unavailable(SandboxError):
+    pass
+
+
+class PlatformFault(SandboxError):
+    pass
