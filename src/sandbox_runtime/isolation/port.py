@@ -1,0 +1,71 @@
+"""The port every backend implements: a Backend opens Boxes, a Box starts Commands, a Running command ends in an Outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from sandbox_runtime.model import Command, LayerReport, Outcome, Policy
+
+Sink = Callable[[str, bytes], None]
+"""Called with "stdout" or "stderr" and a piece of output, while the command runs."""
+
+
+class Running(Protocol):
+    """A command that was started. Output is drained from the first moment on, whether or not anyone waits."""
+
+    async def wait(self) -> Outcome:
+        """The outcome, once every process of the command is dead."""
+        ...
+
+    def send_signal(self, number: int) -> None:
+        """To the command's first process."""
+        ...
+
+    def cancel(self) -> None:
+        """Kill the whole command; its outcome says cancelled."""
+        ...
+
+    def feed(self, data: bytes) -> None:
+        """More standard input, for a command started with interactive=True."""
+        ...
+
+    def end_input(self) -> None: ...
+
+
+class Box(Protocol):
+    """An isolated place. Commands run in it one after another; what they leave in its files stays until the box is closed."""
+
+    id: str
+    backend: str
+    files_fd: int
+    """Directory descriptor of the box's writable area. Reach below it only with openat2 and RESOLVE_BENEATH."""
+    writable: Mapping[str, str]
+    """Absolute folder as the program sees it → its place below files_fd. Always holds `workdir`."""
+    workdir: str
+
+    async def start(self, command: Command, *, sink: Sink | None = None, interactive: bool = False) -> Running: ...
+
+    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
+        """start and wait; a cancelled caller cancels the command."""
+        ...
+
+    async def close(self) -> None:
+        """Idempotent. Afterwards no process, mount, cgroup, descriptor or folder of the box is left."""
+        ...
+
+
+class Backend(Protocol):
+    """Made ready by `async with`; closes all its boxes on the way out."""
+
+    name: str
+
+    async def open(self, policy: Policy) -> Box:
+        """A fresh box. Raises Unavailable where the policy needs what this host lacks, PlatformFault where we failed."""
+        ...
+
+    def layers(self) -> Sequence[LayerReport]: ...
+
+
+Opening = AbstractAsyncContextManager[Backend]
