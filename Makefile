@@ -1,0 +1,79 @@
+# Every target sets up what it needs first: on a fresh machine `make run` and `make test` are all there is to do.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+HOST ?= 127.0.0.1
+PORT ?= 8080
+# Extra words for pytest, for example: make test PYTEST_ARGS="-n 2 -x"
+PYTEST_ARGS ?=
+# Extra words for the benchmark, for example: make bench BENCH_ARGS="--json bench.json"
+BENCH_ARGS ?=
+
+BIN := .venv/bin
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## system packages, .venv and the guest interpreter; nothing to do when all is there
+	@PYTHON="$(PYTHON)" scripts/setup.sh
+
+.PHONY: run
+run: setup ## serve on HOST:PORT (127.0.0.1:8080)
+	@exec $(BIN)/sandbox serve --host $(HOST) --port $(PORT)
+
+.PHONY: run-online
+run-online: run ## serve in production; give HOST=0.0.0.0 to listen on every address
+
+.PHONY: run-dev
+run-dev: setup ## serve, and start again whenever a source file changes
+	@exec $(BIN)/sandbox serve --host $(HOST) --port $(PORT) --reload
+
+.PHONY: test
+test: check ## every check, then every test
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: test-case
+test-case: setup ## the tests whose name contains CASE
+	@test -n "$(CASE)" || { echo 'say which: make test-case CASE=fork_bomb' >&2; exit 2; }
+	@$(BIN)/python -m pytest -k "$(CASE)" $(PYTEST_ARGS)
+
+.PHONY: test-case-pdb
+test-case-pdb: setup ## the same, stopping in the debugger at the first failure
+	@test -n "$(CASE)" || { echo 'say which: make test-case-pdb CASE=fork_bomb' >&2; exit 2; }
+	@$(BIN)/python -m pytest -k "$(CASE)" -x --pdb --timeout 0 $(PYTEST_ARGS)
+
+.PHONY: check
+check: lint ## lint, formatting, types and layers
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+.PHONY: lint
+lint: setup ## ruff: rules and formatting, changing nothing
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+.PHONY: format
+format: setup ## ruff: mend what can be mended
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+.PHONY: bench
+bench: setup ## measure this machine: engine, HTTP and their ratios
+	@$(BIN)/sandbox bench $(BENCH_ARGS)
+
+.PHONY: docs
+docs: setup ## write the generated pages of docs/ anew
+	@$(BIN)/sandbox docs --write
+
+.PHONY: lock
+lock: setup ## resolve requirements/*.lock anew, newest versions
+	@scripts/lock.sh
+
+.PHONY: clean
+clean: ## remove environments, caches and build results
+	rm -rf .venv .state/guest .state/lock .state/setup.lock .state/system-packages.tried build dist
+	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
