@@ -48,7 +48,7 @@ test-case-pdb: setup ## the same, stopping in the debugger at the first failure
 .PHONY: check
 check: lint ## lint, formatting, types and layers
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 .PHONY: lint
 lint: setup ## ruff: rules and formatting, changing nothing
