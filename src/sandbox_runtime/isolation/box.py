@@ -1,0 +1,211 @@
+"""A box as the server holds it: two channels, the descriptor of its init, its files, and a cgroup for each command."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import Conflict, PlatformFault
+from sandbox_runtime.isolation.channel import Channel, wait_readable
+from sandbox_runtime.isolation.kernel import rlimits
+from sandbox_runtime.isolation.kernel.cgroup.group import Group
+from sandbox_runtime.isolation.kernel.cgroup.place import Place
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.isolation.running import RunningCommand
+from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
+
+OPEN_TIMEOUT_S = 20.0
+DEATH_TIMEOUT_S = 10.0
+_REMOVE_TRIES = 1000
+_REMOVE_PAUSE_S = 0.005
+_UNBOUNDED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Furnishing:
+    """What a backend gives to each of its boxes."""
+
+    backend: str
+    label: str
+    workdir: str
+    writable: Mapping[str, str]
+    keep_bytes: int
+    place: Place
+    warm_python: str | None = None
+    """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
+
+
+class InitBox:
+    """A box whose init speaks the protocol of inside/."""
+
+    def __init__(self, box_id: str, policy: Policy, furnishing: Furnishing, orders: Channel, reports: Channel) -> None:
+        """Opens the cgroup of the first command: its entries travel with the request for the box."""
+        self.id = box_id
+        self.policy = policy
+        self.furnishing = furnishing
+        self.backend = furnishing.backend
+        self.label = furnishing.label
+        self.workdir = furnishing.workdir
+        self.writable = furnishing.writable
+        self.keep_bytes = furnishing.keep_bytes
+        self.orders = orders
+        self.reports = reports
+        self.files_fd = -1
+        self.pidfd = -1
+        self.on_close: list[Callable[[], object]] = []
+        self._commands = 0
+        self._group = self._next_group()
+        self._busy = False
+        self._used = False
+        self._alive = True
+        self._closing: asyncio.Future[None] | None = None
+
+    async def get_ready(self) -> None:
+        """Wait for init to take on the layers and for the first runner to stand by."""
+        received = await self.reports.receive(OPEN_TIMEOUT_S)
+        if received.message is None or not received.message.get("ready"):
+            raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+        self.files_fd = received.descriptors[0]
+        await self._meet_runner()
+
+    async def _meet_runner(self) -> None:
+        hello = await self.orders.receive(OPEN_TIMEOUT_S)
+        if hello.message is None:
+            raise PlatformFault("a box could not be made: its runner died")
+
+    def _next_group(self) -> Group:
+        self._commands += 1
+        return self.furnishing.place.open_group(f"{self.id}_{self._commands}")
+
+    @contextlib.contextmanager
+    def entries(self) -> Iterator[list[int]]:
+        """Descriptors that let the next runner into its cgroup, open for as long as it takes to send them."""
+        opened = self._group.open_entries()
+        try:
+            yield opened
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+
+    async def start(self, command: Command, *, sink: Sink | None = None, interactive: bool = False) -> RunningCommand:
+        if self._busy or not self._alive:
+            raise Conflict("a box runs one command at a time" if self._alive else "the box is closed")
+        self._busy = True
+        try:
+            if self._used:
+                await self._next_runner()
+            self._used = True
+            self._set_limits(command.limits)
+            running = RunningCommand(self, command, self._group, sink, interactive)
+            running.begin(self._order(command))
+        except BaseException:
+            self._busy = False
+            raise
+        return running
+
+    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
+        running = await self.start(command, sink=sink)
+        try:
+            return await running.wait()
+        except asyncio.CancelledError:
+            running.cancel()
+            raise
+
+    async def _next_runner(self) -> None:
+        await self._drop_group()
+        self._group = self._next_group()
+        with self.entries() as entries:
+            self.reports.send({"next": True}, entries)
+        await self._meet_runner()
+
+    def _set_limits(self, limits: Limits) -> None:
+        without = self.policy.without
+        self._group.limit(
+            memory_bytes=None if Layer.memory in without else limits.memory_bytes,
+            processes=_UNBOUNDED if Layer.processes in without else limits.processes,
+            cpu_cores=_UNBOUNDED if Layer.cpu in without else limits.cpu_cores,
+        )
+
+    def _order(self, command: Command) -> dict[str, object]:
+        limits, controllers = command.limits, self.furnishing.place.controllers
+        return {
+            "argv": list(command.argv),
+            "env": dict(command.env),
+            "cwd": command.cwd,
+            "warm": self._can_be_warm(command),
+            "rlimits": rlimits.plan(
+                file_bytes=limits.file_bytes,
+                open_files=limits.open_files,
+                cpu_s=limits.cpu_s,
+                processes=None if "pids" in controllers else limits.processes,
+                memory_bytes=None if "memory" in controllers else limits.memory_bytes,
+            ),
+        }
+
+    def _can_be_warm(self, command: Command) -> bool:
+        """A file to run in place of `python FILE`, with nothing in the environment that an interpreter reads when it starts."""
+        argv = command.argv
+        if self.furnishing.warm_python is None or argv[0] != self.furnishing.warm_python:
+            return False
+        plain = len(argv) > 1 and argv[1].endswith(".py") and not argv[1].startswith("-")
+        return plain and not any(name.startswith(_READ_AT_START) for name in command.env)
+
+    def disk_usage(self) -> tuple[int, int, bool]:
+        if self.files_fd < 0:
+            return 0, 0, False
+        area = os.fstatvfs(self.files_fd)
+        full = area.f_bfree == 0 or (area.f_files > 0 and area.f_ffree == 0)
+        return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree, full
+
+    def command_ended(self, *, box_alive: bool) -> None:
+        self._busy = False
+        self._alive = self._alive and box_alive
+
+    def kill_now(self) -> None:
+        self._alive = False
+        if self.pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    async def close(self) -> None:
+        """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""
+        if self._closing is None:
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        self.kill_now()
+        try:
+            if self.pidfd >= 0:
+                await wait_readable(self.pidfd, DEATH_TIMEOUT_S)
+        finally:
+            try:
+                await self._drop_group()
+            finally:
+                self._release()
+
+    async def _drop_group(self) -> None:
+        """Empty as a rule, and gone at the first try; a process that is still on its way out gets a moment."""
+        for _ in range(_REMOVE_TRIES):
+            if self._group.remove():
+                return
+            self._group.kill()
+            await asyncio.sleep(_REMOVE_PAUSE_S)
+        raise PlatformFault(f"processes of {self.id} cannot be ended")
+
+    def _release(self) -> None:
+        self.orders.close()
+        self.reports.close()
+        for descriptor in (self.pidfd, self.files_fd):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.pidfd = self.files_fd = -1
+        for action in reversed(self.on_close):
+            action()
+
+
+_READ_AT_START = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")

@@ -1,0 +1,60 @@
+"""The guest's interpreter: where it lives and what of the machine a box must see for it to work."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import Unavailable
+
+WORKDIR = "/workspace"
+HOME = "/home/sandbox"
+WRITABLE: Mapping[str, str] = {
+    WORKDIR: "workspace",
+    HOME: "home",
+    "/tmp": "tmp",
+    "/var/tmp": "var-tmp",
+    "/mnt": "mnt",
+    "/run": "run",
+    "/dev/shm": "shm",
+}
+"""Folders of a box that programs may write to, and the name of each in its writable area."""
+
+_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_QUESTION = (
+    "import json,sys;print(json.dumps([sys.executable,sys.version_info[:2],[sys.prefix,sys.exec_prefix,sys.base_prefix,sys.base_exec_prefix]]))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    python: str
+    version: tuple[int, int]
+    prefixes: tuple[str, ...]
+
+    @property
+    def base_env(self) -> dict[str, str]:
+        """What every command gets, and all it gets besides what the caller adds."""
+        return {
+            "PATH": f"{os.path.dirname(self.python)}:{_SYSTEM_PATH}",
+            "HOME": HOME,
+            "LANG": "C.UTF-8",
+            "TMPDIR": "/tmp",
+        }
+
+
+def examine(python: str) -> Guest:
+    """Ask the interpreter about itself. Raises Unavailable where it cannot be used."""
+    try:
+        answer = subprocess.run(
+            [python, "-c", _QUESTION], env={"PATH": _SYSTEM_PATH}, capture_output=True, timeout=30, check=True, cwd="/"
+        )
+        executable, version, prefixes = json.loads(answer.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise Unavailable(f"the guest interpreter {python} cannot be used: {error}; set guest_python to a working one") from error
+    if tuple(version) < (3, 10):
+        raise Unavailable(f"the guest interpreter {python} is Python {version[0]}.{version[1]}; at least 3.10 is needed")
+    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)))

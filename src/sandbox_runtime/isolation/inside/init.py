@@ -1,0 +1,217 @@
+"""pid 1 of a box: forks runners, reaps, forwards signals, ends everything on the server's word, and dies with the box."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+
+from sandbox_runtime.isolation.inside import boxing, runner, wire
+from sandbox_runtime.isolation.inside.setup import Setup
+from sandbox_runtime.isolation.kernel import descriptors, reaping, seccomp
+from sandbox_runtime.isolation.kernel.cgroup import tree
+
+DENIED_NAMES_KEPT = 64
+
+
+class Init:
+    """Returns from live() only in a runner that has a warm order to run; everything else ends in _exit."""
+
+    def __init__(self, orders: socket.socket, reports: socket.socket, setup: Setup, filter_program: bytes, entries: list[int]) -> None:
+        self.orders = orders
+        self.reports = reports
+        self.entries = entries
+        self.setup = setup
+        self.filter = filter_program if setup.filtered else None
+        self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.poll = select.poll()
+
+    def live(self) -> runner.Order | None:
+        try:
+            self._set_up()
+        except Exception as error:
+            wire.send(self.reports, {"fault": f"{type(error).__name__}: {error}"})
+            os._exit(1)
+        while True:
+            order = self._one_command()
+            if order is not None:
+                return order
+
+    def _set_up(self) -> None:
+        own = [self.orders.fileno(), self.reports.fileno(), self.wake, self.wake_in, *self.entries]
+        if self.setup.has("descriptors"):
+            descriptors.close_but(own)
+        if self.setup.own_pids is False:
+            reaping.adopt_orphans()
+        if self.setup.made_by_us:
+            files = boxing.enclose(self.setup, self._wait_for_network)
+        else:
+            files = os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        boxing.give_up_rights(self.setup)
+        wire.send(self.reports, {"ready": True}, [files])
+        os.close(files)
+        self.poll.register(self.reports, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
+        self._listen_to_signals()
+
+    def _wait_for_network(self) -> str:
+        wire.send(self.reports, {"network": True})
+        message, _ = wire.receive(self.reports)
+        if message is None or "resolver" not in message:
+            os._exit(1)
+        return str(message["resolver"])
+
+    def _one_command(self) -> runner.Order | None:
+        ours, theirs = wire.pair()
+        pid = os.fork()
+        if pid == 0:
+            ours.close()
+            tree.enter(self.entries)
+            return runner.Runner(self.orders, theirs, self.filter, self.setup).take_order()
+        theirs.close()
+        self._close_entries()
+        try:
+            _Command(self, pid, ours).watch()
+        finally:
+            ours.close()
+        self._wait_for_next()
+        return None
+
+    def _listen_to_signals(self) -> None:
+        """Only SIGCHLD has a handler, so only it can reach pid 1 from inside the box."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, _nothing)
+        signal.set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
+
+    def _wait_for_next(self) -> None:
+        """A box for one command is killed right here; another runner is forked only when the server asks for it."""
+        message, self.entries = wire.receive(self.reports)
+        if message is None or not message.get("next"):
+            os._exit(0)
+
+    def _close_entries(self) -> None:
+        """They let their holder into the command's cgroup: the runner has used them, nobody else shall."""
+        for descriptor in self.entries:
+            os.close(descriptor)
+        self.entries = []
+
+
+def enter(orders: socket.socket, reports: socket.socket) -> None:
+    """The init of a box that something else has made; its setup comes as the first report-side message. Never returns."""
+    message, entries = wire.receive(reports)
+    if message is None:
+        os._exit(1)
+    Init(orders, reports, Setup.from_message(message), seccomp.build(notify=True), entries).live()
+    raise AssertionError("a box without a warm interpreter got a warm order")
+
+
+class _Command:
+    """The life of one command as init sees it."""
+
+    def __init__(self, init: Init, pid: int, relay: socket.socket) -> None:
+        self.init = init
+        self.pid = pid
+        self.relay = relay
+        self.listener: int | None = None
+        self.denied: dict[str, int] = {}
+        self.reaped = reaping.Reaped()
+        self.status: int | None = None
+
+    def watch(self) -> None:
+        poll = self.init.poll
+        poll.register(self.relay, select.POLLIN)
+        try:
+            while self.status is None:
+                for descriptor, event in poll.poll():
+                    self._handle(descriptor, event)
+        finally:
+            self._unregister(self.relay.fileno())
+        reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+        self._drop_listener()
+        self._report()
+
+    def _handle(self, descriptor: int, event: int) -> None:
+        if descriptor == self.init.wake:
+            os.read(descriptor, 4096)
+            self._collect()
+        elif descriptor == self.init.reports.fileno():
+            self._obey()
+        elif descriptor == self.listener:
+            self._answer(event)
+        else:
+            self._take_listener()
+
+    def _collect(self) -> None:
+        while (dead := self.reaped.collect(os.WNOHANG)) is not None:
+            if dead[0] == self.pid:
+                self.status = dead[1]
+
+    def _obey(self) -> None:
+        message, _ = wire.receive(self.init.reports)
+        if message is None:
+            reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+            os._exit(0)
+        number = int(message.get("signal", 0))
+        if number == signal.SIGKILL:
+            self._end_now()
+        elif number:
+            os.kill(self.pid, number)
+
+    def _end_now(self) -> None:
+        """Everyone dies at once, so that none outlives the first one to start something new. SIGCHLD tells when it is done."""
+        if self.init.setup.own_pids:
+            reaping.signal_everyone()
+        else:
+            reaping.signal_descendants()
+
+    def _take_listener(self) -> None:
+        """The runner hands over the seccomp listener just before it becomes the guest's program, then its end closes."""
+        _, passed, _, _ = socket.recv_fds(self.relay, 16, 1, socket.MSG_CMSG_CLOEXEC)
+        self._unregister(self.relay.fileno())
+        if passed:
+            self.listener = passed[0]
+            self.init.poll.register(self.listener, select.POLLIN)
+
+    def _answer(self, event: int) -> None:
+        if self.listener is None or not event & select.POLLIN:
+            self._drop_listener()
+            return
+        name = seccomp.answer_one(self.listener)
+        if name is not None and (name in self.denied or len(self.denied) < DENIED_NAMES_KEPT):
+            self.denied[name] = self.denied.get(name, 0) + 1
+
+    def _drop_listener(self) -> None:
+        if self.listener is not None:
+            self._unregister(self.listener)
+            os.close(self.listener)
+            self.listener = None
+
+    def _unregister(self, descriptor: int) -> None:
+        try:
+            self.init.poll.unregister(descriptor)
+        except KeyError:
+            pass
+
+    def _report(self) -> None:
+        status = self.status or 0
+        signaled = os.WIFSIGNALED(status)
+        report = {
+            "ended": True,
+            "exit_code": None if signaled else os.WEXITSTATUS(status),
+            "signal": os.WTERMSIG(status) if signaled else None,
+            "user_s": self.reaped.user_s,
+            "system_s": self.reaped.system_s,
+            "memory_peak_bytes": self.reaped.memory_peak_bytes,
+            "processes": self.reaped.processes,
+            "denied": self.denied,
+        }
+        try:
+            wire.send(self.init.reports, report)
+        except OSError:
+            os._exit(0)
+
+
+def _nothing(number: int, frame: object) -> None:
+    """SIGCHLD needs a handler for the wake-up descriptor to be written."""

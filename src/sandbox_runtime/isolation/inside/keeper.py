@@ -1,0 +1,119 @@
+"""Cleans up behind a server that is gone, however it went.
+
+Theory of operation. The server starts the keeper once, in a session of its own so that signals to the server's process group pass
+it by, and joined to it by one socket. Over it the server names what must not outlive it: cgroup directories, folders, processes.
+The keeper sleeps until the server is gone (its end of the socket closes, or its pidfd says that it died, whichever comes first:
+a stray copy of the socket in some child must not keep the dead alive), then kills and removes everything still on its list, and
+exits. It runs no guest code and reads nothing a guest wrote.
+
+Messages are JSON lines: ["watch", kind, value], ["forget", kind, value] and ["end"]. Kinds: "cgroup" and "folder" with a path, "home"
+with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is ready.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from sandbox_runtime.isolation.kernel import folders
+from sandbox_runtime.isolation.kernel.cgroup import tree
+
+_CGROUPS_WAIT_S = 5.0
+_PROCESSES_WAIT_S = 2.0
+_DEAF_TO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+
+
+class Watched:
+    """What must not outlive the server. A process is pinned by a pidfd as soon as it is named."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, list[str]] = {"cgroup": [], "home": [], "folder": []}
+        self.processes: dict[int, int] = {}
+
+    def obey(self, line: bytes) -> bool:
+        """False when the server says that this is the end."""
+        verb, *rest = json.loads(line)
+        if verb == "end":
+            return False
+        kind, value = rest
+        if kind == "process":
+            self._watch_process(*value) if verb == "watch" else self._forget_process(value[0])
+        elif verb == "watch":
+            self.paths[kind].append(value)
+        elif value in self.paths[kind]:
+            self.paths[kind].remove(value)
+        return True
+
+    def _watch_process(self, pid: int, start: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            fd = os.pidfd_open(pid)
+            if tree.start_time(pid) == start:
+                self.processes[pid] = fd
+            else:
+                os.close(fd)
+
+    def _forget_process(self, pid: int) -> None:
+        fd = self.processes.pop(pid, None)
+        if fd is not None:
+            os.close(fd)
+
+    def clean_up(self) -> list[str]:
+        """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into the folders."""
+        self._kill_processes()
+        deadline = time.monotonic() + _CGROUPS_WAIT_S
+        left = [path for path in self.paths["cgroup"] if not tree.remove_tree(path, deadline - time.monotonic())]
+        for home in self.paths["home"]:
+            tree.put_back(home)
+        return left + [path for path in self.paths["folder"] if not folders.remove_folder(path)]
+
+    def _kill_processes(self) -> None:
+        for fd in self.processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(fd, signal.SIGKILL)
+        deadline = time.monotonic() + _PROCESSES_WAIT_S
+        for fd in self.processes.values():
+            select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+
+
+def main(socket_fd: int, server_pid: int) -> None:
+    for number in _DEAF_TO:
+        signal.signal(number, signal.SIG_IGN)
+    server = socket.socket(fileno=socket_fd)
+    watched = Watched()
+    server.sendall(b"+")
+    _listen(server, _pin_server(server_pid), watched)
+    left = watched.clean_up()
+    for path in left:
+        print(f"sandbox keeper: could not remove {path}", file=sys.stderr)
+    sys.exit(1 if left else 0)
+
+
+def _pin_server(pid: int) -> int | None:
+    """None where the kernel has no pidfds: the end of the socket has to tell then. A server that died already ends the socket."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
+def _listen(server: socket.socket, server_pidfd: int | None, watched: Watched) -> None:
+    """Until the server is gone and everything that it said has been read."""
+    signs = [server] if server_pidfd is None else [server, server_pidfd]
+    unread = b""
+    while True:
+        select.select(signs, [], [])
+        try:
+            piece = server.recv(65536, socket.MSG_DONTWAIT)
+        except BlockingIOError:  # nothing more from a server that is dead
+            return
+        except ConnectionResetError:
+            return
+        *lines, unread = (unread + piece).split(b"\n")
+        if not piece or not all([watched.obey(line) for line in lines]):
+            return

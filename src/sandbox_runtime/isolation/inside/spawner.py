@@ -1,0 +1,164 @@
+"""Gate and spawner: see the package's theory of operation."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+from typing import Any
+
+from sandbox_runtime.isolation.inside import boxing, wire
+from sandbox_runtime.isolation.inside.init import Init
+from sandbox_runtime.isolation.inside.runner import Order
+from sandbox_runtime.isolation.inside.setup import Setup
+from sandbox_runtime.isolation.inside.warm import WarmInterpreter
+from sandbox_runtime.isolation.kernel import capabilities, descriptors, mounts, namespaces, seccomp
+
+
+def enter(channel: socket.socket, warm: WarmInterpreter) -> Order:
+    """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
+    config, _ = wire.receive(channel)
+    if config is None:
+        os._exit(1)
+    descriptors.close_but([channel.fileno()])
+    try:
+        spawner = _pass_gate(channel, config)
+    except OSError as error:
+        wire.send(channel, {"fault": str(error)})
+        os._exit(1)
+    if spawner:
+        _guard(channel, spawner)
+    return _Spawner(channel, config, warm).serve()
+
+
+def _pass_gate(channel: socket.socket, config: dict[str, Any]) -> int:
+    """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner."""
+    if config["rootless"]:
+        uid, gid = os.geteuid(), os.getegid()
+        namespaces.leave(namespaces.NEW_USER)
+        namespaces.map_single_user(0, uid, gid)
+    namespaces.leave(namespaces.NEW_PID)
+    return os.fork()
+
+
+def _guard(channel: socket.socket, spawner: int) -> None:
+    """Live as long as both the server and the spawner do. Never reads: the channel is the spawner's."""
+    watched = os.pidfd_open(spawner)
+    poll = select.poll()
+    poll.register(channel, 0)
+    poll.register(watched, select.POLLIN)
+    poll.poll()
+    os.kill(spawner, signal.SIGKILL)
+    os.waitpid(spawner, 0)
+    os._exit(0)
+
+
+class _Spawner:
+    def __init__(self, channel: socket.socket, config: dict[str, Any], warm: WarmInterpreter) -> None:
+        self.channel = channel
+        self.config = config
+        self.warm = warm
+        self.without = frozenset(config["box"]["without"])
+        self.filter = seccomp.build(notify=True)
+        self.own_pid_namespace = -1
+
+    def serve(self) -> Order:
+        capabilities.die_with_parent(signal.SIGKILL)
+        try:
+            self._prepare()
+        except Exception as error:
+            wire.send(self.channel, {"fault": f"{type(error).__name__}: {error}"})
+            os._exit(1)
+        wire.send(self.channel, {"ready": True})
+        while True:
+            request, passed = wire.receive(self.channel)
+            if request is None:
+                os._exit(0)
+            order = self._open_box(request, passed)
+            if order is not None:
+                return order
+            _reap()
+
+    def _prepare(self) -> None:
+        namespaces.leave(namespaces.NEW_MOUNT)
+        mounts.make_private()
+        root = self.config["place"]
+        mounts.build_root(root, self.config["view"], self._folders(), host_devices="devices" in self.without)
+        mounts.mount_proc(root + boxing.SPAWNER_PROC)
+        self._make_shared_scratch(root)
+        mounts.pivot(root)
+        self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        failed = self._preload()
+        if failed:
+            raise ImportError(failed)
+        self.warm.preloaded()
+
+    def _folders(self) -> list[str]:
+        places = [boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC, "/proc", "/sys", *self.config["box"]["writable"]]
+        return places if "devices" in self.without else [*places, "/dev/pts"]
+
+    def _make_shared_scratch(self, root: str) -> None:
+        if "mount" in self.without:
+            place = root + boxing.SHARED_SCRATCH
+            mounts.mount("tmpfs", place, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0755,size=64m")
+            for name in self.config["box"]["writable"].values():
+                os.mkdir(f"{place}/{name}")
+                os.chmod(f"{place}/{name}", 0o1777)
+
+    def _preload(self) -> str:
+        """Modules of the preset, imported where boxes will see them from. What cannot be imported is told, not skipped."""
+        sys.path[:] = [entry for entry in sys.path if entry != self.config["code"]]
+        os.chdir("/")
+        for name in self.config["preload"]:
+            try:
+                importlib.import_module(name)
+            except Exception as error:
+                return f"cannot preload {name}: {type(error).__name__}: {error}"
+        return ""
+
+    def _open_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
+        """Fork the init of a new box straight into its pid namespace: unshare for the child, then go back for the next one."""
+        own_pids = "pid" not in self.without
+        if own_pids:
+            namespaces.leave(namespaces.NEW_PID)
+        pid = self._fork(request)
+        if pid == 0:
+            return self._become_init(request, passed)
+        if own_pids:
+            namespaces.enter(self.own_pid_namespace, namespaces.NEW_PID)
+        for descriptor in passed:
+            os.close(descriptor)
+        if pid > 0:
+            self._announce(request, pid)
+        return None
+
+    def _fork(self, request: dict[str, Any]) -> int:
+        try:
+            return os.fork()
+        except OSError as error:
+            wire.send(self.channel, {"refused": request["id"], "why": str(error)})
+            return -1
+
+    def _announce(self, request: dict[str, Any], pid: int) -> None:
+        watched = os.pidfd_open(pid)
+        try:
+            wire.send(self.channel, {"opened": request["id"]}, [watched])
+        finally:
+            os.close(watched)
+
+    def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
+        orders, reports = (socket.socket(fileno=descriptor) for descriptor in passed[:2])
+        setup = Setup.from_message({**self.config["box"], **request["box"]})
+        self.channel.detach()
+        return Init(orders, reports, setup, self.filter, passed[2:]).live()
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass

@@ -1,0 +1,147 @@
+"""The server's side of the keeper: the process that cleans up when the server is killed without a chance to do so itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import sandbox_runtime
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.kernel.cgroup import tree
+from sandbox_runtime.isolation.kernel.cgroup.place import Place
+
+_ANSWER_S = 10.0
+_CLEAN_UP_S = 90.0
+_BOOT = """
+import sys
+sys.path.append(sys.argv[1])
+from sandbox_runtime.isolation.inside.keeper import main
+main(int(sys.argv[2]), int(sys.argv[3]))
+"""
+
+
+class Keeper:
+    """What is watched dies with this process. Sync and quick, but for start (tens of milliseconds) and close.
+
+    A keeper that was killed itself is started anew, with the whole list, by the next call or by revive.
+    """
+
+    def __init__(self, python: str = sys.executable) -> None:
+        self._python = python
+        self._watched: dict[tuple[str, str | int], bytes] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+
+    def start(self) -> None:
+        """Raises PlatformFault where the keeper does not come up."""
+        self._put_down()
+        ours, theirs = socket.socketpair()
+        ours.settimeout(_ANSWER_S)
+        self._socket = ours
+        try:
+            with theirs:
+                self._process = self._spawn(theirs.fileno())
+            ready = ours.recv(1)
+            ours.sendall(b"".join(self._watched.values()))
+        except OSError as error:
+            self._put_down()
+            raise PlatformFault(f"the keeper did not come up: {error}") from error
+        if not ready:
+            raise PlatformFault(f"the keeper ended at once, with status {self._process.wait(_ANSWER_S)}")
+
+    def revive(self) -> None:
+        """Start it anew if it is dead; cheap when it is not."""
+        if self._process is None or self._process.poll() is not None:
+            self.start()
+
+    def watch_place(self, place: Place) -> None:
+        for kind, path in _parts(place):
+            self._watch(kind, path, path)
+
+    def forget_place(self, place: Place) -> None:
+        """After it was closed."""
+        for kind, path in _parts(place):
+            self._forget(kind, path, path)
+
+    def watch_folder(self, path: str) -> None:
+        path = os.path.abspath(path)
+        self._watch("folder", path, path)
+
+    def forget_folder(self, path: str) -> None:
+        path = os.path.abspath(path)
+        self._forget("folder", path, path)
+
+    def watch_process(self, pid: int) -> None:
+        """One that is dead already needs no watching."""
+        start = tree.start_time(pid)
+        if start is not None:
+            self._watch("process", pid, [pid, start])
+
+    def forget_process(self, pid: int) -> None:
+        self._forget("process", pid, [pid])
+
+    def close(self) -> bool:
+        """Have everything still watched removed, and end. True when nothing is left of it. Idempotent."""
+        process, channel = self._process, self._socket
+        self._process = self._socket = None
+        if process is None or channel is None:
+            return True
+        with contextlib.suppress(OSError), channel:
+            channel.sendall(_line("end"))
+        try:
+            return process.wait(_CLEAN_UP_S) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return False
+
+    def _spawn(self, socket_fd: int) -> subprocess.Popen[bytes]:
+        source = str(Path(sandbox_runtime.__file__).parent.parent)
+        return subprocess.Popen(
+            [self._python, "-I", "-S", "-E", "-B", "-c", _BOOT, source, str(socket_fd), str(os.getpid())],
+            pass_fds=[socket_fd],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            cwd="/",
+            env={},
+        )
+
+    def _watch(self, kind: str, key: str | int, value: object) -> None:
+        self._watched[kind, key] = _line("watch", kind, value)
+        self._deliver(self._watched[kind, key])
+
+    def _forget(self, kind: str, key: str | int, value: object) -> None:
+        if self._watched.pop((kind, key), None):
+            self._deliver(_line("forget", kind, value))
+
+    def _deliver(self, line: bytes) -> None:
+        """Before start there is nobody to tell: start tells everything. To one that does not listen, a new one is sent."""
+        if self._socket is None:
+            return
+        try:
+            self._socket.sendall(line)
+        except OSError:
+            self.start()
+
+    def _put_down(self) -> None:
+        """Kill a keeper that does not answer before its socket is closed: it would take that for the end and clean up."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._socket is not None:
+            self._socket.close()
+        self._process = self._socket = None
+
+
+def _parts(place: Place) -> list[tuple[str, str]]:
+    return [*(("cgroup", path) for path in place.directories), *([("home", place.home)] if place.home else [])]
+
+
+def _line(*words: object) -> bytes:
+    return json.dumps(words).encode() + b"\n"

@@ -1,0 +1,87 @@
+"""Privileges a process gives up for itself and for all it will ever start."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+
+from sandbox_runtime.isolation.kernel import libc
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_CAPBSET_READ = 23
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_VERSION_3 = 0x20080522
+_MOST_CAPABILITIES = 64
+
+
+class _Header(ctypes.Structure):
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+class _Word(ctypes.Structure):
+    """Each set is 64 bits wide and given as two words."""
+
+    _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
+
+
+_Words = _Word * 2
+
+
+def drop_all() -> None:
+    """Empty all five sets of the calling thread. The bounding set goes first, while we may still lower it: without it even a file
+    with capabilities, or user 0 of the namespace, gets nothing back at execve."""
+    for capability in range(_MOST_CAPABILITIES):
+        if not _drop_from_bounding_set(capability):
+            break
+    libc.call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    libc.call("capset", ctypes.byref(_Header(_VERSION_3, 0)), ctypes.byref(_Words()))
+
+
+def _drop_from_bounding_set(capability: int) -> bool:
+    """False past the last capability that this kernel has."""
+    try:
+        libc.call("prctl", _PR_CAPBSET_DROP, capability, 0, 0, 0)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        if _is_in_bounding_set(capability):
+            raise
+    return True
+
+
+def _is_in_bounding_set(capability: int) -> bool:
+    """Who may not lower the set is told so even about capabilities that do not exist, hence the EINVAL here."""
+    try:
+        return libc.call("prctl", _PR_CAPBSET_READ, capability, 0, 0, 0) == 1
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        raise
+
+
+def effective() -> int:
+    """The effective set of the calling thread, bit n standing for capability n."""
+    words = _Words()
+    libc.call("capget", ctypes.byref(_Header(_VERSION_3, 0)), ctypes.byref(words))
+    low, high = words[0].effective, words[1].effective
+    return int(low) | int(high) << 32
+
+
+def forbid_new_privileges() -> None:
+    """From here on no execve gives more rights than the caller has; needed before an unprivileged seccomp filter."""
+    libc.call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Not dumpable: other processes of the same user cannot read this one's memory, environment or descriptors through /proc."""
+    libc.call("prctl", _PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
+
+
+def die_with_parent(signal: int) -> None:
+    """Have the kernel send us the signal when the thread that forked us ends. A parent that is already gone sends nothing: compare
+    os.getppid() with the expected one afterwards. Changing user or group ids undoes it, so call it after that."""
+    libc.call("prctl", _PR_SET_PDEATHSIG, int(signal), 0, 0, 0)

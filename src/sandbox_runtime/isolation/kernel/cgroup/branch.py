@@ -1,0 +1,112 @@
+"""The server's directory in one hierarchy, with the groups of its commands below it.
+
+Files are reached as "group/file" relative to one directory descriptor, so a group costs no descriptor of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+
+from sandbox_runtime.isolation.kernel.cgroup import tree
+
+CPU_PERIOD_US = 100_000
+_LEAST_QUOTA_US = 1_000
+
+
+class Branch(ABC):
+    entry_file = "cgroup.procs"
+
+    def __init__(self, path: str, controllers: Iterable[str]) -> None:
+        self.path = path
+        self.controllers = frozenset(controllers)
+        self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def make(self, group: str) -> None:
+        os.mkdir(group, dir_fd=self.fd)
+
+    def remove(self, group: str) -> bool:
+        """True when the group is gone; False while processes are in it."""
+        try:
+            os.rmdir(group, dir_fd=self.fd)
+        except FileNotFoundError:
+            return True
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            return False
+        return True
+
+    def write(self, group: str, file: str, text: str) -> None:
+        tree.write_file(f"{group}/{file}", text, dir_fd=self.fd)
+
+    def number(self, group: str, file: str) -> int | None:
+        text = tree.read_file(f"{group}/{file}", dir_fd=self.fd)
+        return None if text is None else int(text)
+
+    def table(self, group: str, file: str) -> dict[str, int]:
+        """A file of lines "name number"; empty where the kernel has no such file."""
+        words = (tree.read_file(f"{group}/{file}", dir_fd=self.fd) or "").split()
+        return dict(zip(words[::2], map(int, words[1::2]), strict=False))
+
+    def kill(self, group: str) -> None:
+        tree.kill_directory(os.path.join(self.path, group))
+
+    def add(self, group: str, pid: int) -> None:
+        self.write(group, "cgroup.procs", str(pid))
+
+    def open_entry(self, group: str) -> int:
+        return os.open(f"{group}/{self.entry_file}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self.fd)
+
+    def limit_processes(self, group: str, processes: int) -> None:
+        self.write(group, "pids.max", str(processes))
+
+    def processes_peak(self, group: str) -> int | None:
+        return self.number(group, "pids.peak")
+
+    def processes_refused(self, group: str) -> int | None:
+        return self.table(group, "pids.events").get("max")
+
+    @abstractmethod
+    def limit_memory(self, group: str, was: int | None, now: int | None) -> None:
+        """Memory with swap closed. was: the limit now in force."""
+
+    @abstractmethod
+    def limit_cpu(self, group: str, quota_us: int | None) -> None:
+        """CPU time per CPU_PERIOD_US."""
+
+    @abstractmethod
+    def cpu_s(self, group: str) -> float | None: ...
+
+    @abstractmethod
+    def cpu_times(self, group: str) -> tuple[float, float] | None:
+        """User and system seconds, which together are cpu_s."""
+
+    @abstractmethod
+    def memory_peak(self, group: str) -> int | None: ...
+
+    @abstractmethod
+    def oom_kills(self, group: str) -> int | None: ...
+
+    @abstractmethod
+    def memory_limit_hits(self, group: str) -> int | None:
+        """How often the group ran into its own limit; a kill without any was made by a limit further out, or by the host."""
+
+
+def quota_us(cpu_cores: float, cores_here: int) -> int | None:
+    """None: as much as the machine has needs no quota."""
+    return None if cpu_cores >= cores_here else max(_LEAST_QUOTA_US, int(cpu_cores * CPU_PERIOD_US))
+
+
+def write_if_there(path: str, text: str) -> None:
+    """For knobs that some kernels lack and that only tighten what already holds."""
+    with contextlib.suppress(FileNotFoundError):
+        tree.write_file(path, text)

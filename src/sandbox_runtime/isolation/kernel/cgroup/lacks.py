@@ -1,0 +1,60 @@
+"""Why a controller is not to be had on this host, and the exact fix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.isolation.kernel.cgroup import tree
+from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount
+
+_KERNEL_FIX = {
+    "memory": "boot the kernel with cgroup_enable=memory (and one built with CONFIG_MEMCG)",
+    "pids": "boot a kernel built with CONFIG_CGROUP_PIDS",
+    "cpu": "boot a kernel built with CONFIG_CFS_BANDWIDTH",
+}
+_NO_MOUNT_FIX = "as root: mount -t cgroup2 none /sys/fs/cgroup"
+_READ_ONLY_FIX = "give the container a writable cgroup tree of its own: docker run --privileged --cgroupns=private …"
+_DELEGATE_FIX = "start the server in a group of its own: systemd-run {scope} -p Delegate=yes -- sandbox serve"
+_V1_FIX = "run the server as root, or boot with systemd.unified_cgroup_hierarchy=1 and have a subtree delegated"
+_CONTROLLER_FIX = "as root: systemctl edit user@.service, add [Service] Delegate=cpu memory pids, and log in again"
+
+
+@dataclass(frozen=True)
+class Lack:
+    reason: str
+    fix: str
+
+
+def explain(controller: str, mounts: Sequence[Mount], trouble: str) -> Lack:
+    """trouble: what the kernel said when the controller was tried, empty when it was nowhere to be found."""
+    if not mounts:
+        return Lack("no cgroup file system is mounted", _NO_MOUNT_FIX)
+    if not _in_kernel(controller):
+        return Lack(f"the kernel has no {controller} controller, or it is turned off", _KERNEL_FIX[controller])
+    in_v1 = [mount for mount in mounts if mount.version == 1 and controller in mount.controllers]
+    relevant = in_v1 or [mount for mount in mounts if mount.version == 2]
+    if relevant and all(mount.read_only for mount in relevant):
+        return Lack(f"{relevant[0].point} is mounted read-only", _READ_ONLY_FIX)
+    if in_v1:
+        return Lack(trouble or f"{in_v1[0].point} cannot be written", _V1_FIX)
+    if not trouble:
+        return Lack(f"the {controller} controller is not passed on to this process", _CONTROLLER_FIX)
+    return Lack(trouble, _DELEGATE_FIX.format(scope="--scope" if os.geteuid() == 0 else "--user --scope"))
+
+
+def swap_left_open(memory_directory: str) -> Lack | None:
+    """Where the machine has swap that the memory limit does not cover."""
+    knobs = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.swappiness")
+    if any(os.path.exists(os.path.join(memory_directory, knob)) for knob in knobs):
+        return None
+    if len((tree.read_file("/proc/swaps") or "").splitlines()) < 2:
+        return None
+    return Lack("memory can spill into swap past its limit", "as root: swapoff -a, or boot the kernel with swapaccount=1")
+
+
+def _in_kernel(controller: str) -> bool:
+    """By /proc/cgroups, which lists name, hierarchy, number of groups, enabled."""
+    rows = [line.split() for line in (tree.read_file("/proc/cgroups") or "").splitlines()]
+    return any(row[0] == controller and row[-1] == "1" for row in rows)

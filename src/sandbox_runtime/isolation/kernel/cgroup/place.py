@@ -1,0 +1,171 @@
+"""The server's directories in the cgroup hierarchies of this host.
+
+Theory of operation. A server claims one directory in each hierarchy that has a controller it wants, named
+
+    sandbox_runtime.NAME.PID.START.NAMESPACE
+
+after its pid, the clock tick at which it began, and the pid namespace these are true in. So any server, when it starts, can tell
+directories whose server is dead, even when the pid lives again, and sweeps them. Between the death of a server and the
+next start the keeper (isolation/inside/keeper.py) does the same within seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType, TracebackType
+
+from sandbox_runtime.isolation.kernel.cgroup import lacks, tree, v1, v2
+from sandbox_runtime.isolation.kernel.cgroup.branch import Branch
+from sandbox_runtime.isolation.kernel.cgroup.group import Group
+from sandbox_runtime.isolation.kernel.cgroup.lacks import Lack
+from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases, read_mounts, read_own_paths
+
+WANTED = frozenset({"memory", "pids", "cpu"})
+_PREFIX = "sandbox_runtime"
+_CLAIM = re.compile(rf"{_PREFIX}\.[A-Za-z0-9_-]+\.(\d+)\.(\d+)\.(\d+)")
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Place:
+    """What this host offers, and the server's part of it. Not thread-safe; close it, or use it in a with statement.
+
+    controllers: those of memory, pids and cpu that hold here. missing: the others, each with its reason and fix; also "swap",
+    where swap cannot be closed. directories and home: what a keeper has to remove when this process dies.
+    """
+
+    def __init__(self, branches: Sequence[Branch], missing: Mapping[str, Lack]) -> None:
+        self.branches = tuple(branches)
+        by_controller = {name: branch for branch in branches for name in branch.controllers}
+        for branch in branches:
+            if isinstance(branch, v2.BranchV2):  # every directory of version 2 accounts cpu time
+                by_controller.setdefault("cpuacct", branch)
+        self._by_controller = by_controller
+        self.controllers = WANTED & by_controller.keys()
+        self.missing = MappingProxyType(dict(missing))
+        self._cores_here = os.cpu_count() or 1
+
+    @property
+    def directories(self) -> tuple[str, ...]:
+        return tuple(branch.path for branch in self.branches)
+
+    @property
+    def home(self) -> str | None:
+        return next((branch.home for branch in self.branches if isinstance(branch, v2.BranchV2)), None)
+
+    def open_group(self, name: str) -> Group:
+        """A new group in every branch, without limits yet. Raises FileExistsError where there is one of that name."""
+        _check_name(name)
+        made: list[Branch] = []
+        try:
+            for branch in self.branches:
+                branch.make(name)
+                made.append(branch)
+        except BaseException:
+            for branch in made:
+                branch.remove(name)
+            raise
+        return Group(name, self.branches, self._by_controller, self._cores_here)
+
+    def close(self) -> None:
+        """Kill and remove the groups and the server's directories. Idempotent. OSError when something is left after 5 s."""
+        left = [branch.path for branch in self.branches if not tree.remove_tree(branch.path)]
+        for branch in self.branches:
+            branch.close()
+        if self.home:
+            tree.put_back(self.home)
+        if left:
+            raise OSError(errno.EBUSY, f"processes that cannot be killed hold {', '.join(left)}")
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def open_place(name: str) -> Place:
+    """Sweep what dead servers left, then claim what this host offers. Where that is nothing, groups are empty shells and
+    `missing` says why."""
+    _check_name(name)
+    mounts, own_paths = _survey()
+    sweep()
+    directory = f"{_PREFIX}.{name}.{os.getpid()}.{tree.start_time(os.getpid())}.{_pid_namespace()}"
+    with contextlib.ExitStack() as undo:
+        branches, troubles = _claim(mounts, own_paths, directory, undo)
+        undo.pop_all()
+    held = {controller for branch in branches for controller in branch.controllers}
+    missing = {name: lacks.explain(name, mounts, troubles.get(name, "")) for name in sorted(WANTED - held)}
+    for branch in branches:
+        swap = lacks.swap_left_open(branch.path) if "memory" in branch.controllers else None
+        missing.update({"swap": swap} if swap else {})
+    return Place(branches, missing)
+
+
+def sweep() -> list[str]:
+    """Kill and remove what dead servers left wherever this process could claim a place. Returns the paths that are gone."""
+    mounts, own_paths = _survey()
+    gone = []
+    for mount in mounts:
+        if mount.version == 1 and not mount.controllers & v1.CONTROLLERS:
+            continue
+        for base in bases(mount, own_paths.get(_own_key(mount), "/")):
+            gone += [path for path in _stale_below(base) if tree.remove_tree(path)]
+    return gone
+
+
+def _claim(
+    mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str, undo: contextlib.ExitStack
+) -> tuple[list[Branch], dict[str, str]]:
+    """Branches and, by controller, what went wrong. What was claimed is undone by `undo` when a later claim raises."""
+    branches: list[Branch] = []
+    old_branches, troubles = v1.open_branches(mounts, own_paths, directory)
+    for branch in old_branches:
+        undo.callback(tree.remove_tree, branch.path)
+        branches.append(branch)
+    in_v1 = {controller for branch in branches for controller in branch.controllers} | troubles.keys()
+    unified = next(iter(sorted((mount for mount in mounts if mount.version == 2), key=lambda mount: mount.read_only)), None)
+    if unified and WANTED - in_v1:
+        branch_v2, trouble = v2.open_branch(unified, own_paths.get("", "/"), WANTED - in_v1, directory)
+        branches += [branch_v2] if branch_v2 else []
+        troubles.update(dict.fromkeys(WANTED - in_v1, trouble))
+    return branches, troubles
+
+
+def _survey() -> tuple[list[Mount], Mapping[str, str]]:
+    mounts = read_mounts(_whole("/proc/self/mountinfo"))
+    return mounts, read_own_paths(_whole("/proc/self/cgroup"))
+
+
+def _whole(path: str) -> str:
+    with open(path) as file:
+        return file.read()
+
+
+def _own_key(mount: Mount) -> str:
+    return "" if mount.version == 2 else min(mount.controllers & v1.CONTROLLERS)
+
+
+def _stale_below(base: str) -> Iterator[str]:
+    with contextlib.suppress(OSError), os.scandir(base) as entries:
+        for entry in entries:
+            claim = _CLAIM.fullmatch(entry.name)
+            if claim and _is_stale(*map(int, claim.groups())):
+                yield entry.path
+
+
+def _is_stale(pid: int, start: int, namespace: int) -> bool:
+    """Of servers in other pid namespaces nothing is known here: they are left alone."""
+    return namespace == _pid_namespace() and tree.start_time(pid) != start
+
+
+def _pid_namespace() -> int:
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"a cgroup name has 1 to 64 letters, digits, '_' or '-', not {name!r}")

@@ -1,0 +1,152 @@
+"""cgroup directories by their path: enter one, kill all in it, remove it. Shared by the server, the keeper and the guest side.
+
+Theory of operation. A directory of the cgroup file system is a set of processes. It can be removed only when it is empty of
+processes and of other directories. Version 2 kills a whole tree atomically through cgroup.kill; elsewhere the process list is
+read and signalled until nothing new turns up, with forks refused meanwhile where the pids controller is at hand. A pid read from
+the list may be reused before it is signalled, so each is pinned by a pidfd first and looked up in the list again.
+
+Entering is the dear part: writing another process' pid to cgroup.procs waits for a grace period of the whole kernel, 5 to 20 ms
+on an idle machine. A single-threaded process that writes "0" to the `tasks` file of version 1 moves itself without that wait, in
+about 20 µs, and the kernel judges the right to do so by who opened the file, not by who writes. Hence `enter`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+
+_PAUSE_S = 0.002
+_MOST_PASSES = 100
+_MOST_AT_ONCE = 100  # each takes a descriptor
+
+
+def enter(entry_fds: Sequence[int]) -> None:
+    """Move the calling process, which has one thread only, into the group these descriptors stand for, and close them."""
+    try:
+        for fd in entry_fds:
+            os.write(fd, b"0")
+    finally:
+        for fd in entry_fds:
+            os.close(fd)
+
+
+def write_file(path: str, text: str, dir_fd: int | None = None) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC, dir_fd=dir_fd)
+    try:
+        os.write(fd, text.encode())
+    finally:
+        os.close(fd)
+
+
+def read_file(path: str, dir_fd: int | None = None) -> str | None:
+    """None where the kernel has no such file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return None
+    try:
+        return os.read(fd, 65536).decode()
+    except OSError as error:
+        if error.errno == errno.ENODEV:  # the directory was removed after the open
+            return None
+        raise
+    finally:
+        os.close(fd)
+
+
+def pids_in(path: str) -> set[int]:
+    """Processes in this very directory. Those of foreign pid namespaces read as 0 and cannot be signalled from here."""
+    pids: set[int] = set()
+    with contextlib.suppress(OSError), open(os.path.join(path, "cgroup.procs")) as lines:
+        pids.update(int(line) for line in lines)
+    pids.discard(0)
+    return pids
+
+
+def kill_tree(path: str) -> None:
+    """SIGKILL to every process in the directory and below. Does not wait for them to be gone."""
+    try:
+        write_file(os.path.join(path, "cgroup.kill"), "1")
+    except OSError:
+        for directory in _deepest_first(path):
+            kill_directory(directory)
+
+
+def kill_directory(path: str) -> None:
+    """The same for this very directory, on kernels without cgroup.kill."""
+    signalled: set[int] = set()
+    for _ in range(_MOST_PASSES):
+        fresh = pids_in(path) - signalled
+        if not fresh:
+            return
+        with contextlib.suppress(OSError):  # where the pids controller is not in this hierarchy, forks go on
+            write_file(os.path.join(path, "pids.max"), "0")
+        for start in range(0, len(fresh), _MOST_AT_ONCE):
+            _signal_members(path, set(sorted(fresh)[start : start + _MOST_AT_ONCE]))
+        signalled |= fresh
+
+
+def remove_tree(path: str, wait_s: float = 5.0) -> bool:
+    """Kill what runs in the directory and below, and remove it all. True when nothing is left within the time given."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        kill_tree(path)
+        for directory in _deepest_first(path):
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+        if not os.path.isdir(path):
+            return True
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_PAUSE_S)
+
+
+def put_back(home: str) -> bool:
+    """Undo a move of processes from a version 2 directory into its leaf `home`, unless another server still needs it.
+
+    The directory above passed no controller on before the move, or it could have held no process: so all are turned off.
+    """
+    if not os.path.isdir(home):
+        return False
+    base = os.path.dirname(home)
+    try:
+        for controller in (read_file(os.path.join(base, "cgroup.subtree_control")) or "").split():
+            write_file(os.path.join(base, "cgroup.subtree_control"), f"-{controller}")
+        for pid in pids_in(home):
+            with contextlib.suppress(ProcessLookupError):
+                write_file(os.path.join(base, "cgroup.procs"), str(pid))
+        os.rmdir(home)
+    except OSError:
+        return False
+    return True
+
+
+def start_time(pid: int) -> int | None:
+    """When the process began, in the kernel's clock ticks since boot: with it a reused pid is told apart. None: it is dead."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def _deepest_first(path: str) -> Iterator[str]:
+    for directory, _, _ in os.walk(path, topdown=False):
+        yield directory
+
+
+def _signal_members(path: str, pids: set[int]) -> None:
+    with contextlib.ExitStack() as opened:
+        pinned: dict[int, int] = {}
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                pinned[pid] = os.pidfd_open(pid)
+                opened.callback(os.close, pinned[pid])
+        for pid in pids_in(path) & pinned.keys():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pinned[pid], signal.SIGKILL)

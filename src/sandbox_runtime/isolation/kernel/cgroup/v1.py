@@ -1,0 +1,108 @@
+"""cgroup version 1: every controller may be a hierarchy of its own, each with its own tree.
+
+Theory of operation. The server's directory is made below the process' own group in each hierarchy where that can be written, so
+that a limit around the server holds around its boxes too; else in the nearest directory above. memory.memsw counts memory plus
+swap and must never be below memory, hence the order of the two writes. cpuacct.usage is exact; usage_user and usage_sys are
+sampled at clock ticks, so they only give the ratio in which the exact sum is shared out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+
+from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
+
+CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct"})
+_MEMORY = "memory.limit_in_bytes"
+_MEMORY_AND_SWAP = "memory.memsw.limit_in_bytes"
+
+
+class BranchV1(Branch):
+    entry_file = "tasks"
+
+    def __init__(self, path: str, controllers: frozenset[str]) -> None:
+        super().__init__(path, controllers)
+        self._swap_counted = os.path.exists(os.path.join(path, _MEMORY_AND_SWAP))
+
+    def limit_memory(self, group: str, was: int | None, now: int | None) -> None:
+        files = [_MEMORY, _MEMORY_AND_SWAP] if self._swap_counted else [_MEMORY]
+        raising = now is None or (was is not None and now > was)
+        for file in reversed(files) if raising else files:
+            self.write(group, file, "-1" if now is None else str(now))
+
+    def limit_cpu(self, group: str, quota_us: int | None) -> None:
+        try:
+            self.write(group, "cpu.cfs_quota_us", "-1" if quota_us is None else str(quota_us))
+        except OSError as error:
+            # A quota above that of a group further out is refused. Without one of its own the group keeps to the outer one,
+            # which is the tighter of the two.
+            if error.errno != errno.EINVAL or quota_us is None:
+                raise
+            self.write(group, "cpu.cfs_quota_us", "-1")
+
+    def cpu_s(self, group: str) -> float | None:
+        total_ns = self.number(group, "cpuacct.usage")
+        return None if total_ns is None else total_ns / 1e9
+
+    def cpu_times(self, group: str) -> tuple[float, float] | None:
+        total_s = self.cpu_s(group)
+        if total_s is None:
+            return None
+        user = self.number(group, "cpuacct.usage_user") or 0
+        system = self.number(group, "cpuacct.usage_sys") or 0
+        system_s = total_s * system / (user + system) if system else 0.0
+        return total_s - system_s, system_s
+
+    def memory_peak(self, group: str) -> int | None:
+        return self.number(group, "memory.max_usage_in_bytes")
+
+    def oom_kills(self, group: str) -> int | None:
+        return self.table(group, "memory.oom_control").get("oom_kill")
+
+    def memory_limit_hits(self, group: str) -> int | None:
+        return self.number(group, "memory.failcnt")
+
+
+def open_branches(mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str) -> tuple[list[BranchV1], dict[str, str]]:
+    """A branch in every hierarchy that has a controller we want, and for those that failed why: controller → reason."""
+    branches: list[BranchV1] = []
+    troubles: dict[str, str] = {}
+    taken: set[str] = set()
+    for mount in mounts:
+        controllers = (mount.controllers & CONTROLLERS) - taken
+        if mount.version != 1 or not controllers:
+            continue
+        path, trouble = _claim(mount, own_paths.get(min(controllers), "/"), directory)
+        if path is None:
+            troubles.update(dict.fromkeys(controllers, trouble))
+            continue
+        taken |= controllers
+        branches.append(BranchV1(path, controllers))
+    return branches, {name: reason for name, reason in troubles.items() if name not in taken}
+
+
+def _claim(mount: Mount, own_path: str, directory: str) -> tuple[str | None, str]:
+    trouble = ""
+    for base in bases(mount, own_path):
+        path = os.path.join(base, directory)
+        try:
+            os.mkdir(path)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            trouble = trouble or f"{base}: {error.strerror}"
+            continue
+        _prepare(path)
+        return path, ""
+    return None, trouble
+
+
+def _prepare(path: str) -> None:
+    """Older kernels count a child's memory in its parents only when told to. Where swap is not counted it is not used:
+    groups made below inherit swappiness."""
+    write_if_there(os.path.join(path, "memory.use_hierarchy"), "1")
+    if not os.path.exists(os.path.join(path, _MEMORY_AND_SWAP)):
+        write_if_there(os.path.join(path, "memory.swappiness"), "0")

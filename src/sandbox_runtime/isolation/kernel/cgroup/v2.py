@@ -1,0 +1,163 @@
+"""cgroup version 2: one tree for all controllers.
+
+Theory of operation. A controller reaches a directory only when every directory above it passes it on (cgroup.subtree_control),
+and a directory that passes on memory, pids or cpu may hold no process itself, the top of the real tree apart. So the server looks
+for the nearest directory, from its own group upwards, that it may write and that offers the controllers:
+
+    base/                          the server's own group, or one above it
+    ├── sandbox_runtime.home/      processes that were in base, moved here when base was not the top; put back at the end
+    └── sandbox_runtime.NAME.…/    the server's directory: passes the controllers on, swap closed for all below
+        └── GROUP/                 one command: limits, accounting, killed as one when it runs out of memory
+
+Processes are moved out of base only when they are this server's own kin, or when base is the top of what a container sees: the
+move changes no limit then. A plain user gets a base only where one was delegated (systemd's Delegate=yes).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+
+from sandbox_runtime.isolation.kernel.cgroup import tree
+from sandbox_runtime.isolation.kernel.cgroup.branch import CPU_PERIOD_US, Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
+
+HOME = "sandbox_runtime.home"
+_MOST_ROUNDS = 10
+
+
+class BranchV2(Branch):
+    home: str | None = None
+    """Where processes were moved to make room; to be undone with tree.put_back."""
+
+    def make(self, group: str) -> None:
+        super().make(group)
+        if "memory" in self.controllers:
+            with contextlib.suppress(FileNotFoundError):  # before Linux 4.19
+                self.write(group, "memory.oom.group", "1")
+
+    def kill(self, group: str) -> None:
+        try:
+            self.write(group, "cgroup.kill", "1")
+        except FileNotFoundError:  # before Linux 5.14, or the group is gone
+            super().kill(group)
+
+    def limit_memory(self, group: str, was: int | None, now: int | None) -> None:
+        self.write(group, "memory.max", "max" if now is None else str(now))
+
+    def limit_cpu(self, group: str, quota_us: int | None) -> None:
+        self.write(group, "cpu.max", f"{'max' if quota_us is None else quota_us} {CPU_PERIOD_US}")
+
+    def cpu_s(self, group: str) -> float | None:
+        total_us = self.table(group, "cpu.stat").get("usage_usec")
+        return None if total_us is None else total_us / 1e6
+
+    def cpu_times(self, group: str) -> tuple[float, float] | None:
+        times = self.table(group, "cpu.stat")
+        return (times["user_usec"] / 1e6, times["system_usec"] / 1e6) if times else None
+
+    def memory_peak(self, group: str) -> int | None:
+        return self.number(group, "memory.peak")
+
+    def oom_kills(self, group: str) -> int | None:
+        return self.table(group, "memory.events").get("oom_kill")
+
+    def memory_limit_hits(self, group: str) -> int | None:
+        return self.table(group, "memory.events").get("oom")
+
+
+def open_branch(mount: Mount, own_path: str, wanted: frozenset[str], directory: str) -> tuple[BranchV2 | None, str]:
+    """A branch with as many of the wanted controllers as there are to be had; the text says why not where there is none."""
+    trouble = f"{mount.point}: not offered here"
+    candidates = [base for base in bases(mount, own_path) if os.path.basename(base) != HOME and offered(base) & wanted]
+    for base in sorted(candidates, key=lambda base: -len(offered(base) & wanted)):
+        try:
+            return _settle(base, wanted, directory, is_top=base == mount.point), ""
+        except FileExistsError:
+            raise
+        except OSError as error:
+            trouble = f"{base}: {error.strerror}"
+    return None, trouble
+
+
+def offered(base: str) -> frozenset[str]:
+    return _words(os.path.join(base, "cgroup.controllers"))
+
+
+def _settle(base: str, wanted: frozenset[str], directory: str, *, is_top: bool) -> BranchV2:
+    if not os.access(os.path.join(base, "cgroup.procs"), os.W_OK):
+        raise PermissionError(errno.EACCES, "processes cannot be moved within it")
+    path = os.path.join(base, directory)
+    os.mkdir(path)
+    home = os.path.join(base, HOME)
+    try:
+        fresh = (offered(base) & wanted) - _passed_on(base)
+        if fresh and _is_occupied(base):
+            _vacate(base, home, is_top=is_top)
+        _pass_on(base, fresh)
+        _pass_on(path, offered(path) & wanted)
+        return _branch(path, wanted, home if os.path.isdir(home) else None)
+    except BaseException:
+        os.rmdir(path)
+        tree.put_back(home)
+        raise
+
+
+def _branch(path: str, wanted: frozenset[str], home: str | None) -> BranchV2:
+    for knob in ("memory.swap.max", "memory.zswap.max"):
+        write_if_there(os.path.join(path, knob), "0")
+    branch = BranchV2(path, _passed_on(path) & wanted)
+    branch.home = home
+    return branch
+
+
+def _pass_on(directory: str, controllers: frozenset[str]) -> None:
+    """Hand the controllers to the directories below, one by one so that a refused one does not take the others with it."""
+    refused: OSError | None = None
+    for controller in sorted(controllers):
+        try:
+            tree.write_file(os.path.join(directory, "cgroup.subtree_control"), f"+{controller}")
+        except OSError as error:
+            refused = error
+    if refused and not _passed_on(directory):
+        raise refused
+
+
+def _passed_on(directory: str) -> frozenset[str]:
+    return _words(os.path.join(directory, "cgroup.subtree_control"))
+
+
+def _is_occupied(base: str) -> bool:
+    """The top of the real tree, which alone has no type, may hold processes."""
+    return os.path.exists(os.path.join(base, "cgroup.type")) and bool(tree.pids_in(base))
+
+
+def _vacate(base: str, home: str, *, is_top: bool) -> None:
+    """Move the processes of base into home; in rounds, because one that is moved may just have forked."""
+    if not is_top and not all(map(_is_kin, tree.pids_in(base))):
+        raise OSError(errno.EBUSY, "processes that are not this server's run in the same group")
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(home)
+    for _ in range(_MOST_ROUNDS):
+        for pid in tree.pids_in(base):
+            with contextlib.suppress(ProcessLookupError):
+                tree.write_file(os.path.join(home, "cgroup.procs"), str(pid))
+
+
+def _is_kin(pid: int) -> bool:
+    """This process, one that it descends from, or one that descends from it."""
+    return pid in _lineage(os.getpid()) or os.getpid() in _lineage(pid)
+
+
+def _lineage(pid: int) -> list[int]:
+    line: list[int] = []
+    while pid > 0:
+        line.append(pid)
+        stat = tree.read_file(f"/proc/{pid}/stat")
+        pid = int(stat.rpartition(")")[2].split()[1]) if stat else 0
+    return line
+
+
+def _words(path: str) -> frozenset[str]:
+    return frozenset((tree.read_file(path) or "").split())

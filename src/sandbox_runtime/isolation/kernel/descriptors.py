@@ -1,0 +1,28 @@
+"""Descriptors: closing all that a guest must not inherit, and passing some through a socket."""
+
+from __future__ import annotations
+
+from sandbox_runtime.isolation.kernel import libc
+
+_CLOSE_RANGE = 436
+_ON_EXEC = 4
+_EVERY = 0xFFFFFFFF
+
+
+def close_from(first: int) -> None:
+    libc.syscall(_CLOSE_RANGE, first, _EVERY, 0, what="close_range")
+
+
+def close_on_exec_from(first: int) -> None:
+    """Everything from `first` on vanishes at the next execve, and not before: a failed execve can still be reported."""
+    libc.syscall(_CLOSE_RANGE, first, _EVERY, _ON_EXEC, what="close_range")
+
+
+def close_but(kept: list[int]) -> None:
+    """Close every descriptor from 3 on that is not in `kept`."""
+    low = 3
+    for descriptor in sorted(number for number in kept if number >= 3):
+        if descriptor > low:
+            libc.syscall(_CLOSE_RANGE, low, descriptor - 1, 0, what="close_range")
+        low = descriptor + 1
+    close_from(low)

@@ -1,0 +1,188 @@
+"""Which addresses a box with a network may send to, as data, as a pure function and as an nft table for the box's own namespace.
+
+Theory of operation. The rules sit in the box's network namespace, on the output hook, and the policy of the chain is to drop. That
+namespace belongs to a user namespace above the guest's, so no right a guest can get inside lets it change them, and they hold no
+matter what lies on the other side of the link (veth, pasta, slirp4netns). They are installed before there is a link at all. The
+order is: loopback; what belongs to a connection that was let through; never our own address pool; the named resolvers on port 53;
+the allow list; then the refusals; then, and only then, the rest of the world. Names play no part: what a name resolves to is judged
+when a packet is sent to it, so a name that changes its address gains nothing.
+
+Refused means answered at once (a reset for TCP, "prohibited" for the rest), so that a program fails instead of waiting for a time
+limit.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+Block = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+
+TABLE = "sandbox_egress"
+
+REFUSED_4 = (
+    "0.0.0.0/8",  # this network; 0.0.0.0 reaches the host itself on many stacks
+    "10.0.0.0/8",  # private
+    "100.64.0.0/10",  # carrier-grade NAT; cloud and overlay internals, and our own pool
+    "127.0.0.0/8",  # loopback
+    "169.254.0.0/16",  # link-local, the metadata services of clouds among them
+    "172.16.0.0/12",  # private
+    "192.0.0.0/24",  # protocol assignments; metadata of some clouds
+    "192.0.2.0/24",  # documentation: never public, at times used as a private net
+    "192.88.99.0/24",  # relays from 6to4
+    "192.168.0.0/16",  # private
+    "198.18.0.0/15",  # benchmarks between own machines
+    "198.51.100.0/24",  # documentation
+    "203.0.113.0/24",  # documentation
+    "224.0.0.0/4",  # multicast
+    "240.0.0.0/4",  # reserved, and broadcast
+)
+
+PUBLIC_6 = (
+    "2000::/3",  # global unicast: all of IPv6 that is handed out to the public
+    "64:ff9b::/96",  # IPv4 through a translator (NAT64); private IPv4 in this form is refused below
+)
+
+REFUSED_6 = (
+    "2001::/32",  # Teredo: carries any IPv4 address
+    "2001:2::/48",  # benchmarks between own machines
+    "2001:10::/28",  # identifiers, no addresses
+    "2001:20::/28",  # identifiers, no addresses
+    "2001:db8::/32",  # documentation
+    "2002::/16",  # 6to4: carries any IPv4 address
+    "3fff::/20",  # documentation
+)
+"""Beside these, everything outside PUBLIC_6: loopback, v4-mapped and v4-compatible, the local translators 64:ff9b:1::/48, unique
+local fc00::/7, link-local fe80::/10, site-local fec0::/10, multicast ff00::/8 and all that nobody has assigned yet."""
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """never wins over allow, allow over refused. resolvers are let through on port 53 alone."""
+
+    never: tuple[Block, ...]
+    allow: tuple[Block, ...]
+    refused: tuple[Block, ...]
+    resolvers: tuple[Address, ...]
+
+
+def rules(
+    allow: Sequence[str] = (), host_addresses: Iterable[str] = (), pools: Sequence[str] = (), resolvers: Sequence[str] = ()
+) -> Rules:
+    """host_addresses may hold blocks too. ValueError where a text is no address or block."""
+    own = [ipaddress.ip_network(text, strict=False) for text in host_addresses]
+    refused = [*map(ipaddress.ip_network, REFUSED_4), *map(ipaddress.ip_network, REFUSED_6), *own]
+    translated = [_translated(block) for block in refused if isinstance(block, ipaddress.IPv4Network)]
+    return Rules(
+        never=_blocks(pools),
+        allow=_blocks(allow),
+        refused=(*refused, *translated),
+        resolvers=tuple(map(ipaddress.ip_address, resolvers)),
+    )
+
+
+def blocked(address: str, allow: Sequence[str] = (), host_addresses: Iterable[str] = (), pools: Sequence[str] = ()) -> bool:
+    """Whether a box is refused this address. A v4-mapped one counts as the IPv4 address that the kernel makes of it."""
+    return refuses(rules(allow, host_addresses, pools), address)
+
+
+def refuses(given: Rules, address: str) -> bool:
+    target: Address = ipaddress.ip_address(address)
+    if isinstance(target, ipaddress.IPv6Address) and target.ipv4_mapped:
+        target = target.ipv4_mapped
+    if _within(target, given.never):
+        return True
+    if _within(target, given.allow):
+        return False
+    if _within(target, given.refused):
+        return True
+    return target.version == 6 and not _within(target, _blocks(PUBLIC_6))
+
+
+def box_table(given: Rules) -> str:
+    """The nft script for the box's namespace. Neighbour discovery is let through because a link without it carries no IPv6; its
+    messages die at the link."""
+    return f"""\
+table inet {TABLE} {{
+{block_sets(given)}
+{address_set("allow4", 4, given.allow)}
+{address_set("allow6", 6, given.allow)}
+{address_set("resolvers4", 4, map(ipaddress.ip_network, given.resolvers))}
+{address_set("resolvers6", 6, map(ipaddress.ip_network, given.resolvers))}
+  chain input {{
+    type filter hook input priority filter; policy drop;
+    iifname "lo" accept
+    ct state established,related accept
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
+  }}
+  chain forward {{
+    type filter hook forward priority filter; policy drop;
+  }}
+  chain output {{
+    type filter hook output priority filter; policy drop;
+    oifname "lo" accept
+    ct state established accept
+    icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
+    ip daddr @never4 goto refuse
+    ip6 daddr @never6 goto refuse
+    meta l4proto {{ tcp, udp }} th dport 53 ip daddr @resolvers4 accept
+    meta l4proto {{ tcp, udp }} th dport 53 ip6 daddr @resolvers6 accept
+    ip daddr @allow4 accept
+    ip6 daddr @allow6 accept
+    ip daddr @refused4 goto refuse
+    ip6 daddr @refused6 goto refuse
+    meta nfproto ipv4 accept
+    ip6 daddr @public6 accept
+    goto refuse
+  }}
+  chain refuse {{
+    meta l4proto tcp reject with tcp reset
+    reject with icmpx admin-prohibited
+  }}
+}}
+"""
+
+
+def block_sets(given: Rules) -> str:
+    """The sets that are the same for every box of a server."""
+    return "\n".join(
+        (
+            address_set("never4", 4, given.never),
+            address_set("never6", 6, given.never),
+            address_set("refused4", 4, given.refused),
+            address_set("refused6", 6, given.refused),
+            address_set("public6", 6, _blocks(PUBLIC_6)),
+        )
+    )
+
+
+def address_set(name: str, version: int, blocks: Iterable[Block]) -> str:
+    members = ", ".join(map(str, merged(version, blocks)))
+    elements = f" elements = {{ {members} }}" if members else ""
+    return f"  set {name} {{ type ipv{version}_addr; flags interval;{elements} }}"
+
+
+def merged(version: int, blocks: Iterable[Block]) -> list[Block]:
+    """Those of one family, without overlaps: nft refuses a set with them."""
+    if version == 4:
+        return [*ipaddress.collapse_addresses(block for block in blocks if isinstance(block, ipaddress.IPv4Network))]
+    return [*ipaddress.collapse_addresses(block for block in blocks if isinstance(block, ipaddress.IPv6Network))]
+
+
+def _blocks(texts: Sequence[str]) -> tuple[Block, ...]:
+    return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+
+
+def _within(address: Address, blocks: Iterable[Block]) -> bool:
+    return any(address in block for block in blocks)
+
+
+def _translated(block: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
+    """The same addresses as a NAT64 translator takes them."""
+    start = int(_NAT64.network_address) + int(block.network_address)
+    return ipaddress.IPv6Network((start, _NAT64.prefixlen + block.prefixlen))

@@ -1,0 +1,45 @@
+"""A program: join a user namespace and a network namespace, keep the rights over the network, become another program.
+
+Where the server has no rights of its own, it has them over the namespaces its user owns, but only from within. nsenter does not
+serve: its execve drops every right unless our user happens to be mapped to root in there, which not every box does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+
+from sandbox_runtime.isolation.kernel import libc, namespaces
+
+_CAP_NET_ADMIN = 12
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_RAISE = 2
+_VERSION_3 = 0x20080522
+
+
+def argv(user_namespace: int, network_namespace: int, interpreter: str) -> list[str]:
+    """What to put before a command's own argv to have it run there; the two descriptors must be passed on to it."""
+    root = os.path.abspath(__file__)
+    for _ in __name__.split("."):
+        root = os.path.dirname(root)
+    start = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel import enter; enter.main(sys.argv[2:])"
+    return [interpreter, "-I", "-S", "-c", start, root, str(user_namespace), str(network_namespace)]
+
+
+def main(arguments: list[str]) -> None:
+    user, network, *command = arguments
+    namespaces.enter(int(user), namespaces.NEW_USER)
+    namespaces.enter(int(network), namespaces.NEW_NET)
+    os.close(int(user))
+    os.close(int(network))
+    _keep_network_rights()
+    os.execv(command[0], command)
+
+
+def _keep_network_rights() -> None:
+    """An ambient capability survives execve under any user id; it must be inheritable first."""
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
+    bit = 1 << _CAP_NET_ADMIN
+    sets = (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)
+    libc.call("capset", ctypes.byref(header), ctypes.byref(sets))
+    libc.call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_NET_ADMIN, 0, 0)

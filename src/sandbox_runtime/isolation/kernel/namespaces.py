@@ -1,0 +1,52 @@
+"""Namespaces: leaving the old ones, entering given ones, and mapping one user."""
+
+from __future__ import annotations
+
+import os
+
+from sandbox_runtime.isolation.kernel import libc
+
+NEW_MOUNT = 0x00020000
+NEW_CGROUP = 0x02000000
+NEW_UTS = 0x04000000
+NEW_IPC = 0x08000000
+NEW_USER = 0x10000000
+NEW_PID = 0x20000000
+NEW_NET = 0x40000000
+
+FLAG_OF_LAYER = {
+    "pid": NEW_PID,
+    "mount": NEW_MOUNT,
+    "network": NEW_NET,
+    "ipc": NEW_IPC,
+    "uts": NEW_UTS,
+    "cgroup_view": NEW_CGROUP,
+    "user": NEW_USER,
+}
+
+
+def leave(flags: int) -> None:
+    """unshare: the caller (for NEW_PID its next child) moves into fresh namespaces."""
+    libc.call("unshare", flags)
+
+
+def enter(descriptor: int, flag: int) -> None:
+    libc.call("setns", descriptor, flag)
+
+
+def map_single_user(inside: int, outside_uid: int, outside_gid: int) -> None:
+    """After leave(NEW_USER): the caller's own user and group appear as `inside`, and nobody else exists.
+
+    setgroups must be denied first; the kernel asks for it where the writer has no rights in the parent namespace.
+    """
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{inside} {outside_uid} 1")
+    _write("/proc/self/gid_map", f"{inside} {outside_gid} 1")
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)

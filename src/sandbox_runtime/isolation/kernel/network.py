@@ -1,0 +1,59 @@
+"""Facts about network namespaces: loopback up inside a fresh one; whose it is and what it holds, seen from outside."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import struct
+
+_SIOCGIFFLAGS = 0x8913
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 0x1
+_IFREQ = struct.Struct("16sh22x")
+_NS_GET_USERNS = 0xB701
+
+
+def bring_loopback_up() -> None:
+    """In a fresh network namespace lo exists but is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        answer = fcntl.ioctl(control, _SIOCGIFFLAGS, _IFREQ.pack(b"lo", 0))
+        flags = _IFREQ.unpack(answer)[1]
+        fcntl.ioctl(control, _SIOCSIFFLAGS, _IFREQ.pack(b"lo", flags | _IFF_UP))
+
+
+def namespace_of(pid: int) -> int:
+    """A descriptor that holds the process's network namespace, so that a reused pid can no longer mislead us."""
+    return os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def own_namespace() -> int:
+    """That of the calling thread."""
+    return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def owner_of(namespace: int) -> int:
+    """A descriptor of the user namespace whose root rules over this network namespace. Not always the one its processes live in:
+    a guest sits in a further one below, which is why it cannot touch the rules."""
+    descriptor = fcntl.ioctl(namespace, _NS_GET_USERNS)
+    os.set_inheritable(descriptor, False)
+    return descriptor
+
+
+def are_same(namespace: int, other: int) -> bool:
+    return os.path.samestat(os.fstat(namespace), os.fstat(other))
+
+
+def interfaces_of(pid: int) -> list[str]:
+    with open(f"/proc/{pid}/net/dev", encoding="ascii") as table:
+        return [line.split(":", 1)[0].strip() for line in table if ":" in line]
+
+
+def has_default_route(pid: int, *, ipv6: bool) -> bool:
+    """Whether the process's network namespace can send to anywhere through an interface that is up."""
+    if not ipv6:
+        with open(f"/proc/{pid}/net/route", encoding="ascii") as table:
+            return any(line.split()[1:2] == ["00000000"] and line.split()[7] == "00000000" for line in table)
+    with open(f"/proc/{pid}/net/ipv6_route", encoding="ascii") as table:
+        rows = [line.split() for line in table]
+    return any(row[0] == "0" * 32 and row[1] == "00" and row[-1] != "lo" for row in rows)

@@ -1,0 +1,105 @@
+"""Reaping: ending every process of a box and collecting what they used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sandbox_runtime.isolation.kernel import libc
+
+_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass
+class Reaped:
+    """The sum over every process collected so far."""
+
+    processes: int = 0
+    user_s: float = 0.0
+    system_s: float = 0.0
+    memory_peak_bytes: int = 0
+
+    def collect(self, options: int) -> tuple[int, int] | None:
+        """One dead child as (pid, wait status), or None where none is dead (WNOHANG) or none is left."""
+        try:
+            pid, status, used = os.wait3(options)
+        except ChildProcessError:
+            return None
+        if pid == 0:
+            return None
+        self.processes += 1
+        self.user_s += used.ru_utime
+        self.system_s += used.ru_stime
+        self.memory_peak_bytes = max(self.memory_peak_bytes, used.ru_maxrss * 1024)
+        return pid, status
+
+
+def adopt_orphans() -> None:
+    """Outside a pid namespace: processes whose parent died become ours, so that they can be found and ended."""
+    libc.call("prctl", _SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_all_others(*, own_namespace: bool, reaped: Reaped) -> None:
+    """Kill and collect every process but the caller.
+
+    In a pid namespace of which the caller is pid 1 one signal reaches all. Elsewhere descendants are walked until none is left;
+    one that forks faster than we walk is caught because its children are adopted by us.
+    """
+    while has_children():
+        if own_namespace:
+            signal_everyone()
+        else:
+            signal_descendants()
+        while reaped.collect(os.WNOHANG) is not None:
+            pass
+        if has_children():
+            if own_namespace:
+                reaped.collect(0)
+            else:
+                time.sleep(0.001)
+
+
+def has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def signal_everyone() -> None:
+    """From pid 1 of a pid namespace: all others in it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
+
+
+def signal_descendants() -> None:
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def descendants(root: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for pid, parent in _all_processes():
+        children.setdefault(parent, []).append(pid)
+    found, front = [], [root]
+    while front:
+        below = children.get(front.pop(), [])
+        found += below
+        front += below
+    return found
+
+
+def _all_processes() -> Iterator[tuple[int, int]]:
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    yield int(name), int(file.read().rpartition(b")")[2].split()[1])
+            except OSError:
+                continue

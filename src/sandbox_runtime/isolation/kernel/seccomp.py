@@ -1,0 +1,148 @@
+"""The system call filter of a box, and the answers to the calls it refuses.
+
+Theory of operation. The filter is a list of what is allowed (seccomp_rules.py); everything else is refused with an errno and the
+program goes on. It is compiled once, ahead of time, by `build`, and put on by each command's first process right before the
+program starts (`install`); it holds for all that process ever starts and cannot be taken off.
+
+In the notifying form the kernel stops a refused call and puts it on a queue; whoever holds the listener (the box's init, a process
+without the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. The listener
+could also let calls through, so it must never be within the program's reach: it is closed at execve, and a process that goes on
+without execve must close it before the program's first instruction. When the holder is gone the kernel answers ENOSYS, never yes.
+Calls that are refused as a matter of course (clone3, unknown numbers) are answered by the kernel in both forms.
+
+In the plain form the kernel answers all of them itself, and nothing is counted.
+
+What the filter lets through whatever the arguments, the kernel remembers per call number and runs without the filter; the tests of
+the entry (which machine, which number) are therefore kept in a shape it can follow ahead of time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import struct
+from types import MappingProxyType
+
+from sandbox_runtime.isolation.kernel import bpf, libc, seccomp_rules, syscalls
+from sandbox_runtime.isolation.kernel.seccomp_rules import Rule, Test, Verdict
+
+_ARCHITECTURE = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
+_X32_BIT = 0x40000000
+"""Set in the numbers of x32 calls; no machine has calls of its own there, and a negative number is above it too."""
+
+_NUMBER_AT = 0
+_ARCHITECTURE_AT = 4
+_ARGUMENTS_AT = 16
+
+_RET_ERRNO = 0x00050000
+_RET_USER_NOTIF = 0x7FC00000
+_RET_ALLOW = 0x7FFF0000
+
+_SET_MODE_FILTER = 1
+_NEW_LISTENER = 1 << 3
+_WAIT_KILLABLE_RECV = 1 << 5
+
+_NOTIF_RECV = 0xC0502100
+_NOTIF_SEND = 0xC0182101
+_NOTIFICATION = struct.Struct("=QIIIIQ6Q")
+_RESPONSE = struct.Struct("=QqiI")
+
+FOREIGN_NAME = "foreign_abi"
+"""What calls entered as another machine's are counted as, whatever their number."""
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+def build(notify: bool) -> bytes:
+    """The filter for this machine, as the array of struct sock_filter that the kernel and bwrap take."""
+    return build_for(syscalls.this_machine(), notify)
+
+
+def build_for(machine: str, notify: bool) -> bytes:
+    foreign = bpf.give(_code(seccomp_rules.FOREIGN, notify))
+    calls = bpf.search([(first, _compile(rule, notify)) for first, rule in _ranges(machine)])
+    native = bpf.load(_NUMBER_AT, bpf.if_at_least(_X32_BIT, then=foreign, otherwise=calls))
+    return bpf.pack(bpf.load(_ARCHITECTURE_AT, bpf.unless(_ARCHITECTURE[machine], then=foreign, otherwise=native)))
+
+
+def _ranges(machine: str) -> list[tuple[int, Rule]]:
+    """Runs of call numbers that have the same rule, from 0 up; the last run has no end."""
+    rules = seccomp_rules.by_number(machine)
+    found: list[tuple[int, Rule]] = []
+    for number in range(max(rules) + 2):
+        rule = rules.get(number, seccomp_rules.UNKNOWN)
+        if not found or found[-1][1] != rule:
+            found.append((number, rule))
+    return found
+
+
+def _compile(rule: Rule, notify: bool) -> bpf.Block:
+    if isinstance(rule, Verdict):
+        return bpf.give(_code(rule, notify))
+    choice = bpf.if_any(rule.values, _compile(rule.then, notify), _compile(rule.otherwise, notify))
+    return bpf.load(_offset(rule), bpf.mask(rule.mask, choice))
+
+
+def _offset(test: Test) -> int:
+    """Of a half of an argument; both machines keep the lower half first."""
+    return _ARGUMENTS_AT + 8 * test.argument + 4 * test.upper_half
+
+
+def _code(verdict: Verdict, notify: bool) -> int:
+    if verdict == seccomp_rules.ALLOW:
+        return _RET_ALLOW
+    return _RET_USER_NOTIF if notify and verdict.counted else _RET_ERRNO | verdict.error
+
+
+def install(program: bytes, listen: bool) -> int | None:
+    """Put the calling thread, and all it starts from now on, under the filter. New privileges must have been forbidden before.
+    With `listen`, which a notifying program needs, returns the listener, closed at execve."""
+    filter_program = ctypes.byref(_Program(len(program) // 8, program))
+    number = syscalls.numbers(syscalls.this_machine())["seccomp"]
+    if not listen:
+        libc.syscall(number, _SET_MODE_FILTER, 0, filter_program, what="seccomp")
+        return None
+    try:
+        # A signal would else restart a call that is being answered, and it would be counted twice.
+        return libc.syscall(number, _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE_RECV, filter_program, what="seccomp")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return libc.syscall(number, _SET_MODE_FILTER, _NEW_LISTENER, filter_program, what="seccomp")  # before Linux 5.19
+
+
+def answer_one(listener_fd: int) -> str | None:
+    """Take one refused call from a listener that poll says is readable, give it its errno, and return its name. None where the
+    caller was gone first. Waits if nothing is there; a listener that polls as hung up has no callers left."""
+    notification = bytearray(_NOTIFICATION.size)
+    if not _passes(listener_fd, _NOTIF_RECV, notification):
+        return None
+    request, _pid, _flags, number, architecture, _instruction, *arguments = _NOTIFICATION.unpack(notification)
+    name, verdict = _refusal(number, architecture, arguments)
+    response = bytearray(_RESPONSE.pack(request, 0, -verdict.error, 0))
+    return name if _passes(listener_fd, _NOTIF_SEND, response) else None
+
+
+def _passes(listener_fd: int, request: int, data: bytearray) -> bool:
+    try:
+        fcntl.ioctl(listener_fd, request, data)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.EINTR):
+            return False
+        raise
+    return True
+
+
+def _refusal(number: int, architecture: int, arguments: list[int]) -> tuple[str, Verdict]:
+    machine = syscalls.this_machine()
+    if architecture != _ARCHITECTURE[machine] or number >= _X32_BIT:
+        return FOREIGN_NAME, seccomp_rules.FOREIGN
+    return name_of(number), seccomp_rules.decide(seccomp_rules.by_number(machine)[number], arguments)
+
+
+def name_of(number: int) -> str:
+    """A call of this machine; its number in words where it is not known."""
+    return syscalls.names(syscalls.this_machine()).get(number, f"system call {number}")

@@ -1,0 +1,169 @@
+"""The host's side of all links of one server: its nft table and its forwarding interfaces.
+
+Theory of operation. A server has one table, named by its tag, made in the same transaction that adds its first box and deleted after
+its last. A box is elements in the table's sets, so adding one costs one nft run however many there are. The table says again what
+the rules in the box say, from outside the box and per packet, and three things more: nothing a box sends is delivered to the host
+itself except what the allow list names; nothing is passed between boxes; a packet with a source that is not the box's own is
+dropped. A drop here is final; an accept is not, so a firewall of the host that refuses to forward still does.
+
+Interfaces that we made forward (see forwarding) are noted in the table before they are switched, so that whoever removes the table,
+we or the sweep of a later server, knows what to switch back. As long as they forward, the table drops every new connection they
+would now pass on for strangers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.isolation.kernel import egress
+from sandbox_runtime.isolation.kernel.netlink import Route
+from sandbox_runtime.isolation.nat import forwarding, leases
+from sandbox_runtime.isolation.nat.tools import Tools
+
+_TABLE_PREFIX = "sandbox_runtime_"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One box as the table knows it: the host's end of its link, its addresses, and what it may reach beyond the public."""
+
+    interface: str
+    sources: tuple[egress.Address, ...]
+    rules: egress.Rules
+
+
+class Gateway:
+    def __init__(self, tools: Tools, tag: str, rules: egress.Rules) -> None:
+        self._tools = tools
+        self._table = _TABLE_PREFIX + tag
+        self._rules = rules
+        self._members: set[str] = set()
+        self._turn = asyncio.Lock()
+
+    async def admit(self, member: Member, routes: Sequence[Route], families: Sequence[int]) -> None:
+        """Its rules first, then the uplinks; the link itself does not exist yet."""
+        async with self._turn, leases.exclusively():
+            script = [self._definition()] if not self._members else []
+            opening = [(version, name) for version in families for name in await self._to_open(version, routes)]
+            script += [f'add element inet {self._table} opened{version} {{ "{name}" }}' for version, name in opening]
+            await self._apply([*script, *self._elements("add", member)])
+            self._members.add(member.interface)
+            for version, name in opening:
+                forwarding.switch(version, name, on=True)
+
+    async def dismiss(self, member: Member) -> None:
+        async with self._turn, leases.exclusively():
+            if member.interface not in self._members:
+                return
+            if self._members == {member.interface}:
+                await retire(self._tools, self._table)
+            else:
+                await self._apply(self._elements("delete", member))
+            self._members.discard(member.interface)
+
+    async def _to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
+        """Those that do not forward, and those that only do because another server of ours needs them."""
+        if forwarding.host_forwards(version):
+            return []
+        names = forwarding.uplinks(version, routes, [*self._members])
+        closed = [name for name in names if not forwarding.is_on(version, name)]
+        others = {name for table in await tables(self._tools) for name in await _opened(self._tools, table, version)}
+        return [name for name in names if name in closed or name in others]
+
+    async def _apply(self, script: Sequence[str]) -> None:
+        await self._tools.run([self._tools.find("nft"), "-f", "-"], stdin="\n".join(script))
+
+    def _elements(self, verb: str, member: Member) -> Iterator[str]:
+        name = f'"{member.interface}"'
+        yield f"{verb} element inet {self._table} boxes {{ {name} }}"
+        for version in (4, 6):
+            resolvers = [address for address in member.rules.resolvers if address.version == version]
+            sources = [address for address in member.sources if address.version == version]
+            allowed = egress.merged(version, member.rules.allow)
+            for kind, members in (("sources", sources), ("resolvers", resolvers), ("allow", allowed)):
+                yield from _pairs(verb, f"{self._table} {kind}{version}", name, members)
+
+    def _definition(self) -> str:
+        return f"""\
+table inet {self._table} {{
+{egress.block_sets(self._rules)}
+  set boxes {{ type ifname; }}
+  set opened4 {{ type ifname; }}
+  set opened6 {{ type ifname; }}
+  set sources4 {{ type ifname . ipv4_addr; }}
+  set sources6 {{ type ifname . ipv6_addr; }}
+  set resolvers4 {{ type ifname . ipv4_addr; }}
+  set resolvers6 {{ type ifname . ipv6_addr; }}
+  set allow4 {{ type ifname . ipv4_addr; flags interval; }}
+  set allow6 {{ type ifname . ipv6_addr; flags interval; }}
+  chain named {{
+    meta nfproto ipv4 iifname . ip saddr != @sources4 drop
+    meta nfproto ipv6 iifname . ip6 saddr != @sources6 drop
+    ip daddr @never4 drop
+    ip6 daddr @never6 drop
+    meta l4proto {{ tcp, udp }} th dport 53 iifname . ip daddr @resolvers4 accept
+    meta l4proto {{ tcp, udp }} th dport 53 iifname . ip6 daddr @resolvers6 accept
+    iifname . ip daddr @allow4 accept
+    iifname . ip6 daddr @allow6 accept
+  }}
+  chain input {{
+    type filter hook input priority filter - 10; policy accept;
+    iifname @boxes jump named
+    iifname @boxes drop
+  }}
+  chain forward {{
+    type filter hook forward priority filter - 10; policy accept;
+    oifname @boxes ct state established,related accept
+    oifname @boxes drop
+    iifname @boxes goto outward
+    meta nfproto ipv4 iifname @opened4 ct state new,invalid ct status & dnat != dnat drop
+    meta nfproto ipv6 iifname @opened6 ct state new,invalid ct status & dnat != dnat drop
+  }}
+  chain outward {{
+    jump named
+    ip daddr @refused4 drop
+    ip6 daddr @refused6 drop
+    meta nfproto ipv4 accept
+    ip6 daddr @public6 accept
+    drop
+  }}
+  chain postrouting {{
+    type nat hook postrouting priority srcnat; policy accept;
+    iifname @boxes masquerade
+  }}
+}}"""
+
+
+async def tables(tools: Tools) -> list[str]:
+    """Those of all servers of ours, dead or alive."""
+    listing = await tools.run([tools.find("nft"), "list", "tables"])
+    return re.findall(rf"^table inet ({_TABLE_PREFIX}[0-9a-z]+)$", listing, re.MULTILINE)
+
+
+def tag_of(table: str) -> str:
+    return table.removeprefix(_TABLE_PREFIX)
+
+
+async def retire(tools: Tools, table: str) -> None:
+    """Switch back what its server had switched, unless someone else needs it by now, and delete it. Call it exclusively."""
+    others = [other for other in await tables(tools) if other != table]
+    for version in (4, 6):
+        mine = await _opened(tools, table, version)
+        needed = {name for other in others for name in await _opened(tools, other, version)}
+        for name in mine - needed if not forwarding.host_forwards(version) else ():
+            forwarding.switch(version, name, on=False)
+    await tools.run([tools.find("nft"), "delete", "table", "inet", table])
+
+
+async def _opened(tools: Tools, table: str, version: int) -> set[str]:
+    listing = await tools.run([tools.find("nft"), "list", "set", "inet", table, f"opened{version}"])
+    return set(re.findall(r'"([^"]+)"', listing))
+
+
+def _pairs(verb: str, where: str, name: str, members: Iterable[object]) -> Iterator[str]:
+    joined = ", ".join(f"{name} . {member}" for member in members)
+    if joined:
+        yield f"{verb} element inet {where} {{ {joined} }}"

@@ -1,0 +1,68 @@
+"""The network namespace of one box, held by descriptor, and the rules going into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.kernel import egress, enter, network
+from sandbox_runtime.isolation.nat.tools import Tools
+
+INTERFACE = "eth0"
+_CHAINS_THAT_DROP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BoxNamespace:
+    """owner_fd is the user namespace to go through when we have no rights of our own; None as root."""
+
+    pid: int
+    network_fd: int
+    owner_fd: int | None
+
+    def entering(self, tools: Tools) -> list[str]:
+        """What to put before an argv to have it run in there; needs `descriptors` passed on."""
+        if self.owner_fd is None:
+            return [tools.find("nsenter"), f"--net=/proc/self/fd/{self.network_fd}", "--"]
+        return enter.argv(self.owner_fd, self.network_fd, sys.executable)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return (self.network_fd,) if self.owner_fd is None else (self.network_fd, self.owner_fd)
+
+
+@contextmanager
+def held(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[BoxNamespace]:
+    """Refuses a namespace that cannot be a fresh box's: the rules would cut off whoever else lives there, the host first of all."""
+    opened: list[int] = []
+    try:
+        try:
+            opened.append(network.namespace_of(pid) if network_fd is None else os.dup(network_fd))
+            own = network.own_namespace()
+            opened.append(own)
+            if not root:
+                opened.append(network.owner_of(opened[0]))
+            names = network.interfaces_of(pid)
+        except OSError as error:
+            raise PlatformFault(f"cannot reach the network namespace of process {pid}: {error}") from error
+        if network.are_same(opened[0], own):
+            raise PlatformFault(f"process {pid} has no network namespace of its own")
+        if INTERFACE in names:
+            raise PlatformFault(f"the network namespace of process {pid} already has a link")
+        yield BoxNamespace(pid, opened[0], None if root else opened[2])
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+async def install(tools: Tools, box: BoxNamespace, rules: egress.Rules) -> None:
+    """The rules, read back from the kernel: without them there is to be no link."""
+    script = f'"$0" -f - && exec "$0" list table inet {egress.TABLE}'
+    argv = [*box.entering(tools), tools.find("sh"), "-c", script, tools.find("nft")]
+    listing = await tools.run(argv, stdin=egress.box_table(rules), pass_fds=box.descriptors)
+    if listing.count("policy drop") != _CHAINS_THAT_DROP or "goto refuse" not in listing:
+        raise PlatformFault("the network rules of the box are not in force although nft reported success")

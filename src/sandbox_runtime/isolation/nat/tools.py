@@ -1,0 +1,75 @@
+"""The programs we start: found in a fixed path, given a clean environment, always ended within a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import PlatformFault, Unavailable
+
+_PACKAGE_OF = {
+    "ip": "iproute2",
+    "nft": "nftables",
+    "nsenter": "util-linux",
+    "pasta": "passt",
+    "setpriv": "util-linux",
+    "sh": "dash",
+    "slirp4netns": "slirp4netns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    path: str
+    timeout_s: float
+
+    def find(self, name: str) -> str:
+        found = shutil.which(name, path=self.path)
+        if found is None:
+            package = _PACKAGE_OF[name]
+            raise Unavailable(f"network nat needs the program {name}, which is not installed: apt-get install {package}")
+        return found
+
+    def has(self, name: str) -> bool:
+        return shutil.which(name, path=self.path) is not None
+
+    async def run(self, argv: Sequence[str], *, stdin: str = "", pass_fds: Sequence[int] = ()) -> str:
+        """Its standard output. Anything but exit code 0 is our fault, with what it complained about."""
+        process = await self.start(argv, stdin=asyncio.subprocess.PIPE, pass_fds=pass_fds)
+        try:
+            output, complaint = await asyncio.wait_for(process.communicate(stdin.encode()), self.timeout_s)
+        except TimeoutError as error:
+            raise PlatformFault(f"{argv[0]} did not end within {self.timeout_s:g} s") from error
+        finally:
+            await end(process)
+        if process.returncode != 0:
+            raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {last_words(complaint)}")
+        return output.decode(errors="replace")
+
+    async def start(self, argv: Sequence[str], *, stdin: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
+        pipe = asyncio.subprocess.PIPE
+        environment = {"PATH": self.path, "LC_ALL": "C"}
+        try:
+            return await asyncio.create_subprocess_exec(
+                *argv, stdin=stdin, stdout=pipe, stderr=pipe, pass_fds=tuple(pass_fds), env=environment, cwd="/"
+            )
+        except OSError as error:
+            raise PlatformFault(f"could not start {argv[0]}: {error}") from error
+
+
+async def end(process: asyncio.subprocess.Process) -> None:
+    """Kill it if it still runs, and reap it. It has nothing to tidy up that would be worth asking it politely."""
+    if process.returncode is None:
+        try:
+            process.kill()
+        except ProcessLookupError:
+            pass
+        await process.wait()
+
+
+def last_words(complaint: bytes) -> str:
+    """pasta notes on every line that it has no system log; that helps nobody."""
+    lines = complaint.decode(errors="replace").strip().splitlines()
+    return " / ".join(line.strip() for line in lines[-8:] if "to syslog" not in line) or "it gave no reason"

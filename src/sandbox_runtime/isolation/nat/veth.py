@@ -1,0 +1,136 @@
+"""The wiring as root: a pair of virtual interfaces, one end in the host, one in the box.
+
+Theory of operation. Each link gets a slot (a /31 and a /127) and a name made of the server's tag and the slot, so that a later server
+can tell the links of a dead one. Both ends get fixed hardware addresses and know each other's, so the box never needs ARP or
+neighbour discovery, and never has a link-local address. The order is: rules in the box (done before we are called), rules in the
+host, the pair, the host's end up and forwarding, the box's end up. Undoing goes the other way, so that no link is ever without rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import re
+import socket
+from contextlib import AsyncExitStack
+
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.isolation.kernel import capabilities, egress, netlink
+from sandbox_runtime.isolation.nat import forwarding, gateway, leases
+from sandbox_runtime.isolation.nat.namespace import INTERFACE, BoxNamespace
+from sandbox_runtime.isolation.nat.options import NatOptions
+from sandbox_runtime.isolation.nat.tools import Tools
+
+_LINK_PREFIX = "sb"
+_LINK = re.compile(r"sb([0-9a-z]{9})[0-9a-z]{3}")
+_CAP_NET_ADMIN = 12
+
+
+class VethWiring:
+    name = "veth"
+
+    def __init__(self, options: NatOptions, tools: Tools) -> None:
+        self._options = options
+        self._tools = tools
+        self._tag, self._proof_of_life = leases.new_tag()
+        self._slots = leases.SlotPool(options)
+        self._gateway = gateway.Gateway(tools, self._tag, egress.rules((), options.refuse, options.pools))
+
+    def check(self) -> None:
+        for program in ("ip", "nft", "nsenter", "sh"):
+            self._tools.find(program)
+        if not capabilities.effective() & 1 << _CAP_NET_ADMIN:
+            raise Unavailable("network nat as root needs CAP_NET_ADMIN: a container needs --cap-add NET_ADMIN")
+
+    def families(self) -> tuple[int, ...]:
+        leads_6 = any(route.unicast and route.block.prefixlen == 0 and route.block.version == 6 for route in netlink.routes())
+        return (4, 6) if leads_6 and forwarding.is_possible(6) else (4,)
+
+    async def connect(self, box: BoxNamespace, rules: egress.Rules, families: tuple[int, ...], undo: AsyncExitStack) -> None:
+        routes = netlink.routes()
+        slot = self._slots.take(routes)
+        undo.callback(slot.release)
+        ends = _Ends(f"{_LINK_PREFIX}{self._tag}{slot.digits}", slot, families)
+        member = gateway.Member(ends.name, ends.box_addresses, rules)
+        # Registered first: an admission that failed half way is taken back too.
+        undo.push_async_callback(self._gateway.dismiss, member)
+        await self._gateway.admit(member, routes, families)
+        undo.push_async_callback(_remove_link, self._tools, ends.name)
+        await self._batch([], ends.on_host(box.network_fd), box.descriptors)
+        for version in families:
+            if not forwarding.host_forwards(version) or version == 4:
+                forwarding.switch(version, ends.name, on=True)
+        await self._batch(box.entering(self._tools), ends.in_box(), box.descriptors)
+
+    async def sweep(self) -> list[str]:
+        """Leftovers of servers that died without closing: kernel objects outlive them, their names do not."""
+        async with leases.exclusively():
+            dead = [table for table in await gateway.tables(self._tools) if not leases.is_alive(gateway.tag_of(table))]
+            links = [name for name in await self._links() if not leases.is_alive(_LINK.fullmatch(name)[1])]  # type: ignore[index]
+            for name in links:
+                await _remove_link(self._tools, name)
+            for table in dead:
+                await gateway.retire(self._tools, table)
+        return [*links, *dead]
+
+    def close(self) -> None:
+        self._proof_of_life.close()
+
+    async def _links(self) -> list[str]:
+        listing = await self._tools.run([self._tools.find("ip"), "-oneline", "link", "show", "type", "veth"])
+        names = re.findall(r"^\d+: ([^:@\s]+)", listing, re.MULTILINE)
+        return [name for name in names if _LINK.fullmatch(name)]
+
+    async def _batch(self, prefix: list[str], lines: list[str], descriptors: tuple[int, ...]) -> None:
+        await self._tools.run([*prefix, self._tools.find("ip"), "-batch", "-"], stdin="\n".join(lines), pass_fds=descriptors)
+
+
+class _Ends:
+    """The two ends of one link, as lines for `ip -batch`."""
+
+    def __init__(self, name: str, slot: leases.Slot, families: tuple[int, ...]) -> None:
+        links: list[egress.Block] = [slot.link4] if families == (4,) else [slot.link4, slot.link6]
+        self.name = name
+        self.box_addresses: tuple[egress.Address, ...] = tuple(link[1] for link in links)
+        self._links = links
+        high, low = divmod(slot.number, 256)
+        self._host_mac = f"02:53:42:00:{high:02x}:{low:02x}"
+        self._box_mac = f"02:53:42:01:{high:02x}:{low:02x}"
+
+    def on_host(self, network_fd: int) -> list[str]:
+        peer = f"peer name {INTERFACE} address {self._box_mac} netns /proc/self/fd/{network_fd}"
+        make = f"link add {self.name} address {self._host_mac} type veth {peer}"
+        return [make, *self._end(self.name, own=0, other=1, other_mac=self._box_mac)]
+
+    def in_box(self) -> list[str]:
+        routes = [f"route add {'0.0.0.0/0' if link.version == 4 else '::/0'} via {link[0]}" for link in self._links]
+        return [*self._end(INTERFACE, own=1, other=0, other_mac=self._host_mac), *routes]
+
+    def _end(self, name: str, *, own: int, other: int, other_mac: str) -> list[str]:
+        return [
+            f"link set {name} addrgenmode none",
+            *(f"addr add {link[own]}/{link.prefixlen} dev {name}{_flags(link)}" for link in self._links),
+            f"link set {name} up",
+            *(f"neigh replace {link[other]} lladdr {other_mac} dev {name} nud permanent" for link in self._links),
+        ]
+
+
+def _flags(link: egress.Block) -> str:
+    """Nobody else is on the link, so the check for duplicate addresses would only make the first second fail."""
+    return " nodad" if isinstance(link, ipaddress.IPv6Network) else ""
+
+
+async def _remove_link(tools: Tools, name: str) -> None:
+    """It may be gone already, or be going this moment: a box that ends takes its end along, and with it ours."""
+    if not _exists(name):
+        return
+    try:
+        await tools.run([tools.find("ip"), "link", "delete", name])
+    except PlatformFault:
+        if _exists(name):
+            raise
+
+
+def _exists(name: str) -> bool:
+    return any(known == name for _, known in socket.if_nameindex())

@@ -1,0 +1,32 @@
+"""What a backend is told by the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sandbox_runtime.model.limits import MIB
+
+STANDARD_MODULES = (
+    "abc", "argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "cmath", "collections", "contextlib", "copy",
+    "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io", "itertools",
+    "json", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "queue", "random", "re", "shutil", "statistics",
+    "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing",
+    "unittest", "uuid", "warnings", "zlib",
+)  # fmt: skip
+"""Modules of the standard library that programs use most: a fork has them for nothing."""
+
+DATA_MODULES = ("numpy", "pandas", "matplotlib", "matplotlib.pyplot")
+
+
+@dataclass(frozen=True, slots=True)
+class BackendOptions:
+    guest_python: str
+    state_dir: str
+    presets: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"std": STANDARD_MODULES})
+    """Name of a preset → modules its warm interpreter has loaded."""
+    keep_bytes: int = 8 * MIB
+    """What is kept of each output stream of a command, head and tail together."""
+    box_uid_base: int = 200_000
+    """As root each box runs as a host user of its own: this number plus its slot."""
+    box_slots: int = 4096

@@ -1,0 +1,311 @@
+"""One command from its order to its outcome, as the server sees it.
+
+Output is drained from the first moment on by the event loop. The deadline, the output limit and the cpu limit stop the command by
+asking init to kill everyone; when init does not answer in time the whole box is killed. The outcome is made after init's report,
+which it sends when no process of the command is left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Mapping
+from typing import Protocol
+
+from sandbox_runtime.errors import InvalidRequest, PlatformFault
+from sandbox_runtime.isolation.capture import Capture
+from sandbox_runtime.isolation.channel import Channel
+from sandbox_runtime.isolation.endings import Facts, ending_of
+from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.model import Command, Ending, Outcome, Output, Usage
+
+KILL_GRACE_S = 5.0
+"""How long init may take to end a command before its box is killed as a whole."""
+CPU_CHECK_S = 0.05
+
+_MESSAGE = {
+    Ending.out_of_memory: "the memory limit was reached",
+    Ending.timed_out: "the wall time limit was reached",
+    Ending.cpu_exceeded: "the cpu time limit was reached",
+    Ending.output_limit: "the output limit was reached",
+    Ending.disk_limit: "the disk limit was reached",
+    Ending.process_limit: "the process limit was reached",
+    Ending.denied: "calls that boxes may not make were refused",
+    Ending.cancelled: "cancelled by the caller",
+    Ending.lost: "the box died under the program; this is a fault of the platform, not of the program",
+}
+
+
+class Host(Protocol):
+    """What a running command needs of its box."""
+
+    orders: Channel
+    reports: Channel
+    keep_bytes: int
+    label: str
+
+    def disk_usage(self) -> tuple[int, int, bool]:
+        """Bytes and files in use, and whether either is at its limit."""
+        ...
+
+    def kill_now(self) -> None: ...
+
+    def command_ended(self, *, box_alive: bool) -> None: ...
+
+
+class RunningCommand:
+    def __init__(self, host: Host, command: Command, group: Group, sink: Sink | None, interactive: bool) -> None:
+        self._host = host
+        self._command = command
+        self._group = group
+        self._sink = sink
+        self._interactive = interactive
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[wire.Message | None] = self._loop.create_future()
+        self._outcome: Outcome | None = None
+        self._stopped_for: str | None = None
+        self._timers: list[asyncio.TimerHandle] = []
+        self._stdin = -1
+        self._pending = memoryview(command.stdin or b"")
+        self._captures: dict[str, Capture] = {}
+        self._started = 0.0
+        self._wall_s = 0.0
+
+    def begin(self, order: wire.Message) -> None:
+        theirs: list[int] = []
+        try:
+            stdin_theirs, self._stdin = _pipe_to_them()
+            theirs.append(stdin_theirs)
+            for name in ("stdout", "stderr"):
+                ours, far = _pipe_from_them()
+                theirs.append(far)
+                self._captures[name] = Capture(ours, self._host.keep_bytes)
+            self._started = time.monotonic()
+            self._host.orders.send(order, theirs)
+        except BaseException:
+            self._close_descriptors()
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        self._watch()
+
+    def _watch(self) -> None:
+        loop, limits = self._loop, self._command.limits
+        self._write_stdin()
+        for name, capture in self._captures.items():
+            loop.add_reader(capture.descriptor, self._drain, name, capture)
+        loop.add_reader(self._host.reports.fileno(), self._on_report)
+        self._timers.append(loop.call_later(limits.wall_s, self._stop, "wall"))
+        if limits.cpu_s is not None:
+            self._check_cpu_later(limits.cpu_s, limits.cpu_s)
+
+    async def wait(self) -> Outcome:
+        report = await asyncio.shield(self._ended)
+        if self._outcome is None:
+            self._outcome = self._conclude(report)
+        return self._outcome
+
+    def send_signal(self, number: int) -> None:
+        if not 1 <= number <= signal.SIGRTMAX:
+            raise InvalidRequest(f"{number} is no signal")
+        if not self._ended.done():
+            self._tell_init(number)
+
+    def cancel(self) -> None:
+        self._stop("cancel")
+
+    def feed(self, data: bytes) -> None:
+        if not self._interactive or self._stdin < 0:
+            raise InvalidRequest("the standard input of this command is closed")
+        self._pending = memoryview(bytes(self._pending) + data)
+        self._write_stdin()
+
+    def end_input(self) -> None:
+        self._interactive = False
+        self._write_stdin()
+
+    def _write_stdin(self) -> None:
+        """As much as the pipe takes now; the rest when there is room. A program that does not read its input is no error."""
+        try:
+            while self._pending:
+                written = os.write(self._stdin, self._pending)
+                self._pending = self._pending[written:]
+        except BlockingIOError:
+            self._loop.add_writer(self._stdin, self._write_stdin)
+            return
+        except OSError:
+            self._pending = memoryview(b"")
+            self._interactive = False
+        if self._stdin >= 0:
+            self._loop.remove_writer(self._stdin)
+            if not self._interactive:
+                self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._stdin >= 0:
+            self._loop.remove_writer(self._stdin)
+            os.close(self._stdin)
+            self._stdin = -1
+
+    def _drain(self, name: str, capture: Capture) -> None:
+        piece = capture.read()
+        if piece is None:
+            return
+        if not piece:
+            self._loop.remove_reader(capture.descriptor)
+            return
+        if self._sink is not None:
+            self._sink(name, piece)
+        if self._output_bytes() > self._command.limits.output_bytes:
+            self._stop("output")
+
+    def _output_bytes(self) -> int:
+        return sum(capture.total_bytes for capture in self._captures.values())
+
+    def _check_cpu_later(self, limit_s: float, left_s: float) -> None:
+        delay = max(CPU_CHECK_S, left_s / max(self._command.limits.cpu_cores, 1.0))
+        self._timers.append(self._loop.call_later(delay, self._check_cpu, limit_s))
+
+    def _check_cpu(self, limit_s: float) -> None:
+        if self._ended.done():
+            return
+        left_s = limit_s - (self._group.cpu_s() or 0.0)
+        if left_s <= 0:
+            self._stop("cpu")
+        else:
+            self._check_cpu_later(limit_s, left_s)
+
+    def _stop(self, reason: str) -> None:
+        if self._stopped_for is not None or self._ended.done():
+            return
+        self._stopped_for = reason
+        self._tell_init(signal.SIGKILL)
+        self._timers.append(self._loop.call_later(KILL_GRACE_S, self._host.kill_now))
+
+    def _tell_init(self, number: int) -> None:
+        try:
+            self._host.reports.send({"signal": number})
+        except PlatformFault:
+            self._host.kill_now()
+
+    def _on_report(self) -> None:
+        try:
+            received = self._host.reports.take()
+        except PlatformFault:
+            self._host.kill_now()
+            return
+        if received is None:
+            return
+        for descriptor in received.descriptors:
+            os.close(descriptor)
+        self._finish(received.message)
+
+    def _finish(self, report: wire.Message | None) -> None:
+        """report None: init is gone."""
+        self._wall_s = time.monotonic() - self._started
+        self._loop.remove_reader(self._host.reports.fileno())
+        for timer in self._timers:
+            timer.cancel()
+        for name, capture in self._captures.items():
+            self._loop.remove_reader(capture.descriptor)
+            self._drain_rest(name, capture)
+        self._close_stdin()
+        if not self._ended.done():
+            self._ended.set_result(report)
+
+    def _drain_rest(self, name: str, capture: Capture) -> None:
+        """Nobody is left to write, so what the pipe holds is all there is."""
+        while piece := capture.read():
+            if self._sink is not None:
+                self._sink(name, piece)
+
+    def _close_descriptors(self) -> None:
+        self._close_stdin()
+        for capture in self._captures.values():
+            capture.close()
+
+    def _conclude(self, report: wire.Message | None) -> Outcome:
+        failure = self._failure_to_start()
+        try:
+            return self._outcome_of(report, self._group.usage(), failure)
+        finally:
+            self._close_descriptors()
+            self._host.command_ended(box_alive=report is not None)
+
+    def _failure_to_start(self) -> str | None:
+        with contextlib.suppress(PlatformFault):
+            received = self._host.orders.take()
+            if received is not None and received.message is not None and "not_started" in received.message:
+                return str(received.message["not_started"])
+        return None
+
+    def _outcome_of(self, report: wire.Message | None, used: GroupUsage, failure: str | None) -> Outcome:
+        facts_of_exit = report or {}
+        disk_bytes, disk_files, disk_full = self._host.disk_usage()
+        denied = _counts(facts_of_exit.get("denied"))
+        usage = self._usage(facts_of_exit, used, disk_bytes, disk_files, denied)
+        facts = Facts(
+            exit_code=facts_of_exit.get("exit_code"),
+            signal=facts_of_exit.get("signal"),
+            stopped_for=self._stopped_for,
+            lost=report is None,
+            not_started=failure is not None,
+            oom_kills=used.oom_kills or 0,
+            processes_refused=used.processes_refused or 0,
+            disk_full=disk_full,
+            cpu_s=usage.cpu_s,
+            cpu_limit_s=self._command.limits.cpu_s,
+            denied=frozenset(denied),
+        )
+        ending = ending_of(facts)
+        return Outcome(
+            ending=ending,
+            exit_code=facts.exit_code if ending not in (Ending.not_started, Ending.lost) else None,
+            signal=facts.signal,
+            stdout=self._output("stdout"),
+            stderr=self._output("stderr"),
+            usage=usage,
+            message=failure or _MESSAGE.get(ending, ""),
+            isolation=self._host.label,
+        )
+
+    def _usage(
+        self, report: wire.Message, used: GroupUsage, disk_bytes: int, disk_files: int, denied: Mapping[str, int]
+    ) -> Usage:
+        return Usage(
+            wall_s=self._wall_s,
+            cpu_user_s=used.cpu_user_s if used.cpu_user_s is not None else float(report.get("user_s", 0.0)),
+            cpu_system_s=used.cpu_system_s if used.cpu_system_s is not None else float(report.get("system_s", 0.0)),
+            memory_peak_bytes=used.memory_peak_bytes or report.get("memory_peak_bytes"),
+            processes_peak=used.processes_peak,
+            output_bytes=self._output_bytes(),
+            disk_bytes=disk_bytes,
+            disk_files=disk_files,
+            processes_refused=used.processes_refused,
+            denied_calls=denied,
+        )
+
+    def _output(self, name: str) -> Output:
+        return self._captures[name].output()
+
+
+def _counts(value: object) -> dict[str, int]:
+    return {str(name): int(count) for name, count in value.items()} if isinstance(value, dict) else {}
+
+
+def _pipe_to_them() -> tuple[int, int]:
+    theirs, ours = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(ours, False)
+    return theirs, ours
+
+
+def _pipe_from_them() -> tuple[int, int]:
+    ours, theirs = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(ours, False)
+    return ours, theirs

@@ -1,0 +1,152 @@
+"""The server's side of a spawner: start it, ask it for boxes, notice its death."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.isolation.channel import Channel, wait_readable
+from sandbox_runtime.isolation.inside import wire
+
+START_TIMEOUT_S = 120.0
+REPLY_TIMEOUT_S = 20.0
+END_TIMEOUT_S = 10.0
+COMPLAINT_BYTES = 4096
+
+START = os.path.join(os.path.dirname(__file__), "inside", "start.py")
+CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
+_TITLE_ROOM = " " * 200
+
+
+class Spawner:
+    """One gate with one spawner behind it. Once dead it stays dead; the backend starts another."""
+
+    def __init__(self, python: str, env: Mapping[str, str], config: wire.Message) -> None:
+        self._python = python
+        self._env = dict(env)
+        self._config = config
+        self._waiting: dict[str, asyncio.Future[int]] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
+        self.alive = False
+
+    async def start(self) -> None:
+        ours, theirs = wire.pair()
+        with theirs:
+            self._channel = Channel(ours)
+            self._process = subprocess.Popen(
+                [self._python, START, "spawner", str(theirs.fileno()), _TITLE_ROOM],
+                env=self._env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                cwd="/",
+            )
+        try:
+            self._channel.send(self._config)
+            received = await self._channel.receive(START_TIMEOUT_S)
+            if received.message is None or not received.message.get("ready"):
+                reason = (received.message or {}).get("fault") or self._complaint()
+                raise Unavailable(f"no box can be made here: {reason}")
+        except BaseException:
+            await self.close()
+            raise
+        self.alive = True
+        asyncio.get_running_loop().add_reader(self._channel.fileno(), self._on_message)
+
+    async def open(self, box_id: str, box: wire.Message, descriptors: Sequence[int]) -> int:
+        """Fork a box; the descriptor of its init's process. The box's own words come over its own channels."""
+        if self._channel is None or not self.alive:
+            raise PlatformFault("the spawner is gone")
+        reply: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiting[box_id] = reply
+        try:
+            self._channel.send({"id": box_id, "box": box}, descriptors)
+            return await asyncio.wait_for(reply, REPLY_TIMEOUT_S)
+        except TimeoutError as error:
+            raise PlatformFault(f"the spawner did not answer within {REPLY_TIMEOUT_S:g} s") from error
+        except asyncio.CancelledError:
+            _close_unclaimed(reply)
+            raise
+        finally:
+            del self._waiting[box_id]
+
+    def _on_message(self) -> None:
+        if self._channel is None:
+            return
+        try:
+            received = self._channel.take()
+        except PlatformFault:
+            self._mark_dead()
+            return
+        if received is None:
+            return
+        if received.message is None:
+            self._mark_dead()
+            return
+        reply = self._waiting.get(received.message.get("opened") or received.message.get("refused", ""))
+        if reply is not None and not reply.done() and received.descriptors:
+            reply.set_result(received.descriptors.pop())
+        elif reply is not None and not reply.done():
+            reply.set_exception(PlatformFault(f"the spawner cannot fork: {received.message.get('why')}"))
+        for descriptor in received.descriptors:
+            os.close(descriptor)
+
+    def _mark_dead(self) -> None:
+        self.alive = False
+        if self._channel is not None:
+            asyncio.get_running_loop().remove_reader(self._channel.fileno())
+        for reply in self._waiting.values():
+            if not reply.done():
+                reply.set_exception(PlatformFault("the spawner died"))
+
+    def _complaint(self) -> str:
+        """The last words of a spawner that did not come up."""
+        if self._process is None or self._process.stderr is None:
+            return "the spawner died"
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        os.set_blocking(self._process.stderr.fileno(), False)
+        text = self._process.stderr.read(COMPLAINT_BYTES) or b""
+        return text.decode(errors="replace").strip() or "the spawner died without a word"
+
+    async def close(self) -> None:
+        """Closing the channel is the word to end: the gate kills the spawner, the kernel all that came of it."""
+        if self._channel is not None:
+            if self.alive:
+                self._mark_dead()
+            self._channel.close()
+            self._channel = None
+        process, self._process = self._process, None
+        if process is None:
+            return
+        try:
+            await _wait_for_exit(process)
+        finally:
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+
+
+async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
+    pidfd = os.pidfd_open(process.pid)
+    try:
+        await wait_readable(pidfd, END_TIMEOUT_S)
+    except PlatformFault:
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+    finally:
+        os.close(pidfd)
+        process.wait(END_TIMEOUT_S)
+
+
+def _close_unclaimed(reply: asyncio.Future[int]) -> None:
+    """The caller went away in the moment the box came; without its channels the box dies by itself."""
+    if reply.done() and not reply.cancelled() and reply.exception() is None:
+        os.close(reply.result())

@@ -1,0 +1,85 @@
+"""What boxes see of the machine: programs and libraries, read-only, and a few files of /etc that hold nothing private."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from sandbox_runtime.isolation.guest import HOME, WRITABLE
+
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+ETC = (
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "magic",
+    "mime.types",
+    "profile",
+    "protocols",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+)
+TEXTS = {
+    "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n"
+    f"sandbox:x:1000:1000:sandbox:{HOME}:/bin/bash\n"
+    "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    "/etc/group": "root:x:0:\nsandbox:x:1000:\nnogroup:x:65534:\n",
+    "/etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost\n",
+    "/etc/hostname": "sandbox\n",
+    "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+    "/etc/resolv.conf": "",
+}
+
+Entry = dict[str, str]
+
+
+def entries(prefixes: Iterable[str]) -> list[Entry]:
+    """The view of an ordinary box: see mounts.build_root for the form."""
+    found = [_folder(path) for path in SYSTEM_FOLDERS if os.path.lexists(path)]
+    found += [_bind(f"/etc/{name}") for name in ETC if os.path.exists(f"/etc/{name}")]
+    found += [{"kind": "text", "text": text, "target": path} for path, text in TEXTS.items()]
+    found += [_bind(path) for path in outermost(prefixes)]
+    return found
+
+
+def whole_machine() -> list[Entry]:
+    """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself."""
+    kept = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"home", "var"}
+    return [
+        {**_folder(f"/{name}"), "writable": "yes"} for name in sorted(os.listdir("/")) if name not in kept and not name.startswith(".")
+    ]
+
+
+def late(prefixes: Iterable[str]) -> list[tuple[str, str]]:
+    """Guest folders that a box's own writable folders would cover, as (hidden place, where they belong)."""
+    covered = [path for path in outermost(prefixes) if any(path.startswith(place + "/") for place in WRITABLE)]
+    return [(f"/.late/{number}", path) for number, path in enumerate(covered)]
+
+
+def outermost(prefixes: Iterable[str]) -> list[str]:
+    """Without those that are part of the system folders or of one another."""
+    wanted = sorted(os.path.normpath(path) for path in set(prefixes))
+    found: list[str] = []
+    for path in wanted:
+        if not any(path == base or path.startswith(base + "/") for base in (*SYSTEM_FOLDERS, *found)):
+            found.append(path)
+    return found
+
+
+def _folder(path: str) -> Entry:
+    if os.path.islink(path):
+        return {"kind": "link", "source": os.readlink(path), "target": path}
+    return _bind(path)
+
+
+def _bind(path: str) -> Entry:
+    return {"kind": "bind", "source": os.path.realpath(path), "target": path}
