@@ -6,8 +6,9 @@ The keeper sleeps until the server is gone (its end of the socket closes, or its
 a stray copy of the socket in some child must not keep the dead alive), then kills and removes everything still on its list, and
 exits. It runs no guest code and reads nothing a guest wrote.
 
-Messages are JSON lines: ["watch", kind, value], ["forget", kind, value] and ["end"]. Kinds: "cgroup" and "folder" with a path, "home"
-with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is ready.
+Messages are JSON lines: ["watch", kind, value], ["forget", kind, value] and ["end"]. Kinds: "cgroup" and "folder" with a path,
+"home" with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is
+ready.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Watched:
             os.close(fd)
 
     def clean_up(self) -> list[str]:
-        """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into the folders."""
+        """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into folders."""
         self._kill_processes()
         deadline = time.monotonic() + _CGROUPS_WAIT_S
         left = [path for path in self.paths["cgroup"] if not tree.remove_tree(path, deadline - time.monotonic())]
@@ -78,7 +79,7 @@ class Watched:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
         deadline = time.monotonic() + _PROCESSES_WAIT_S
         for fd in self.processes.values():
-            select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+            _await_any([fd], max(0.0, deadline - time.monotonic()))
 
 
 def main(socket_fd: int, server_pid: int) -> None:
@@ -104,16 +105,22 @@ def _pin_server(pid: int) -> int | None:
 
 def _listen(server: socket.socket, server_pidfd: int | None, watched: Watched) -> None:
     """Until the server is gone and everything that it said has been read."""
-    signs = [server] if server_pidfd is None else [server, server_pidfd]
+    signs = [server.fileno()] if server_pidfd is None else [server.fileno(), server_pidfd]
     unread = b""
     while True:
-        select.select(signs, [], [])
+        _await_any(signs)
         try:
             piece = server.recv(65536, socket.MSG_DONTWAIT)
-        except BlockingIOError:  # nothing more from a server that is dead
-            return
-        except ConnectionResetError:
+        except (BlockingIOError, ConnectionResetError):  # nothing more to come from a server that is dead
             return
         *lines, unread = (unread + piece).split(b"\n")
         if not piece or not all([watched.obey(line) for line in lines]):
             return
+
+
+def _await_any(fds: list[int], wait_s: float | None = None) -> None:
+    """poll, because select cannot take descriptors from 1024 on."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    poll.poll(None if wait_s is None else wait_s * 1000)

@@ -2,8 +2,8 @@
 
 Theory of operation. Nothing is ever reached by a path with a guest's name in the middle of it: only by one name below a directory
 descriptor, and symbolic links are removed, not followed. A tree may be deeper than any stack or descriptor table allows, so
-it is flattened rather than descended: each folder found is moved up to the top, where its turn comes, and two levels are open at a
-time at most. Folders are made accessible first, because a plain user can be locked out of its own.
+it is flattened rather than descended: each folder found is moved up to the top, where its turn comes, and three levels are open
+at a time at most. Folders are made accessible first, because a plain user can be locked out of its own.
 """
 
 from __future__ import annotations

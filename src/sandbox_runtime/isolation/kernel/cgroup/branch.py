@@ -98,7 +98,7 @@ class Branch(ABC):
 
     @abstractmethod
     def memory_limit_hits(self, group: str) -> int | None:
-        """How often the group ran into its own limit; a kill without any was made by a limit further out, or by the host."""
+        """How often the group ran into its own limit. That alone kills nothing: mostly the kernel finds something to reclaim."""
 
 
 def quota_us(cpu_cores: float, cores_here: int) -> int | None:

@@ -17,9 +17,8 @@ _PAUSE_S = 0.001
 class GroupUsage:
     """What the kernel counted for all processes of the group together. None: this host gives no such figure.
 
-    oom_kills are processes the kernel killed for want of memory. With memory_limit_hits at 0 it was not the group's own limit
-    but one further out, or the machine's end, that they died of. memory_limit_hits without oom_kills is harmless: the kernel
-    found something to reclaim.
+    oom_kills are processes the kernel killed for want of memory; oom_elsewhere says that the group had not reached its own limit
+    then: one further out, or the machine's own end, was the cause.
     """
 
     cpu_user_s: float | None = None
@@ -27,7 +26,7 @@ class GroupUsage:
     cpu_s: float | None = None
     memory_peak_bytes: int | None = None
     oom_kills: int | None = None
-    memory_limit_hits: int | None = None
+    oom_elsewhere: bool = False
     processes_peak: int | None = None
     processes_refused: int | None = None
 
@@ -89,14 +88,14 @@ class Group:
 
     def usage(self) -> GroupUsage:
         times = self._accounting.cpu_times(self.name) if self._accounting else None
-        memory, pids = self._memory, self._pids
+        memory, pids, oom_kills = self._memory, self._pids, self.oom_kills()
         return GroupUsage(
             cpu_user_s=times[0] if times else None,
             cpu_system_s=times[1] if times else None,
             cpu_s=sum(times) if times else None,
             memory_peak_bytes=memory.memory_peak(self.name) if memory else None,
-            oom_kills=memory.oom_kills(self.name) if memory else None,
-            memory_limit_hits=memory.memory_limit_hits(self.name) if memory else None,
+            oom_kills=oom_kills,
+            oom_elsewhere=bool(memory and oom_kills and memory.memory_limit_hits(self.name) == 0),
             processes_peak=pids.processes_peak(self.name) if pids else None,
             processes_refused=self._processes_refused(),
         )

@@ -60,11 +60,7 @@ def read_file(path: str, dir_fd: int | None = None) -> str | None:
 
 def pids_in(path: str) -> set[int]:
     """Processes in this very directory. Those of foreign pid namespaces read as 0 and cannot be signalled from here."""
-    pids: set[int] = set()
-    with contextlib.suppress(OSError), open(os.path.join(path, "cgroup.procs")) as lines:
-        pids.update(int(line) for line in lines)
-    pids.discard(0)
-    return pids
+    return set(map(int, _read_all(os.path.join(path, "cgroup.procs")).split())) - {0}
 
 
 def kill_tree(path: str) -> None:
@@ -133,6 +129,20 @@ def start_time(pid: int) -> int | None:
     except OSError:
         return None
     return None if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
+def _read_all(path: str) -> bytes:
+    """A file of any length; empty where it is gone."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return b"".join(iter(lambda: os.read(fd, 65536), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
 
 
 def _deepest_first(path: str) -> Iterator[str]:
