@@ -47,8 +47,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """run is None when the compile step did not succeed; files holds those of fetch that exist, by the name asked for."""
+    """run is None when the compile step did not succeed; files holds those of fetch that exist, by the name asked for; skipped
+    tells of those that exist but are over a bound (name, reason)."""
 
     compile: Outcome | None
     run: Outcome | None
     files: tuple[File, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,48 @@
+"""The app factory. A new dialect is one new folder and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+
+from sandbox_runtime.api import faults, general
+from sandbox_runtime.api.dialects import fusion
+from sandbox_runtime.api.gate import Gate
+from sandbox_runtime.assembly import Platform, open_platform, version
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings import Settings, load
+
+OpenPlatform = Callable[[Settings], AbstractAsyncContextManager[Platform]]
+
+
+def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> FastAPI:
+    """The platform is opened when the server starts and closed when it stops."""
+    refuse_exposure(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with opening(settings) as platform:
+            app.state.platform = platform
+            yield
+
+    app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
+    app.add_middleware(Gate, api_key=settings.api_key, max_body_bytes=settings.max_request_bytes)
+    faults.install(app)
+    app.include_router(general.router)
+    app.include_router(fusion.router)
+    return app
+
+
+def create_app_from_environment() -> FastAPI:
+    """For servers that build the app themselves, from its import name."""
+    return create_app(load())
+
+
+def refuse_exposure(settings: Settings) -> None:
+    if settings.exposed and not settings.api_key:
+        raise InvalidRequest(
+            f"the server would listen on {settings.host} for everyone who can reach it: set api_key (SANDBOX_API_KEY), "
+            "or host to 127.0.0.1"
+        )

@@ -1,0 +1,1 @@
+"""The wire protocols in front of the same verbs, one folder each. Contract: no dialect knows another."""

@@ -1,0 +1,58 @@
+"""Routes that belong to no dialect: what the server is and how it does."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+
+from sandbox_runtime.assembly import Platform, version
+
+router = APIRouter()
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>sandbox-runtime</title></head>
+<body><h1>sandbox-runtime</h1>
+<p>Runs code that nobody trusts. See <a href="docs">the routes</a>, <a href="health">health</a> and
+<a href="metrics">metrics</a>.</p></body></html>
+"""
+
+
+def platform_of(request: Request) -> Platform:
+    platform: Platform = request.app.state.platform
+    return platform
+
+
+@router.get("/", response_class=HTMLResponse)
+async def index() -> str:
+    return _PAGE
+
+
+@router.get("/v1/ping")
+async def ping() -> str:
+    return "pong"
+
+
+@router.get("/health")
+async def health(request: Request) -> JSONResponse:
+    """503 while no boxes can be opened; otherwise which isolation is on, layer by layer."""
+    platform = platform_of(request)
+    failure = platform.pool.failure
+    answer: dict[str, Any] = {
+        "status": "failing" if failure else "ok",
+        "reason": str(failure) if failure else "",
+        "version": version(),
+        "isolation": platform.backend.name,
+        "layers": [dataclasses.asdict(report) for report in platform.backend.layers()],
+        "boxes": {"idle": platform.pool.idle, "in_use": platform.pool.in_use},
+        "queue": {"waiting": platform.admission.waiting, "running": platform.admission.busy},
+    }
+    return JSONResponse(answer, 503 if failure else 200)
+
+
+@router.get("/metrics")
+async def metrics(request: Request) -> Response:
+    platform = platform_of(request)
+    return Response(platform.metrics.exposition(), media_type=platform.metrics.content_type)

@@ -1,0 +1,142 @@
+"""The one place where objects are built.
+
+async with open_platform(settings) as platform:
+    result = await platform.engine.run(job)
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import metadata
+
+from sandbox_runtime.engine import Admission, Allowance, BoxPool, Engine
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.isolation.options import DATA_MODULES, STANDARD_MODULES, BackendOptions
+from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.languages import Catalog, load_catalog
+from sandbox_runtime.model import Limits, Network, Policy
+from sandbox_runtime.model.limits import KIB
+from sandbox_runtime.settings import Settings
+from sandbox_runtime.telemetry import Log, Metrics, open_log
+from sandbox_runtime.workspace import Quotas
+
+STD = "std"
+PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES}
+"""Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything a door needs, open as long as the context that gave it."""
+
+    settings: Settings
+    backend: Backend
+    engine: Engine
+    pool: BoxPool
+    admission: Admission
+    catalog: Catalog
+    allowance: Allowance
+    metrics: Metrics
+    log: Log
+
+
+@asynccontextmanager
+async def open_platform(settings: Settings, *, opening: Opening | None = None, ahead: bool = True) -> AsyncIterator[Platform]:
+    """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
+    a process that runs one job and ends."""
+    log = open_log(settings.log_level, settings.log_format)
+    metrics = Metrics()
+    catalog = load_catalog(settings.languages_dir)
+    allowance = allowance_of(settings)
+    policies = policies_of(settings)
+    admission = Admission(settings.max_concurrency, settings.queue_size, settings.queue_wait_s, metrics)
+    async with opening or backend_of(settings) as backend:
+        floors = _floors(settings, policies) if ahead else {}
+        async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
+            _watch(metrics, pool, admission)
+            async with Engine(
+                pool=pool,
+                admission=admission,
+                catalog=catalog,
+                allowance=allowance,
+                python=settings.guest_python,
+                preset=preset_of(settings)[0],
+                policies=policies,
+                metrics=metrics,
+                log=log,
+                prove_ahead=ahead,
+            ) as engine:
+                yield Platform(settings, backend, engine, pool, admission, catalog, allowance, metrics, log)
+
+
+def version() -> str:
+    return metadata.version("sandbox-runtime")
+
+
+def preset_of(settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """The name of the preset and the modules it loads."""
+    names = settings.preset or (STD,)
+    asked = [module for name in names for module in PRESETS.get(name, (name,))]
+    modules = tuple(dict.fromkeys((*STANDARD_MODULES, *asked)))
+    return (names[0] if len(names) == 1 and names[0] in PRESETS else "custom"), modules
+
+
+def policies_of(settings: Settings) -> dict[str, Policy]:
+    """One for each preset in use. Languages that are not warm take boxes of the plain one."""
+    if settings.network_allow and not settings.allow_network:
+        raise InvalidRequest("network_allow names addresses but allow_network is off; switch it on or clear network_allow")
+    network = Network("nat" if settings.allow_network else "none", settings.network_allow)
+    names = (STD, preset_of(settings)[0])
+    return {name: Policy(network, name, settings.disk_limit, settings.file_limit) for name in names}
+
+
+def allowance_of(settings: Settings) -> Allowance:
+    default = Limits(
+        wall_s=min(settings.timeout_seconds, settings.timeout_ceiling),
+        memory_bytes=min(settings.memory_limit * KIB, settings.memory_ceiling),
+        processes=settings.process_limit,
+        output_bytes=settings.output_limit,
+        file_bytes=settings.disk_limit,
+        disk_bytes=settings.disk_limit,
+        disk_files=settings.file_limit,
+        cpu_cores=settings.cpu_quota,
+    )
+    return Allowance(
+        default=default,
+        longest_wall_s=settings.timeout_ceiling,
+        most_memory_bytes=settings.memory_ceiling,
+        max_code_bytes=settings.max_code_bytes,
+        max_stdin_bytes=settings.max_stdin_bytes,
+        quotas=Quotas(settings.max_files, settings.max_file_bytes, settings.max_request_bytes),
+    )
+
+
+def _floors(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
+    """The plain shelf beside another preset starts empty and fills with demand."""
+    return {policies[STD]: 0, policies[preset_of(settings)[0]]: settings.pool_size}
+
+
+def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
+    metrics.watch("sandbox_pool_idle", "Boxes that wait ready", lambda: pool.idle)
+    metrics.watch("sandbox_pool_busy", "Boxes in use", lambda: pool.in_use)
+    metrics.watch("sandbox_queue_length", "Requests that wait for a place", lambda: admission.waiting)
+    metrics.watch("sandbox_running", "Requests that have a place", lambda: admission.busy)
+
+
+def backend_of(settings: Settings) -> Opening:
+    from sandbox_runtime.isolation.backends import open_backend
+
+    return open_backend(settings.isolation, options_of(settings))
+
+
+def options_of(settings: Settings) -> BackendOptions:
+    name, modules = preset_of(settings)
+    return BackendOptions(
+        guest_python=settings.guest_python,
+        state_dir=settings.state_dir,
+        presets={STD: STANDARD_MODULES, name: modules},
+        keep_bytes=settings.output_keep_bytes,
+        box_uid_base=settings.box_uid_base,
+    )

@@ -1,0 +1,53 @@
+"""What requests may bring and ask for, and the limits they get when they ask for nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Job, Limits
+from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.workspace import Quotas
+
+_LARGEST_CHARACTER_BYTES = 4
+_CHECK_WALL_S, _CHECK_MEMORY_BYTES = 60.0, GIB
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    default: Limits
+    """Of a program whose request sets none."""
+    longest_wall_s: float
+    most_memory_bytes: int
+    max_code_bytes: int
+    max_stdin_bytes: int
+    quotas: Quotas
+
+    def for_checks(self) -> Limits:
+        """Limits of the catalog's own check programs: compilers need more memory than most programs."""
+        return self.default.replace(
+            wall_s=min(_CHECK_WALL_S, self.longest_wall_s), memory_bytes=min(_CHECK_MEMORY_BYTES, self.most_memory_bytes)
+        )
+
+    def check(self, job: Job) -> None:
+        """Whether the job is within bounds; raises InvalidRequest. Names and sizes of files are checked where they are staged."""
+        self._check_code(job.code)
+        if job.stdin is not None and len(job.stdin) > self.max_stdin_bytes:
+            raise InvalidRequest(f"the standard input has {len(job.stdin)} bytes; at most {self.max_stdin_bytes} are allowed")
+        if len(job.fetch) > self.quotas.max_files:
+            raise InvalidRequest(f"{len(job.fetch)} files to fetch are more than the {self.quotas.max_files} allowed")
+        self._check_limits(job.run_limits)
+        self._check_limits(job.compile_limits)
+
+    def _check_code(self, code: str) -> None:
+        if len(code) * _LARGEST_CHARACTER_BYTES <= self.max_code_bytes:
+            return
+        size = len(code.encode(errors="surrogatepass"))
+        if size > self.max_code_bytes:
+            raise InvalidRequest(f"the code has {size} bytes; at most {self.max_code_bytes} are allowed")
+
+    def _check_limits(self, limits: Limits) -> None:
+        if limits.wall_s > self.longest_wall_s:
+            raise InvalidRequest(f"{limits.wall_s:g} s is longer than the {self.longest_wall_s:g} s that a step may take here")
+        if limits.memory_bytes is None or limits.memory_bytes > self.most_memory_bytes:
+            raise InvalidRequest(f"the memory limit must be at most {self.most_memory_bytes} bytes here")

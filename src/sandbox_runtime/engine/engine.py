@@ -1,0 +1,138 @@
+"""The engine: a job in, a result out.
+
+The way of a run: find the language, check bounds, wait for a place, take a box from the pool, stage, compile, run, fetch,
+close the box, leave the place. Nothing on it starts a thread or a task, and nothing is logged unless it went wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import Mapping
+from typing import Self
+
+from sandbox_runtime.engine.admission import Admission
+from sandbox_runtime.engine.allowance import Allowance
+from sandbox_runtime.engine.boxed import BoxedRun
+from sandbox_runtime.engine.pool import BoxPool
+from sandbox_runtime.engine.proof import Proof, Prover
+from sandbox_runtime.errors import PlatformFault, SandboxError
+from sandbox_runtime.isolation.port import Box, Sink
+from sandbox_runtime.languages import Catalog, Language, Toolchain, plan
+from sandbox_runtime.model import Blame, Job, JobResult, Policy
+from sandbox_runtime.telemetry import Log, Metrics
+
+
+class Engine:
+    """python and preset: the guest's interpreter and the modules that warm languages find loaded; policies: one for each
+    preset."""
+
+    def __init__(
+        self,
+        *,
+        pool: BoxPool,
+        admission: Admission,
+        catalog: Catalog,
+        allowance: Allowance,
+        python: str,
+        preset: str,
+        policies: Mapping[str, Policy],
+        metrics: Metrics,
+        log: Log,
+        prove_ahead: bool = True,
+    ) -> None:
+        self._pool = pool
+        self._admission = admission
+        self._catalog = catalog
+        self._allowance = allowance
+        self._python = python
+        self._preset = preset
+        self._policies = policies
+        self._metrics = metrics
+        self._log = log
+        self._prover = Prover(self._execute, allowance.for_checks())
+        self._prove_ahead = prove_ahead
+        self._proving: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._prove_ahead:
+            self._proving = asyncio.create_task(self._prove_in_background())
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        if self._proving:
+            self._proving.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._proving
+
+    async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
+        """sink is given the output of the run step while it runs, beside what the result holds."""
+        language = self._catalog.find(job.language)
+        self._allowance.check(job)
+        entered = await self._admission.enter()
+        try:
+            linked = await self._prover.linked(language)
+            return await self._execute(language, job, linked, sink)
+        finally:
+            self._admission.leave(entered)
+
+    async def languages(self) -> tuple[Proof, ...]:
+        """Each language of the catalog, proven on this host."""
+        return await self._prover.prove_all(self._catalog)
+
+    async def _execute(self, language: Language, job: Job, linked: tuple[str, ...] = (), sink: Sink | None = None) -> JobResult:
+        """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
+        may have seen output already."""
+        policy = self._policy(language, job)
+        result = await self._in_a_box(policy, language, job, linked, sink, last=sink is not None)
+        if result is None:
+            result = await self._in_a_box(policy, language, job, linked, sink, last=True)
+        assert result is not None
+        return result
+
+    async def _in_a_box(
+        self, policy: Policy, language: Language, job: Job, linked: tuple[str, ...], sink: Sink | None, *, last: bool
+    ) -> JobResult | None:
+        """None when the box broke and there is another attempt to make."""
+        box = await self._pool.take(policy)
+        try:
+            result = await self._boxed(box, language, job, linked, sink).perform()
+        except PlatformFault as fault:
+            self._broken(policy, str(fault))
+            if last:
+                raise
+            return None
+        finally:
+            await self._pool.discard(policy, box)
+        ended = result.run or result.compile
+        if ended is not None and ended.blame is Blame.platform:
+            self._broken(policy, ended.message)
+        return result
+
+    def _broken(self, policy: Policy, reason: str) -> None:
+        self._pool.distrust(policy)
+        self._log.warning("a box broke", preset=policy.preset, reason=reason)
+
+    def _boxed(self, box: Box, language: Language, job: Job, linked: tuple[str, ...], sink: Sink | None) -> BoxedRun:
+        tools = Toolchain(self._python, box.workdir, self._preset, linked)
+        made = plan(language, job, tools)
+        return BoxedRun(box, language, made, job, self._allowance.quotas, self._metrics, sink)
+
+    def _policy(self, language: Language, job: Job) -> Policy:
+        policy = self._policies[self._preset if language.warm else "std"]
+        limits = job.run_limits
+        if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
+            return policy
+        return dataclasses.replace(policy, disk_bytes=limits.disk_bytes, disk_files=limits.disk_files)
+
+    async def _prove_in_background(self) -> None:
+        """So that the first request of a language need not wait for its check."""
+        for language in self._catalog:
+            try:
+                proof = await self._prover.prove(language)
+            except SandboxError as error:
+                self._log.warning("a language could not be checked", language=language.name, reason=str(error))
+                continue
+            if not proof.enabled:
+                self._log.info("a language is not available", language=language.name, reason=proof.reason)

@@ -1,0 +1,99 @@
+"""Whether a language works on this host: its own check program is run in a box, once, and the answer remembered.
+
+A failing check is asked for again after a while, because an operator may install what was missing without a restart. A fault
+of the platform proves nothing and is not remembered at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.languages import Language
+from sandbox_runtime.model import Blame, Ending, Job, JobResult, Limits, Outcome
+
+ASK_AGAIN_AFTER_S = 30.0
+
+Execute = Callable[[Language, Job, tuple[str, ...]], Awaitable[JobResult]]
+"""Runs a job of a language in a box of its own, with these flags at the end of its compile command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """linked: which of the language's optional flags link here. reason tells what is wrong where enabled is False."""
+
+    language: str
+    enabled: bool
+    linked: tuple[str, ...] = ()
+    reason: str = ""
+    at: float = 0.0
+
+    @property
+    def stale(self) -> bool:
+        return not self.enabled and time.monotonic() - self.at > ASK_AGAIN_AFTER_S
+
+
+class Prover:
+    def __init__(self, execute: Execute, limits: Limits) -> None:
+        self._execute = execute
+        self._limits = limits
+        self._proofs: dict[str, Proof] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    def known(self, language: Language) -> Proof | None:
+        """What is known without asking; the way that every run takes after the first."""
+        proof = self._proofs.get(language.name)
+        return None if proof is None or proof.stale else proof
+
+    async def prove(self, language: Language) -> Proof:
+        async with self._locks.setdefault(language.name, asyncio.Lock()):
+            proof = self.known(language)
+            if proof is None:
+                proof = self._proofs[language.name] = await self._ask(language)
+            return proof
+
+    async def linked(self, language: Language) -> tuple[str, ...]:
+        """The optional flags of a language that works here; raises Unavailable for one that does not."""
+        proof = self.known(language) or await self.prove(language)
+        if not proof.enabled:
+            raise Unavailable(f"{language.title} does not work on this host: {proof.reason}. It needs {language.needs}")
+        return proof.linked
+
+    async def prove_all(self, languages: Iterable[Language]) -> tuple[Proof, ...]:
+        return tuple([await self.prove(language) for language in languages])
+
+    async def _ask(self, language: Language) -> Proof:
+        linked = await self._linking(language)
+        reason = await self._check(language, linked)
+        return Proof(language.name, not reason, linked, reason, time.monotonic())
+
+    async def _linking(self, language: Language) -> tuple[str, ...]:
+        """All flags at once where that works, which it mostly does; otherwise one by one."""
+        flags = language.compile.linked if language.compile else ()
+        if not flags or not await self._check(language, flags):
+            return flags
+        return tuple([flag for flag in flags if not await self._check(language, (flag,))])
+
+    async def _check(self, language: Language, linked: tuple[str, ...]) -> str:
+        """What is wrong, or an empty text."""
+        check = language.check
+        job = Job(language.name, check.code, check.stdin.encode(), compile_limits=self._limits, run_limits=self._limits)
+        result = await self._execute(language, job, linked)
+        for outcome in (result.compile, result.run):
+            if outcome is not None and not outcome.ok:
+                return _told(outcome)
+        if result.run is None or bytes(result.run.stdout) != check.stdout.encode():
+            return "its check program did not echo its input"
+        return ""
+
+
+def _told(outcome: Outcome) -> str:
+    if outcome.blame is Blame.platform:
+        raise PlatformFault(outcome.message or "a check program was lost")
+    if outcome.ending is Ending.not_started:
+        return outcome.message or "its program cannot be started"
+    words = (outcome.message or outcome.stderr.text).strip().splitlines()
+    return f"its check program ended with {outcome.ending}" + (f" ({words[-1][:200]})" if words else "")

@@ -1,0 +1,11 @@
+"""(language, code, files) → plan.
+
+Contract: pure. Reads its catalog of TOML files when asked to, starts no process, knows no box and no door. One file is one
+language; an operator's folder adds to the built-in ones or replaces them by name.
+"""
+
+from sandbox_runtime.languages.catalog import Catalog, load_catalog
+from sandbox_runtime.languages.language import Check, Language, Recipe
+from sandbox_runtime.languages.planning import Toolchain, plan
+
+__all__ = ["Catalog", "Check", "Language", "Recipe", "Toolchain", "load_catalog", "plan"]

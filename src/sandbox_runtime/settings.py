@@ -1,0 +1,356 @@
+"""Every knob once: its name, type, default, unit and a sentence. The only reader of the environment.
+
+Theory of operation. A knob is a field of Settings; everything that is known about it lives in the field's metadata. A value
+comes from the highest of four sources: flag > environment > file > default. All four are read here, as text or as TOML
+values, and turned into the field's type by one function; Settings.origin keeps for each knob where its value came from.
+Nothing is read at import.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import tomllib
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+
+ENVIRONMENT_PREFIX = "SANDBOX_"
+FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
+FILES_LOOKED_FOR = ("sandbox.toml", "/etc/sandbox-runtime.toml")
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
+Number = int | float
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """What is known of one setting beside its name, type and value."""
+
+    unit: str
+    text: str
+    group: str
+    low: Number | None = None
+    high: Number | None = None
+    choices: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = MappingProxyType({})
+    secret: bool = False
+    environment: str = ""
+    default_text: str = ""
+
+
+def knob(
+    default: Any,
+    unit: str,
+    text: str,
+    group: str,
+    *,
+    low: Number | None = None,
+    high: Number | None = None,
+    choices: tuple[str, ...] = (),
+    renamed: Mapping[str, str] = MappingProxyType({}),
+    secret: bool = False,
+    environment: str = "",
+    default_text: str = "",
+) -> Any:
+    """A field of Settings. A callable default is worked out on the machine; default_text then tells it in the reference."""
+    about = Knob(unit, text, group, low, high, choices, renamed, secret, environment, default_text)
+    if callable(default):
+        return field(default_factory=default, metadata={"knob": about})
+    return field(default=default, metadata={"knob": about})
+
+
+def _machine_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _memory_ceiling() -> int:
+    return min(4 * GIB, _machine_memory())
+
+
+def _max_concurrency() -> int:
+    return max(16, 4 * (os.cpu_count() or 1))
+
+
+def _state_dir() -> str:
+    """A folder that only this user can write: root's own, the session's runtime folder, or one by user id below /tmp."""
+    if os.geteuid() == 0:
+        return "/run/sandbox-runtime"
+    session = f"/run/user/{os.geteuid()}"
+    return f"{session}/sandbox-runtime" if os.path.isdir(session) else f"/tmp/sandbox-runtime-{os.geteuid()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs api_key.", "server")
+    port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
+    api_key: str = knob(
+        "",
+        "text",
+        "Key that clients send as `Authorization: Bearer` or `X-API-Key`. Empty: loopback only, no key asked.",
+        "server",
+        secret=True,
+    )
+    log_level: str = knob(
+        "info", "level", "Least weight of what is logged.", "server", choices=("debug", "info", "warning", "error")
+    )
+    log_format: str = knob("text", "format", "How log lines are written.", "server", choices=("text", "json"))
+    pod_name: str = knob(
+        "", "text", "Name of this machine told in answers (executor_pod_name).", "server", environment="MY_POD_NAME"
+    )
+
+    isolation: str = knob(
+        "namespaces",
+        "backend",
+        "How boxes are isolated. `none` is for development only and is told in every answer. `lite` means `namespaces`.",
+        "isolation",
+        choices=("namespaces", "bubblewrap", "none"),
+        renamed=MappingProxyType({"lite": "namespaces"}),
+    )
+    allow_network: bool = knob(
+        False, "yes or no", "Let programs reach the outside, never the host's own, private or link-local addresses.", "isolation"
+    )
+    network_allow: tuple[str, ...] = knob(
+        (), "addresses", "Addresses or CIDR blocks that programs may reach although private; needs allow_network.", "isolation"
+    )
+    guest_python: str = knob(
+        "/usr/bin/python3", "path", "Interpreter that runs Python programs; separate from the server's own.", "isolation"
+    )
+    preset: tuple[str, ...] = knob(
+        ("std",),
+        "names",
+        "Modules that are loaded before a Python program arrives: `std` (those of the standard library that are used most), "
+        "`data` (also numpy, pandas and matplotlib where installed), or a list of modules beside the standard ones.",
+        "isolation",
+    )
+    state_dir: str = knob(
+        _state_dir,
+        "path",
+        "Folder for sockets and the files of boxes, private to the user that runs the server.",
+        "isolation",
+        default_text="`/run/sandbox-runtime` as root, otherwise below the user's runtime folder",
+    )
+    box_uid_base: int = knob(
+        200_000,
+        "user id",
+        "First of the user ids that boxes get on the host when the server runs as root; nobody else may have them.",
+        "isolation",
+        low=1000,
+        high=2**31,
+    )
+
+    cpu_quota: float = knob(2.0, "cores", "Processor time a program may use at once.", "limits", low=0.01, high=4096)
+    memory_limit: int = knob(
+        131072, "KB", "Memory of a program whose request sets none.", "limits", low=4096, high=1024 * 1024 * 1024
+    )
+    memory_ceiling: int = knob(
+        _memory_ceiling,
+        "bytes",
+        "Most memory a request can ask for; also what a request without a memory limit gets.",
+        "limits",
+        low=4 * MIB,
+        high=1024 * GIB,
+        default_text="4 GiB, or the machine's memory if that is less",
+    )
+    timeout_seconds: float = knob(
+        300.0, "seconds", "Wall time of a program whose request sets none.", "limits", low=0.001, high=86_400
+    )
+    timeout_ceiling: float = knob(3600.0, "seconds", "Longest wall time a request can ask for.", "limits", low=0.001, high=86_400)
+    process_limit: int = knob(128, "processes", "Processes and threads of a program at once.", "limits", low=1, high=100_000)
+    output_limit: int = knob(
+        64 * MIB, "bytes", "Output after which a program is stopped, both streams together.", "limits", low=1, high=16 * GIB
+    )
+    output_keep_bytes: int = knob(
+        8 * MIB, "bytes", "What is kept of each output stream: its head and its tail.", "limits", low=2, high=GIB
+    )
+    disk_limit: int = knob(256 * MIB, "bytes", "Size of everything a program writes.", "limits", low=64 * KIB, high=1024 * GIB)
+    file_limit: int = knob(65_536, "files", "Files and folders a program may create.", "limits", low=16, high=100_000_000)
+
+    pool_size: int = knob(2, "boxes", "Boxes kept ready at the least.", "pool", low=0, high=10_000)
+    pool_max: int = knob(32, "boxes", "Boxes kept ready at the most, when demand was high.", "pool", low=0, high=10_000)
+    max_concurrency: int = knob(
+        _max_concurrency,
+        "runs",
+        "Programs that run at once; more wait in the queue.",
+        "pool",
+        low=1,
+        high=100_000,
+        default_text="4 for each core, at least 16",
+    )
+    queue_size: int = knob(1024, "requests", "Requests that may wait; more are refused at once.", "pool", low=0, high=1_000_000)
+    queue_wait_s: float = knob(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
+
+    max_request_bytes: int = knob(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
+    max_code_bytes: int = knob(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
+    max_stdin_bytes: int = knob(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
+    max_files: int = knob(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)
+    max_file_bytes: int = knob(32 * MIB, "bytes", "Largest single file, in and out.", "bounds", low=0, high=4 * GIB)
+
+    languages_dir: str = knob(
+        "",
+        "path",
+        "Folder with your own language files (*.toml), added to the built-in ones or replacing them by name.",
+        "languages",
+    )
+
+    origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    """Knob name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag"."""
+
+    def __post_init__(self) -> None:
+        for name, about in knobs().items():
+            _check(getattr(self, name), about, name, self.origin.get(name, "the call"))
+
+    @property
+    def exposed(self) -> bool:
+        """Whether others than this machine can reach the server."""
+        return self.host not in ("localhost", "::1") and not self.host.startswith("127.")
+
+
+def knobs() -> Mapping[str, Knob]:
+    return _KNOBS
+
+
+def environment_name(name: str) -> str:
+    return _KNOBS[name].environment or ENVIRONMENT_PREFIX + name.upper()
+
+
+def kind(name: str) -> str:
+    """The type of a knob as the reference names it."""
+    return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(_annotation(name), "list of text")
+
+
+def default_text(name: str) -> str:
+    """The default as the reference shows it, the same on every machine."""
+    declared = next(entry for entry in dataclasses.fields(Settings) if entry.name == name)
+    return _KNOBS[name].default_text or f"`{shown(declared.default)}`"
+
+
+def shown(value: object) -> str:
+    """A value as a person would write it in a flag."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def load(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
+) -> Settings:
+    """The effective settings of this process. flags holds only those that were given; file is the one named by a flag."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    origin = dict.fromkeys(_KNOBS, "default")
+    for given, source in (*_from_file(file, environ), *_from_environment(environ), *_from_flags(flags or {})):
+        name, raw = given
+        values[name], origin[name] = _parse(name, raw, source), source
+    return Settings(**values, origin=MappingProxyType(origin))  # type: ignore[arg-type]
+
+
+_Given = tuple[tuple[str, object], str]
+
+
+def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Given]:
+    wanted = named or environ.get(FILE_VARIABLE)
+    path = Path(wanted) if wanted else next((Path(known) for known in FILES_LOOKED_FOR if Path(known).is_file()), None)
+    if path is None:
+        return []
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidRequest(f"the settings file {path} cannot be read: {error}") from error
+    for name in table:
+        if name not in _KNOBS:
+            raise InvalidRequest(f"the settings file {path} sets {name!r}, which is no setting; see `sandbox settings`")
+    return [((name, raw), f"file {path}") for name, raw in table.items()]
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
+    """Unknown SANDBOX_ names are left alone: orchestrators and other tools use the same prefix. Empty is the same as not set."""
+    names = {environment_name(name): name for name in _KNOBS}
+    return [((names[variable], environ[variable]), f"environment {variable}") for variable in names if environ.get(variable)]
+
+
+def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
+    for name in flags:
+        if name not in _KNOBS:
+            raise InvalidRequest(f"{name!r} is no setting; `sandbox settings` lists them all")
+    return [((name, raw), "flag") for name, raw in flags.items()]
+
+
+def _parse(name: str, raw: object, source: str) -> object:
+    reader = _READERS[_annotation(name)]
+    try:
+        value = reader(raw)
+    except (TypeError, ValueError) as error:
+        told = "its value" if _KNOBS[name].secret else repr(raw)
+        raise InvalidRequest(f"{name} ({source}): {told} is no {kind(name)}; unit: {_KNOBS[name].unit}") from error
+    value = _KNOBS[name].renamed.get(value, value) if isinstance(value, str) else value
+    _check(value, _KNOBS[name], name, source)
+    return value
+
+
+def _check(value: Any, about: Knob, name: str, source: str) -> None:
+    if about.choices and value not in about.choices:
+        raise InvalidRequest(f"{name} ({source}): {value!r} is not one of {', '.join(about.choices)}")
+    if isinstance(value, str) and "\0" in value:
+        raise InvalidRequest(f"{name} ({source}): must not hold NUL bytes")
+    low, high = about.low, about.high
+    if (low is not None and value < low) or (high is not None and value > high):
+        raise InvalidRequest(f"{name} ({source}): must be between {low:,} and {high:,} {about.unit}, not {value:,}")
+
+
+def _read_text(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise TypeError
+    return raw
+
+
+def _read_flag(raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    word = _read_text(raw).strip().lower()
+    if word not in _TRUE + _FALSE:
+        raise ValueError
+    return word in _TRUE
+
+
+def _read_whole(raw: object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int | str):
+        raise TypeError
+    return int(raw)
+
+
+def _read_number(raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+        raise TypeError
+    value = float(raw)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _read_list(raw: object) -> tuple[str, ...]:
+    words = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(words, list | tuple):
+        raise TypeError
+    return tuple(_read_text(word).strip() for word in words if _read_text(word).strip())
+
+
+_READERS: Mapping[str, Callable[[object], object]] = MappingProxyType(
+    {"str": _read_text, "bool": _read_flag, "int": _read_whole, "float": _read_number, "tuple[str, ...]": _read_list}
+)
+_KNOBS: Mapping[str, Knob] = MappingProxyType(
+    {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
+)
+
+
+def _annotation(name: str) -> str:
+    return typing.cast(str, Settings.__dataclass_fields__[name].type)

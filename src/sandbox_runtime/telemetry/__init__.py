@@ -1,0 +1,10 @@
+"""How facts leave the process: log lines and metrics.
+
+Contract: takes plain values, returns nothing that a decision hangs on. No user code, input, output or secret is ever logged.
+The only room that imports structlog and prometheus_client; no registry or logger is global, each platform has its own.
+"""
+
+from sandbox_runtime.telemetry.logs import Log, open_log, server_log_config
+from sandbox_runtime.telemetry.metrics import Metrics
+
+__all__ = ["Log", "Metrics", "open_log", "server_log_config"]
