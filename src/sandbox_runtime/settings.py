@@ -40,7 +40,7 @@ class Knob:
     low: Number | None = None
     high: Number | None = None
     choices: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = MappingProxyType({})
+    renamed: tuple[tuple[str, str], ...] = ()
     secret: bool = False
     environment: str = ""
     default_text: str = ""
@@ -55,7 +55,7 @@ def knob(
     low: Number | None = None,
     high: Number | None = None,
     choices: tuple[str, ...] = (),
-    renamed: Mapping[str, str] = MappingProxyType({}),
+    renamed: tuple[tuple[str, str], ...] = (),
     secret: bool = False,
     environment: str = "",
     default_text: str = "",
@@ -112,7 +112,7 @@ class Settings:
         "How boxes are isolated. `none` is for development only and is told in every answer. `lite` means `namespaces`.",
         "isolation",
         choices=("namespaces", "bubblewrap", "none"),
-        renamed=MappingProxyType({"lite": "namespaces"}),
+        renamed=(("lite", "namespaces"),),
     )
     allow_network: bool = knob(
         False, "yes or no", "Let programs reach the outside, never the host's own, private or link-local addresses.", "isolation"
@@ -292,7 +292,7 @@ def _parse(name: str, raw: object, source: str) -> object:
     except (TypeError, ValueError) as error:
         told = "its value" if _KNOBS[name].secret else repr(raw)
         raise InvalidRequest(f"{name} ({source}): {told} is no {kind(name)}; unit: {_KNOBS[name].unit}") from error
-    value = _KNOBS[name].renamed.get(value, value) if isinstance(value, str) else value
+    value = dict(_KNOBS[name].renamed).get(value, value) if isinstance(value, str) else value
     _check(value, _KNOBS[name], name, source)
     return value
 

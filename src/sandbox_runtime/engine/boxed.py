@@ -62,5 +62,5 @@ class BoxedRun:
 
 def raised(limits: Limits, recipe: Recipe) -> Limits:
     """The limits with those lifted that are too small for the toolchain itself."""
-    lifted = {name: least for name, least in recipe.at_least.items() if getattr(limits, name) < least}
+    lifted = {name: least for name, least in recipe.at_least if getattr(limits, name) < least}
     return limits.replace(**lifted) if lifted else limits

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 PLACEHOLDERS = ("source", "binary", "python", "workdir")
 LIMITS_TO_RAISE = ("processes", "open_files", "file_bytes", "output_bytes")
@@ -19,7 +17,7 @@ class Recipe:
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
     linked: tuple[str, ...] = ()
-    at_least: Mapping[str, int] = MappingProxyType({})
+    at_least: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
@@ -64,7 +63,7 @@ class _Reader:
             argv=self._argv(table, "argv", place, binary),
             env=self._env(table.get("env", {}), place, binary),
             linked=self._words(table, "linked", place),
-            at_least=MappingProxyType(dict(raised)),
+            at_least=tuple(raised.items()),
         )
 
     def _check(self, table: Any) -> Check:

@@ -1,0 +1,34 @@
+"""The `sandbox` command and its subcommands. A new command is a file beside this one and its name in COMMANDS."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import typer
+
+from sandbox_runtime.cli.codes import code_of
+from sandbox_runtime.errors import SandboxError
+
+COMMANDS = ("serve", "run", "settings", "version", "docs")
+
+
+def build() -> typer.Typer:
+    app = typer.Typer(
+        name="sandbox",
+        help="Runs code that nobody trusts, in isolated boxes.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    for name in COMMANDS:
+        import_module(f"sandbox_runtime.cli.{name}").register(app)
+    return app
+
+
+def main() -> None:
+    try:
+        build()()
+    except SandboxError as error:
+        print(f"sandbox: {error}", file=sys.stderr)
+        sys.exit(code_of(error))
