@@ -77,11 +77,12 @@ def forbid_new_privileges() -> None:
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Not dumpable: other processes of the same user cannot read this one's memory, environment or descriptors through /proc."""
+    """Not dumpable: other processes of the same user cannot read this one's memory, environment or descriptors through /proc.
+    Changing user or group ids sets it anew."""
     libc.call("prctl", _PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
 
 
 def die_with_parent(signal: int) -> None:
-    """Have the kernel send us the signal when the thread that forked us ends. A parent that is already gone sends nothing: compare
-    os.getppid() with the expected one afterwards. Changing user or group ids undoes it, so call it after that."""
+    """Have the kernel send us the signal when the thread that forked us ends. A parent that is already gone sends nothing:
+    compare os.getppid() with the expected one afterwards. Changing user or group ids undoes it, so call it after that."""
     libc.call("prctl", _PR_SET_PDEATHSIG, int(signal), 0, 0, 0)

@@ -4,16 +4,16 @@ Theory of operation. The filter is a list of what is allowed (seccomp_rules.py);
 program goes on. It is compiled once, ahead of time, by `build`, and put on by each command's first process right before the
 program starts (`install`); it holds for all that process ever starts and cannot be taken off.
 
-In the notifying form the kernel stops a refused call and puts it on a queue; whoever holds the listener (the box's init, a process
-without the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. The listener
+In the notifying form the kernel stops a refused call and puts it on a queue; whoever holds the listener (the box's init, which is
+not under the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. The listener
 could also let calls through, so it must never be within the program's reach: it is closed at execve, and a process that goes on
 without execve must close it before the program's first instruction. When the holder is gone the kernel answers ENOSYS, never yes.
 Calls that are refused as a matter of course (clone3, unknown numbers) are answered by the kernel in both forms.
 
 In the plain form the kernel answers all of them itself, and nothing is counted.
 
-What the filter lets through whatever the arguments, the kernel remembers per call number and runs without the filter; the tests of
-the entry (which machine, which number) are therefore kept in a shape it can follow ahead of time.
+What the filter lets through whatever the arguments, the kernel remembers per call number and runs without the filter; the checks
+at the entry (which machine, which number) are therefore kept in a shape it can follow ahead of time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import struct
 from types import MappingProxyType
 
 from sandbox_runtime.isolation.kernel import bpf, libc, seccomp_rules, syscalls
-from sandbox_runtime.isolation.kernel.seccomp_rules import Rule, Test, Verdict
+from sandbox_runtime.isolation.kernel.seccomp_rules import Check, Rule, Verdict
 
 _ARCHITECTURE = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
 _X32_BIT = 0x40000000
@@ -86,9 +86,9 @@ def _compile(rule: Rule, notify: bool) -> bpf.Block:
     return bpf.load(_offset(rule), bpf.mask(rule.mask, choice))
 
 
-def _offset(test: Test) -> int:
+def _offset(check: Check) -> int:
     """Of a half of an argument; both machines keep the lower half first."""
-    return _ARGUMENTS_AT + 8 * test.argument + 4 * test.upper_half
+    return _ARGUMENTS_AT + 8 * check.argument + 4 * check.upper_half
 
 
 def _code(verdict: Verdict, notify: bool) -> int:

@@ -1,6 +1,6 @@
 """Which system calls a program in a box may make: the one table from which the filter is compiled and refusals are answered.
 
-A rule is a verdict, or a test of one argument with a rule for either result. Tests see registers only, never what they point to:
+A rule is a verdict, or a check of one argument with a rule for either result. Checks see registers only, never what they point to:
 another thread could change that between the look and the use.
 
 How a refusal is worded matters, because programs go on after it. EPERM is what an unprivileged caller expects. ENOSYS says "this
@@ -11,7 +11,7 @@ when it lacks them.
 from __future__ import annotations
 
 import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -28,19 +28,19 @@ class Verdict(NamedTuple):
     counted: bool
 
 
-class Test(NamedTuple):
+class Check(NamedTuple):
     """`then` where the masked half of the argument is one of the values. Only the lower half counts for arguments that are ints
     in the kernel: it drops the upper one, so comparing that too would let a call slip by with rubbish in it."""
 
     argument: int
     values: tuple[int, ...]
-    then: Verdict | Test
-    otherwise: Verdict | Test
+    then: Verdict | Check
+    otherwise: Verdict | Check
     mask: int = _WORD
     upper_half: bool = False
 
 
-Rule = Verdict | Test
+Rule = Verdict | Check
 
 ALLOW = Verdict(0, False)
 UNKNOWN = Verdict(errno.ENOSYS, False)
@@ -86,15 +86,15 @@ timer_create timer_settime timer_gettime timer_getoverrun timer_delete getrandom
 
 uretprobe uprobe
 """
-# The last two are entered from trampolines that the host's own tracing plants in a program; called from elsewhere they do nothing.
+# The last two are entered from trampolines that the host's own tracing plants in a program; from elsewhere they do nothing.
 
-_REFUSED = MappingProxyType(
+_REFUSED: Mapping[str, Rule] = MappingProxyType(
     {
         # Other processes' memory, registers and descriptors.
         "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd kcmp": _FORBIDDEN,
         # Mounts, roots and namespaces.
-        "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount open_tree open_tree_attr mount_setattr": _FORBIDDEN,
-        "setns quotactl quotactl_fd": _FORBIDDEN,
+        "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount mount_setattr": _FORBIDDEN,
+        "open_tree open_tree_attr setns quotactl quotactl_fd": _FORBIDDEN,
         # Handles reach files past every directory that hides them.
         "open_by_handle_at fanotify_init fanotify_mark": _FORBIDDEN,
         "name_to_handle_at": Verdict(errno.EOPNOTSUPP, True),
@@ -120,11 +120,11 @@ _REFUSED = MappingProxyType(
 
 # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. (0x80, NEWTIME for unshare, is part of a signal number here.)
 _NAMESPACE_FLAGS = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-_CLONE = Test(0, (0,), ALLOW, _FORBIDDEN, mask=_NAMESPACE_FLAGS)
+_CLONE = Check(0, (0,), ALLOW, _FORBIDDEN, mask=_NAMESPACE_FLAGS)
 
-# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare can do besides namespaces. A flag to come is refused until it is known.
+# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare does besides namespaces. A flag to come is refused until it is known.
 _UNSHARE_HARMLESS = 0x00000100 | 0x00000200 | 0x00000400 | 0x00000800 | 0x00010000 | 0x00040000
-_UNSHARE = Test(0, (0,), Test(0, (0,), ALLOW, _FORBIDDEN, upper_half=True), _FORBIDDEN, mask=_WORD ^ _UNSHARE_HARMLESS)
+_UNSHARE = Check(0, (0,), Check(0, (0,), ALLOW, _FORBIDDEN, upper_half=True), _FORBIDDEN, mask=_WORD ^ _UNSHARE_HARMLESS)
 
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _NETLINK_ROUTE = 0
@@ -134,34 +134,34 @@ _IP_TCP_UDP_ICMP_ICMPV6 = (0, 6, 17, 1, 58)
 _IPPROTO_MPTCP = 262
 _NO_PROTOCOL = Verdict(errno.EPROTONOSUPPORT, True)
 # Go probes for multipath TCP before it listens, and takes plain TCP when this is the answer.
-_OTHER_PROTOCOL = Test(2, (_IPPROTO_MPTCP,), Verdict(errno.EPROTONOSUPPORT, False), _NO_PROTOCOL)
-_INET_PROTOCOL = Test(2, _IP_TCP_UDP_ICMP_ICMPV6, ALLOW, _OTHER_PROTOCOL)
+_OTHER_PROTOCOL = Check(2, (_IPPROTO_MPTCP,), Verdict(errno.EPROTONOSUPPORT, False), _NO_PROTOCOL)
+_INET_PROTOCOL = Check(2, _IP_TCP_UDP_ICMP_ICMPV6, ALLOW, _OTHER_PROTOCOL)
 # Leaves out SOCK_RAW and also SOCK_PACKET, which the kernel turns into a packet socket.
-_INET = Test(1, _STREAM_OR_DATAGRAM, _INET_PROTOCOL, _FORBIDDEN, mask=_SOCKET_TYPE_MASK)
-_NETLINK = Test(2, (_NETLINK_ROUTE,), ALLOW, _NO_PROTOCOL)
-_OTHER_FAMILY = Test(0, (_AF_NETLINK,), _NETLINK, Verdict(errno.EAFNOSUPPORT, True))
-_SOCKET = Test(0, (_AF_UNIX,), ALLOW, Test(0, (_AF_INET, _AF_INET6), _INET, _OTHER_FAMILY))
+_INET = Check(1, _STREAM_OR_DATAGRAM, _INET_PROTOCOL, _FORBIDDEN, mask=_SOCKET_TYPE_MASK)
+_NETLINK = Check(2, (_NETLINK_ROUTE,), ALLOW, _NO_PROTOCOL)
+_OTHER_FAMILY = Check(0, (_AF_NETLINK,), _NETLINK, Verdict(errno.EAFNOSUPPORT, True))
+_SOCKET = Check(0, (_AF_UNIX,), ALLOW, Check(0, (_AF_INET, _AF_INET6), _INET, _OTHER_FAMILY))
 
 # TIOCSTI and TIOCLINUX type into the terminal for its owner, TIOCCONS takes the console, TIOCSETD loads line disciplines.
-_IOCTL = Test(1, (0x5412, 0x541C, 0x541D, 0x5423), _FORBIDDEN, ALLOW)
+_IOCTL = Check(1, (0x5412, 0x541C, 0x541D, 0x5423), _FORBIDDEN, ALLOW)
 
 _QUERY = 0xFFFFFFFF
 _ADDR_NO_RANDOMIZE = 0x00040000
-_PERSONALITY = Test(0, (0,), ALLOW, Test(0, (_QUERY,), ALLOW, _FORBIDDEN), mask=_WORD ^ _ADDR_NO_RANDOMIZE)
+_PERSONALITY = Check(0, (0,), ALLOW, Check(0, (_QUERY,), ALLOW, _FORBIDDEN), mask=_WORD ^ _ADDR_NO_RANDOMIZE)
 
 # PR_MCE_KILL, PR_SET_MM, PR_SET_IO_FLUSHER, PR_SCHED_CORE (keeps neighbours off a core), PR_SET_MEMORY_MERGE (see madvise).
-_PRCTL = Test(0, (33, 35, 57, 62, 67), _FORBIDDEN, ALLOW)
+_PRCTL = Check(0, (33, 35, 57, 62, 67), _FORBIDDEN, ALLOW)
 
 # Merging equal pages of different boxes lets one see by timing what another has in memory.
 _MADV_MERGEABLE = 12
-_MADVISE = Test(2, (_MADV_MERGEABLE,), Verdict(errno.EINVAL, True), ALLOW)
+_MADVISE = Check(2, (_MADV_MERGEABLE,), Verdict(errno.EINVAL, True), ALLOW)
 
 # Process 1 is the box's own init and may have the program's user: limits or a priority set on it would turn the program's doing
 # into a fault of the platform.
-_NOT_ON_INIT = Test(0, (1,), _FORBIDDEN, ALLOW)
-_NOT_ON_INIT_SECOND = Test(1, (1,), _FORBIDDEN, ALLOW)
+_NOT_ON_INIT = Check(0, (1,), _FORBIDDEN, ALLOW)
+_NOT_ON_INIT_SECOND = Check(1, (1,), _FORBIDDEN, ALLOW)
 
-_TESTED = MappingProxyType(
+_CHECKED: Mapping[str, Rule] = MappingProxyType(
     {
         "clone": _CLONE,
         "unshare": _UNSHARE,
@@ -180,7 +180,7 @@ _TESTED = MappingProxyType(
 def by_name() -> MappingProxyType[str, Rule]:
     """The whole table. A known call that is not in it is refused as forbidden."""
     table: dict[str, Rule] = dict.fromkeys(_ALLOWED.split(), ALLOW)
-    for names, rule in (*_REFUSED.items(), *_TESTED.items()):
+    for names, rule in (*_REFUSED.items(), *_CHECKED.items()):
         table.update(dict.fromkeys(names.split(), rule))
     return MappingProxyType(table)
 
@@ -193,7 +193,7 @@ def by_number(machine: str) -> MappingProxyType[int, Rule]:
 
 def decide(rule: Rule, arguments: Sequence[int]) -> Verdict:
     """What the rule says to a call with these six registers."""
-    while isinstance(rule, Test):
+    while isinstance(rule, Check):
         register = arguments[rule.argument]
         half = register >> 32 if rule.upper_half else register & _WORD
         rule = rule.then if half & rule.mask in rule.values else rule.otherwise
