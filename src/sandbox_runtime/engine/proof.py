@@ -66,16 +66,13 @@ class Prover:
         return tuple([await self.prove(language) for language in languages])
 
     async def _ask(self, language: Language) -> Proof:
-        linked = await self._linking(language)
+        """With all optional flags at once, which mostly works; otherwise with those that link one by one."""
+        linked = language.compile.linked if language.compile else ()
         reason = await self._check(language, linked)
+        if reason and linked:
+            linked = tuple([flag for flag in linked if not await self._check(language, (flag,))])
+            reason = await self._check(language, linked)
         return Proof(language.name, not reason, linked, reason, time.monotonic())
-
-    async def _linking(self, language: Language) -> tuple[str, ...]:
-        """All flags at once where that works, which it mostly does; otherwise one by one."""
-        flags = language.compile.linked if language.compile else ()
-        if not flags or not await self._check(language, flags):
-            return flags
-        return tuple([flag for flag in flags if not await self._check(language, (flag,))])
 
     async def _check(self, language: Language, linked: tuple[str, ...]) -> str:
         """What is wrong, or an empty text."""

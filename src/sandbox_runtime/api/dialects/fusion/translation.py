@@ -20,14 +20,16 @@ _NO_RESULT = (Ending.not_started, Ending.cancelled, Ending.lost)
 
 def job_of(request: RunCodeRequest, allowance: Allowance) -> Job:
     memory_bytes = _memory_bytes(request.memory_limit_MB, allowance)
+    run_limits = _limits(allowance, "run_timeout", request.run_timeout, memory_bytes)
+    alike = request.compile_timeout == request.run_timeout
     return Job(
         language=request.language,
         code=request.code,
         stdin=None if request.stdin is None else request.stdin.encode(),
         files=_files(request.files) if request.files else (),
         fetch=tuple(request.fetch_files),
-        compile_limits=_limits(allowance, "compile_timeout", request.compile_timeout, memory_bytes),
-        run_limits=_limits(allowance, "run_timeout", request.run_timeout, memory_bytes),
+        compile_limits=run_limits if alike else _limits(allowance, "compile_timeout", request.compile_timeout, memory_bytes),
+        run_limits=run_limits,
     )
 
 

@@ -1,0 +1,65 @@
+"""The catalog: built-in languages, and the operator's own on top."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox_runtime.errors import InvalidRequest, NotFound
+from sandbox_runtime.languages import load_catalog
+from tests.languages.test_reader import GOOD
+
+
+def test_the_built_in_languages_are_there() -> None:
+    assert {"python", "bash", "cpp"} <= {language.name for language in load_catalog()}
+
+
+@pytest.mark.parametrize(("name", "found"), [("python", "python"), ("py", "python"), ("c++", "cpp"), ("sh", "bash")])
+def test_a_language_is_found_by_name_and_alias(name: str, found: str) -> None:
+    assert load_catalog().find(name).name == found
+
+
+@pytest.mark.parametrize(("path", "found"), [("a/b.py", "python"), ("x.tar.cc", "cpp"), ("run.sh", "bash")])
+def test_a_language_is_found_by_extension(path: str, found: str) -> None:
+    assert load_catalog().of_file(path).name == found
+
+
+@pytest.mark.parametrize("path", ["README", "x.unknown", ".py"])
+def test_a_file_without_a_known_extension_is_not_guessed(path: str) -> None:
+    with pytest.raises(NotFound, match="known extensions"):
+        load_catalog().of_file(path)
+
+
+def test_an_unknown_language_is_told_what_there_is() -> None:
+    with pytest.raises(NotFound, match="bash, cpp, python"):
+        load_catalog().find("cobol")
+
+
+def test_the_operators_folder_adds_a_language(tmp_path: Path) -> None:
+    (tmp_path / "awk.toml").write_text(GOOD)
+    (tmp_path / "notes.txt").write_text("not a language")
+    assert load_catalog(str(tmp_path)).find("gawk").name == "awk"
+
+
+def test_the_operators_folder_replaces_a_language(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(GOOD.replace('name = "awk"', 'name = "bash"'))
+    assert load_catalog(str(tmp_path)).find("bash").run.argv[0] == "awk"
+
+
+@pytest.mark.parametrize(("old", "new"), [('aliases = ["gawk"]', 'aliases = ["py"]'), ('extensions = ["awk"]', 'extensions = ["cpp"]')])
+def test_two_languages_cannot_share_an_alias_or_an_extension(tmp_path: Path, old: str, new: str) -> None:
+    (tmp_path / "awk.toml").write_text(GOOD.replace(old, new))
+    with pytest.raises(InvalidRequest, match=r"awk\.toml: .* already belongs to"):
+        load_catalog(str(tmp_path))
+
+
+def test_a_missing_folder_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="not a folder"):
+        load_catalog("/nonexistent")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        load_catalog(str(tmp_path))

@@ -1,0 +1,131 @@
+"""Files into a box, whatever the guest prepared in their place."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import File
+from sandbox_runtime.workspace import Quotas, stage
+from tests.workspace.areas import QUOTAS, Folder
+
+
+def staged(area: Folder, *files: File) -> None:
+    stage(area, files, QUOTAS)
+
+
+def test_files_are_written_with_their_folders(area: Folder) -> None:
+    staged(area, File("a.txt", b"1"), File("b/c/d.sh", b"2", executable=True), File("/tmp/e", b"3"))
+    assert (area.path / "work/a.txt").read_bytes() == b"1"
+    assert (area.path / "work/b/c/d.sh").stat().st_mode & 0o111
+    assert (area.path / "temporary/e").read_bytes() == b"3"
+
+
+def test_a_later_file_replaces_an_earlier_one(area: Folder) -> None:
+    staged(area, File("x", b"a longer text"), File("x", b"short"))
+    assert (area.path / "work/x").read_bytes() == b"short"
+
+
+def test_a_name_with_a_newline_is_an_ordinary_name(area: Folder) -> None:
+    staged(area, File("a\nb", b"1"))
+    assert os.listdir(area.path / "work") == ["a\nb"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving files away needs root")
+def test_what_root_stages_belongs_to_the_user_of_the_box(area: Folder) -> None:
+    os.chown(area.path, 4711, 4712)
+    staged(area, File("x", b"1"), File("new/folder/y", b"2"))
+    owners = {(path.stat().st_uid, path.stat().st_gid) for path in (area.path / "work").rglob("*")}
+    assert owners == {(4711, 4712)}
+
+
+def test_a_symbolic_link_in_place_of_the_file_is_replaced_not_followed(area: Folder, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("untouched")
+    (area.path / "work/x").symlink_to(outside)
+    staged(area, File("x", b"new"))
+    assert outside.read_text() == "untouched"
+    assert (area.path / "work/x").read_bytes() == b"new" and not (area.path / "work/x").is_symlink()
+
+
+def test_a_hard_link_in_place_of_the_file_keeps_its_other_name_untouched(area: Folder, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("untouched")
+    os.link(outside, area.path / "work/x")
+    staged(area, File("x", b"new"))
+    assert outside.read_text() == "untouched"
+
+
+@pytest.mark.parametrize("target", ["/", "..", "../../..", "folder"])
+def test_a_symbolic_link_in_place_of_a_folder_is_refused(area: Folder, target: str) -> None:
+    (area.path / "work/folder").mkdir()
+    (area.path / "work/link").symlink_to(target)
+    with pytest.raises(InvalidRequest, match="link"):
+        staged(area, File("link/x", b"1"))
+
+
+def test_a_fifo_or_a_socket_in_place_of_the_file_is_replaced_without_waiting(area: Folder) -> None:
+    os.mkfifo(area.path / "work/fifo")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(area.path / "work/socket"))
+        staged(area, File("fifo", b"1"), File("socket", b"2"))
+    assert (area.path / "work/fifo").read_bytes() == b"1"
+    assert (area.path / "work/socket").read_bytes() == b"2"
+
+
+def test_a_folder_in_place_of_the_file_is_refused(area: Folder) -> None:
+    (area.path / "work/x").mkdir()
+    with pytest.raises(InvalidRequest, match="names a folder"):
+        staged(area, File("x", b"1"))
+
+
+def test_a_file_in_place_of_a_folder_is_refused(area: Folder) -> None:
+    with pytest.raises(InvalidRequest, match="not a folder"):
+        staged(area, File("x", b"1"), File("x/y", b"2"))
+
+
+def test_a_part_of_a_name_that_is_too_long_is_refused(area: Folder) -> None:
+    with pytest.raises(InvalidRequest, match="255"):
+        staged(area, File("x" * 300, b""))
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [File(f"f{n}", b"") for n in range(11)],
+        [File("x", b"x" * 1001)],
+        [File(f"f{n}", b"x" * 900) for n in range(3)],
+    ],
+)
+def test_more_than_the_quotas_is_refused_and_nothing_is_written(area: Folder, files: list[File]) -> None:
+    with pytest.raises(InvalidRequest):
+        staged(area, *files)
+    assert os.listdir(area.path / "work") == []
+
+
+def test_no_descriptor_is_left_open(area: Folder) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    staged(area, File("a/b/c", b"1"), File("x", b"2"), File("x", b"3"))
+    with pytest.raises(InvalidRequest):
+        staged(area, File("x/y", b"1"))
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_files_that_do_not_fit_on_the_disk_of_the_box_are_told_so(area: Folder) -> None:
+    from sandbox_runtime.isolation.kernel import libc
+
+    target = str(area.path / "work").encode()
+    libc.call("mount", b"tmpfs", target, b"tmpfs", 0, b"size=64k")
+    try:
+        descriptor = os.open(area.path / "work", os.O_RDONLY | os.O_DIRECTORY)
+        small = Folder(area.path, descriptor, {"/work": "."}, "/work")
+        with pytest.raises(InvalidRequest, match="disk limit"):
+            stage(small, [File("x", b"x" * 200_000)], Quotas(10, 10**6, 10**6))
+        os.close(descriptor)
+    finally:
+        libc.call("umount2", target, 2)
