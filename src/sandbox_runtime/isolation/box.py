@@ -14,6 +14,7 @@ from sandbox_runtime.isolation.channel import Channel, wait_readable
 from sandbox_runtime.isolation.kernel import rlimits
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.place import Place
+from sandbox_runtime.isolation.nat import NatLink
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.isolation.running import RunningCommand
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
@@ -35,6 +36,8 @@ class Furnishing:
     writable: Mapping[str, str]
     keep_bytes: int
     place: Place
+    bounded_disk: bool = True
+    """Whether the writable area is a file system of its own, so that its figures are the box's."""
     warm_python: str | None = None
     """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
 
@@ -57,6 +60,7 @@ class InitBox:
         self.files_fd = -1
         self.pidfd = -1
         self.on_close: list[Callable[[], object]] = []
+        self.link: NatLink | None = None
         self._commands = 0
         self._group = self._next_group()
         self._busy = False
@@ -69,7 +73,11 @@ class InitBox:
         received = await self.reports.receive(OPEN_TIMEOUT_S)
         if received.message is None or not received.message.get("ready"):
             raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
-        self.files_fd = received.descriptors[0]
+        self.files_fd, own_process = received.descriptors
+        if self.pidfd < 0:
+            self.pidfd = own_process
+        else:
+            os.close(own_process)
         await self._meet_runner()
 
     async def _meet_runner(self) -> None:
@@ -154,12 +162,17 @@ class InitBox:
         plain = len(argv) > 1 and argv[1].endswith(".py") and not argv[1].startswith("-")
         return plain and not any(name.startswith(_READ_AT_START) for name in command.env)
 
-    def disk_usage(self) -> tuple[int, int, bool]:
-        if self.files_fd < 0:
-            return 0, 0, False
+    def disk_usage(self) -> tuple[int | None, int | None, bool]:
+        if self.files_fd < 0 or not self.furnishing.bounded_disk:
+            return None, None, False
         area = os.fstatvfs(self.files_fd)
         full = area.f_bfree == 0 or (area.f_files > 0 and area.f_ffree == 0)
         return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree, full
+
+    def pid(self) -> int:
+        """Of init, as this process sees it. Meaningful only while pidfd holds it."""
+        with open(f"/proc/self/fdinfo/{self.pidfd}", encoding="ascii") as file:
+            return int(next(line.split()[1] for line in file if line.startswith("Pid:")))
 
     def command_ended(self, *, box_alive: bool) -> None:
         self._busy = False
@@ -185,6 +198,8 @@ class InitBox:
         finally:
             try:
                 await self._drop_group()
+                if self.link is not None:
+                    await self.link.close()
             finally:
                 self._release()
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
+import contextlib
 import os
-from contextlib import ExitStack
 from types import TracebackType
 
-from sandbox_runtime.errors import PlatformFault, TooMany
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
-from sandbox_runtime.isolation.channel import Channel
-from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE, Guest, examine
+from sandbox_runtime.isolation.ground import Ground, label
+from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
-from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import CODE, Spawner
-from sandbox_runtime.model import Layer, LayerReport, Policy
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
 
 class NamespacesBackend:
@@ -25,76 +22,65 @@ class NamespacesBackend:
 
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
-        self._rootless = os.geteuid() != 0
+        self._ground = Ground(self.name, options)
         self._spawners: dict[tuple[str, frozenset[Layer]], Spawner] = {}
         self._starting = asyncio.Lock()
-        self._boxes: set[InitBox] = set()
-        self._slots = _Slots(options.box_slots)
-        self._ids = (f"box{number}" for number in itertools.count(1))
-        self._guest: Guest | None = None
-        self._place: Place | None = None
+        self._opened = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> NamespacesBackend:
-        self._guest = await asyncio.to_thread(examine, self._options.guest_python)
-        self._place = open_place("boxes")
-        try:
-            await self._spawner_for(Policy(preset=next(iter(self._options.presets))))
-        except BaseException:
-            self._place.close()
-            raise
+        async with contextlib.AsyncExitStack() as opened:
+            opened.push_async_callback(self._close_spawners)
+            await opened.enter_async_context(self._ground)
+            for preset in self._options.presets:
+                await self._spawner_for(Policy(preset=preset))
+            self._opened = opened.pop_all()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
-        for spawner in self._spawners.values():
-            await spawner.close()
+        await self._opened.aclose()
+
+    async def _close_spawners(self) -> None:
+        await asyncio.gather(*(spawner.close() for spawner in self._spawners.values()))
         self._spawners.clear()
-        if self._place is not None:
-            self._place.close()
 
     def layers(self) -> list[LayerReport]:
-        return []
+        """A spawner that came up has made every layer once; only limits depend on what the host lends."""
+        bounds = self._ground.bounds()
+        return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
     async def open(self, policy: Policy) -> InitBox:
         spawner = await self._spawner_for(policy)
-        slot = self._slots.take()
-        with ExitStack() as undo:
-            undo.callback(self._slots.give_back, slot)
-            orders, reports = wire.pair(), wire.pair()
-            with orders[1], reports[1]:
-                box = InitBox(next(self._ids), policy, self._furnishing(policy), Channel(orders[0]), Channel(reports[0]))
-                try:
-                    await self._fork(spawner, box, slot, [orders[1].fileno(), reports[1].fileno()])
-                except BaseException:
-                    await box.close()
-                    raise
-            undo.pop_all()
-        self._boxes.add(box)
-        box.on_close += [lambda: self._slots.give_back(slot), lambda: self._boxes.discard(box)]
+        box, ends = self._ground.new_box(policy, self._furnishing(policy))
+        try:
+            request = self._request(policy, self._ground.take_uid(box))
+            with box.entries() as entries:
+                box.pidfd = await spawner.open(box.id, request, [*ends.descriptors(), *entries])
+            ends.close()
+            await self._ground.connect(box)
+            await box.get_ready()
+        except BaseException:
+            ends.close()
+            await box.close()
+            raise
         return box
 
-    async def _fork(self, spawner: Spawner, box: InitBox, slot: int, channels: list[int]) -> None:
-        policy = box.policy
-        request: wire.Message = {
+    def _request(self, policy: Policy, uid: int | None) -> wire.Message:
+        return {
             "disk_bytes": policy.disk_bytes,
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
-            "uid": None if self._rootless else self._options.box_uid_base + slot,
+            "uid": uid,
         }
-        with box.entries() as entries:
-            box.pidfd = await spawner.open(box.id, request, [*channels, *entries])
-        await box.get_ready()
 
     def _furnishing(self, policy: Policy) -> Furnishing:
-        assert self._guest is not None and self._place is not None
         return Furnishing(
             backend=self.name,
-            label=self.name + (f" without {', '.join(sorted(policy.without))}" if policy.without else ""),
+            label=label(self.name, policy),
             workdir=WORKDIR,
             writable=WRITABLE,
             keep_bytes=self._options.keep_bytes,
-            place=self._place,
-            warm_python=self._guest.python,
+            place=self._ground.place,
+            warm_python=self._ground.guest.python,
         )
 
     async def _spawner_for(self, policy: Policy) -> Spawner:
@@ -109,48 +95,32 @@ class NamespacesBackend:
                 return spawner
             if spawner is not None:
                 await spawner.close()
-            return await self._start_spawner(policy)
+            self._spawners[key] = await self._start_spawner(policy)
+            return self._spawners[key]
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
-        if self._guest is None:
-            raise PlatformFault("the backend is not open")
-        spawner = Spawner(self._guest.python, self._guest.base_env, self._config(self._guest, policy))
+        guest = self._ground.guest
+        spawner = Spawner(guest.python, guest.base_env, self._config(policy))
         await spawner.start()
-        self._spawners[policy.preset, policy.without] = spawner
         return spawner
 
-    def _config(self, guest: Guest, policy: Policy) -> wire.Message:
+    def _config(self, policy: Policy) -> wire.Message:
+        guest = self._ground.guest
         entries = view.whole_machine() if Layer.root in policy.without else view.entries(guest.prefixes)
-        late = view.late(guest.prefixes)
         place = os.path.join(self._options.state_dir, "root")
         os.makedirs(place, mode=0o755, exist_ok=True)
         return {
-            "rootless": self._rootless,
+            "rootless": self._ground.rootless,
             "code": CODE,
             "place": place,
-            "view": entries + [{"kind": "bind", "source": target, "target": hidden} for hidden, target in late],
+            "view": entries,
             "preload": list(self._options.presets[policy.preset]),
             "box": {
                 "workdir": WORKDIR,
                 "writable": dict(WRITABLE),
                 "without": sorted(policy.without),
                 "own_pids": Layer.pid not in policy.without,
-                "late": late,
+                "trees": view.trees(entries),
                 "base_env": guest.base_env,
             },
         }
-
-
-class _Slots:
-    """Numbers below a bound, each held by one box at a time."""
-
-    def __init__(self, count: int) -> None:
-        self._free = list(range(count - 1, -1, -1))
-
-    def take(self) -> int:
-        if not self._free:
-            raise TooMany("all boxes of this machine are in use", retry_after_s=1.0)
-        return self._free.pop()
-
-    def give_back(self, slot: int) -> None:
-        self._free.append(slot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.model.limits import MIB
 
 STANDARD_MODULES = (
@@ -30,3 +31,4 @@ class BackendOptions:
     box_uid_base: int = 200_000
     """As root each box runs as a host user of its own: this number plus its slot."""
     box_slots: int = 4096
+    nat: NatOptions = field(default_factory=NatOptions)

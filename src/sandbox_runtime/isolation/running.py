@@ -49,8 +49,8 @@ class Host(Protocol):
     keep_bytes: int
     label: str
 
-    def disk_usage(self) -> tuple[int, int, bool]:
-        """Bytes and files in use, and whether either is at its limit."""
+    def disk_usage(self) -> tuple[int | None, int | None, bool]:
+        """Bytes and files in use where they are counted, and whether either is at its limit."""
         ...
 
     def kill_now(self) -> None: ...
@@ -276,7 +276,7 @@ class RunningCommand:
         )
 
     def _usage(
-        self, report: wire.Message, used: GroupUsage, disk_bytes: int, disk_files: int, denied: Mapping[str, int]
+        self, report: wire.Message, used: GroupUsage, disk_bytes: int | None, disk_files: int | None, denied: Mapping[str, int]
     ) -> Usage:
         return Usage(
             wall_s=self._wall_s,

@@ -45,41 +45,45 @@ Entry = dict[str, str]
 def entries(prefixes: Iterable[str]) -> list[Entry]:
     """The view of an ordinary box: see mounts.build_root for the form."""
     found = [_folder(path) for path in SYSTEM_FOLDERS if os.path.lexists(path)]
-    found += [_bind(f"/etc/{name}") for name in ETC if os.path.exists(f"/etc/{name}")]
+    found += [_tree(path) for path in outermost(prefixes)]
+    found += [{"kind": "copy", "source": f"/etc/{name}", "target": f"/etc/{name}"} for name in ETC if os.path.exists(f"/etc/{name}")]
     found += [{"kind": "text", "text": text, "target": path} for path, text in TEXTS.items()]
-    found += [_bind(path) for path in outermost(prefixes)]
-    return found
+    return found + _mounted_below(found)
 
 
 def whole_machine() -> list[Entry]:
     """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself."""
-    kept = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"home", "var"}
-    return [
-        {**_folder(f"/{name}"), "writable": "yes"} for name in sorted(os.listdir("/")) if name not in kept and not name.startswith(".")
-    ]
+    own = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"home", "var"}
+    names = [name for name in sorted(os.listdir("/")) if name not in own and os.path.isdir(f"/{name}")]
+    return [_folder(f"/{name}") for name in names]
 
 
-def late(prefixes: Iterable[str]) -> list[tuple[str, str]]:
-    """Guest folders that a box's own writable folders would cover, as (hidden place, where they belong)."""
-    covered = [path for path in outermost(prefixes) if any(path.startswith(place + "/") for place in WRITABLE)]
-    return [(f"/.late/{number}", path) for number, path in enumerate(covered)]
+def trees(view: Iterable[Entry]) -> list[str]:
+    return [entry["target"] for entry in view if entry["kind"] == "tree"]
 
 
 def outermost(prefixes: Iterable[str]) -> list[str]:
     """Without those that are part of the system folders or of one another."""
-    wanted = sorted(os.path.normpath(path) for path in set(prefixes))
     found: list[str] = []
-    for path in wanted:
+    for path in sorted(os.path.normpath(path) for path in set(prefixes)):
         if not any(path == base or path.startswith(base + "/") for base in (*SYSTEM_FOLDERS, *found)):
             found.append(path)
     return found
 
 
+def _mounted_below(found: Iterable[Entry]) -> list[Entry]:
+    """File systems mounted further down in a tree: an overlay shows only the one it was made of."""
+    sources = trees(found)
+    with open("/proc/self/mounts", encoding="utf-8") as file:
+        places = {line.split()[1].encode().decode("unicode_escape") for line in file}
+    return [_tree(place) for place in sorted(places) if any(place.startswith(source + "/") for source in sources)]
+
+
 def _folder(path: str) -> Entry:
     if os.path.islink(path):
         return {"kind": "link", "source": os.readlink(path), "target": path}
-    return _bind(path)
+    return _tree(path)
 
 
-def _bind(path: str) -> Entry:
-    return {"kind": "bind", "source": os.path.realpath(path), "target": path}
+def _tree(path: str) -> Entry:
+    return {"kind": "tree", "source": path, "target": path}

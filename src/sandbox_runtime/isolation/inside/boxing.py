@@ -9,11 +9,13 @@ from collections.abc import Callable
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import capabilities, mounts, namespaces, network
 
+ROOT = "/.root"
 SCRATCH = "/.box"
 SHARED_SCRATCH = "/.shared"
 SPAWNER_PROC = "/.proc"
-"""The spawner's view of its own pid namespace. In a user namespace the kernel lets proc be mounted only where one is in sight; a
-box mounts its own, then drops this one."""
+"""The spawner's view of its own pid namespace. In a user namespace the kernel lets proc be mounted only where one is in sight."""
+CODE_INSIDE = "/.code"
+"""Where bubblewrap shows our own code."""
 HOST_NAME = "sandbox"
 
 
@@ -22,19 +24,25 @@ def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     namespaces.leave(_namespace_flags(setup))
     if setup.has("uts"):
         socket.sethostname(HOST_NAME)
-    mounts.mount_proc("/proc")
-    mounts.mask_proc("/proc")
-    mounts.unmount(SPAWNER_PROC)
-    files = _mount_files(setup)
-    for hidden, place in setup.late:
-        os.makedirs(place, exist_ok=True)
-        mounts.mount(hidden, place, None, mounts.BIND | mounts.RECURSIVE)
-    if setup.has("devices"):
-        mounts.mount_terminals("/dev/pts")
     if setup.has("network"):
         network.bring_loopback_up()
-    if setup.network == "nat":
-        _show_resolver(wait_for_network())
+    resolver = wait_for_network() if setup.network == "nat" else None
+    files = _build_root(setup, resolver)
+    mounts.pivot(ROOT)
+    os.chdir(setup.workdir)
+    return files
+
+
+def settle(setup: Setup, wait_for_network: Callable[[], str]) -> int:
+    """In namespaces that bubblewrap made, with rights over them: what it has no words for. As enclose otherwise."""
+    resolver = wait_for_network() if setup.network == "nat" else None
+    files = _mount_files(setup, "")
+    if resolver is not None:
+        _show_resolver(resolver, "")
+    mounts.mask_proc("/proc", "/dev/null")
+    mounts.unmount(CODE_INSIDE)
+    if setup.has("devices"):
+        mounts.make_read_only("/dev")
     os.chdir(setup.workdir)
     return files
 
@@ -45,32 +53,60 @@ def _namespace_flags(setup: Setup) -> int:
     return namespaces.NEW_MOUNT | sum(namespaces.FLAG_OF_LAYER[name] for name in layers)
 
 
-def _mount_files(setup: Setup) -> int:
+def _build_root(setup: Setup, resolver: str | None) -> int:
+    """The box's own root, built beside the spawner's: the shared trees through overlays, then what is this box's alone. Writable
+    folders come before trees, because a tree may lie in one of them."""
+    show = mounts.overlay if setup.has("mount") else _bind
+    show("/", ROOT)
+    files = _mount_files(setup, ROOT)
+    for tree in setup.trees:
+        if not os.path.isdir(ROOT + tree):
+            os.makedirs(ROOT + tree)
+        show(tree, ROOT + tree)
+    _furnish_devices(setup)
+    mounts.mount_proc(f"{ROOT}/proc")
+    mounts.mask_proc(f"{ROOT}/proc", f"{ROOT}/dev/null")
+    if resolver is not None:
+        _show_resolver(resolver, ROOT)
+    return files
+
+
+def _bind(source: str, target: str) -> None:
+    mounts.mount(source, target, None, mounts.BIND)
+
+
+def _mount_files(setup: Setup, root: str) -> int:
     uid = gid = os.geteuid() if setup.uid is None else setup.uid
     if setup.has("mount"):
         bounded = setup.has("disk")
         mounts.mount_scratch(SCRATCH, setup.disk_bytes if bounded else None, setup.disk_files if bounded else None)
-        mounts.spread_scratch(SCRATCH, setup.writable, uid, gid)
-        return _open_and_hide(SCRATCH)
+        mounts.spread_scratch(SCRATCH, setup.writable, root, uid, gid)
+        return _open_folder(SCRATCH)
     for target, name in setup.writable.items():
-        mounts.mount(f"{SHARED_SCRATCH}/{name}", target, None, mounts.BIND)
-    return _open_and_hide(SHARED_SCRATCH)
+        _bind(f"{SHARED_SCRATCH}/{name}", root + target)
+    return _open_folder(SHARED_SCRATCH)
 
 
-def _open_and_hide(place: str) -> int:
-    """The area stays reachable through its bind mounts and this descriptor; the folder that showed it whole is gone."""
-    files = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    mounts.unmount(place)
-    return files
+def _open_folder(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _show_resolver(text: str) -> None:
-    path = "/tmp/.resolv.conf"
+def _furnish_devices(setup: Setup) -> None:
+    if not setup.has("devices"):
+        mounts.mount("/dev", f"{ROOT}/dev", None, mounts.BIND | mounts.RECURSIVE)
+        return
+    if setup.uid is None:
+        for name in mounts.NODES:
+            _bind(f"/dev/{name}", f"{ROOT}/dev/{name}")
+    mounts.mount_terminals(f"{ROOT}/dev/pts")
+
+
+def _show_resolver(text: str, root: str) -> None:
+    """A file of the box's own area, so that it is read-only to nobody's harm but the guest's."""
+    path = f"{SCRATCH}/resolv.conf"
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    mounts.mount(path, "/etc/resolv.conf", None, mounts.BIND)
-    mounts.mount("none", "/etc/resolv.conf", None, mounts.REMOUNT | mounts.BIND | mounts.READ_ONLY | mounts.NO_SUID | mounts.NO_DEV)
-    os.unlink(path)
+    _bind(path, f"{root}/etc/resolv.conf")
 
 
 def give_up_rights(setup: Setup) -> None:
@@ -79,9 +115,9 @@ def give_up_rights(setup: Setup) -> None:
         os.setgroups([])
         os.setresgid(setup.uid, setup.uid, setup.uid)
         os.setresuid(setup.uid, setup.uid, setup.uid)
-    if setup.own_user and setup.has("user"):
+    if setup.has("user"):
         _enter_own_user_namespace(setup)
-    if setup.drop_capabilities and setup.has("capabilities"):
+    if setup.has("capabilities"):
         capabilities.drop_all()
     if setup.has("privileges"):
         capabilities.forbid_new_privileges()

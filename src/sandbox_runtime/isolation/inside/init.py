@@ -44,16 +44,24 @@ class Init:
             descriptors.close_but(own)
         if self.setup.own_pids is False:
             reaping.adopt_orphans()
-        if self.setup.made_by_us:
-            files = boxing.enclose(self.setup, self._wait_for_network)
-        else:
-            files = os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        files = self._take_place()
         boxing.give_up_rights(self.setup)
-        wire.send(self.reports, {"ready": True}, [files])
+        own_process = os.pidfd_open(os.getpid())
+        wire.send(self.reports, {"ready": True}, [files, own_process])
         os.close(files)
+        os.close(own_process)
         self.poll.register(self.reports, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
         self._listen_to_signals()
+
+    def _take_place(self) -> int:
+        """Returns a descriptor of the writable area."""
+        if self.setup.made_by == "namespaces":
+            return boxing.enclose(self.setup, self._wait_for_network)
+        if self.setup.made_by == "bubblewrap":
+            return boxing.settle(self.setup, self._wait_for_network)
+        os.chdir(self.setup.workdir)
+        return os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def _wait_for_network(self) -> str:
         wire.send(self.reports, {"network": True})

@@ -8,24 +8,22 @@ from typing import Any
 
 @dataclass
 class Setup:
-    """made_by_us is False where something else has made the namespaces (bubblewrap) or none are wanted (the plain backend)."""
+    """made_by: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" where none are wanted."""
 
     workdir: str
     writable: dict[str, str]
     without: frozenset[str] = frozenset()
-    made_by_us: bool = True
+    made_by: str = "namespaces"
     files: str = ""
-    """Where made_by_us is False: the folder that holds the writable area."""
-    own_user: bool = True
+    """With made_by "none": the folder that holds the writable area."""
     own_pids: bool = True
-    drop_capabilities: bool = True
     uid: int | None = None
     inside_uid: int = 1000
     disk_bytes: int = 0
     disk_files: int = 0
     network: str = "none"
-    late: list[list[str]] = field(default_factory=list)
-    """Folders to show again, as [hidden place, where they belong], because the writable ones cover them."""
+    trees: list[str] = field(default_factory=list)
+    """Folders of the spawner's root that a box sees through overlays of its own."""
     base_env: dict[str, str] = field(default_factory=dict)
 
     @classmethod

@@ -86,10 +86,12 @@ class _Spawner:
         namespaces.leave(namespaces.NEW_MOUNT)
         mounts.make_private()
         root = self.config["place"]
-        mounts.build_root(root, self.config["view"], self._folders(), host_devices="devices" in self.without)
+        mounts.build_root(root, self.config["view"], self._folders())
+        self._place_devices(root)
         mounts.mount_proc(root + boxing.SPAWNER_PROC)
         self._make_shared_scratch(root)
         mounts.pivot(root)
+        mounts.make_read_only("/")
         self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         failed = self._preload()
         if failed:
@@ -97,8 +99,14 @@ class _Spawner:
         self.warm.preloaded()
 
     def _folders(self) -> list[str]:
-        places = [boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC, "/proc", "/sys", *self.config["box"]["writable"]]
-        return places if "devices" in self.without else [*places, "/dev/pts"]
+        own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
+        return [*own, "/proc", "/sys", "/dev/pts", *self.config["box"]["writable"]]
+
+    def _place_devices(self, root: str) -> None:
+        if "devices" in self.without:
+            mounts.mount("/dev", f"{root}/dev", None, mounts.BIND | mounts.RECURSIVE)
+        else:
+            mounts.place_devices(f"{root}/dev", make_nodes=not self.config["rootless"])
 
     def _make_shared_scratch(self, root: str) -> None:
         if "mount" in self.without:

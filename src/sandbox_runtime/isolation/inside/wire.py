@@ -5,12 +5,26 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 MAX_MESSAGE_BYTES = 192 * 1024
 MAX_DESCRIPTORS = 10
 
 Message = dict[str, Any]
+
+
+class Ends(NamedTuple):
+    """The far ends of a box's two channels."""
+
+    orders: socket.socket
+    reports: socket.socket
+
+    def close(self) -> None:
+        self.orders.close()
+        self.reports.close()
+
+    def descriptors(self) -> list[int]:
+        return [self.orders.fileno(), self.reports.fileno()]
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

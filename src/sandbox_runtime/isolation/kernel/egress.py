@@ -1,11 +1,11 @@
 """Which addresses a box with a network may send to, as data, as a pure function and as an nft table for the box's own namespace.
 
-Theory of operation. The rules sit in the box's network namespace, on the output hook, and the policy of the chain is to drop. That
-namespace belongs to a user namespace above the guest's, so no right a guest can get inside lets it change them, and they hold no
-matter what lies on the other side of the link (veth, pasta, slirp4netns). They are installed before there is a link at all. The
-order is: loopback; what belongs to a connection that was let through; never our own address pool; the named resolvers on port 53;
-the allow list; then the refusals; then, and only then, the rest of the world. Names play no part: what a name resolves to is judged
-when a packet is sent to it, so a name that changes its address gains nothing.
+Theory of operation. The rules sit in the box's network namespace, on the output hook, and the policy of the chain is to drop.
+That namespace belongs to a user namespace above the guest's, so no right a guest can get inside lets it change them, and they
+hold no matter what lies on the other side of the link (veth, pasta, slirp4netns). They are installed before there is a link at
+all. The order is: loopback; what belongs to a connection that was let through; never our own address pool; the named resolvers
+on port 53; the allow list; then the refusals; then, and only then, the rest of the world. Names play no part: what a name
+resolves to is judged when a packet is sent to it, so a name that changes its address gains nothing.
 
 Refused means answered at once (a reset for TCP, "prohibited" for the rest), so that a program fails instead of waiting for a time
 limit.
@@ -16,10 +16,9 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Union
 
-Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
-Block = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Block = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 TABLE = "sandbox_egress"
 

@@ -15,6 +15,9 @@ _CAP_NET_ADMIN = 12
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_RAISE = 2
 _VERSION_3 = 0x20080522
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel.enter import main; main(sys.argv[2:])"
+)
 
 
 def argv(user_namespace: int, network_namespace: int, interpreter: str) -> list[str]:
@@ -22,8 +25,7 @@ def argv(user_namespace: int, network_namespace: int, interpreter: str) -> list[
     root = os.path.abspath(__file__)
     for _ in __name__.split("."):
         root = os.path.dirname(root)
-    start = "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel import enter; enter.main(sys.argv[2:])"
-    return [interpreter, "-I", "-S", "-c", start, root, str(user_namespace), str(network_namespace)]
+    return [interpreter, "-I", "-S", "-c", _START, root, str(user_namespace), str(network_namespace)]
 
 
 def main(arguments: list[str]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import shutil
+import stat
 import struct
 from collections.abc import Iterable, Mapping
 
@@ -26,7 +29,8 @@ _ATTR_READ_ONLY = 1
 _ATTR_NO_SUID = 2
 _ATTR_NO_DEV = 4
 
-NODES = ("null", "zero", "full", "random", "urandom")
+NODES = {"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}
+EMPTY = "/.empty"
 MASKED = ("keys", "key-users")
 
 
@@ -58,35 +62,60 @@ def bind(source: str, target: str, *, read_only: bool) -> None:
 
 def _make_tree_read_only(target: str) -> None:
     """The mount and all below it; a plain remount would leave file systems mounted deeper down writable."""
-    attributes = struct.pack("QQQQ", _ATTR_READ_ONLY | _ATTR_NO_SUID | _ATTR_NO_DEV, 0, 0, 0)
-    libc.syscall(
-        _MOUNT_SETATTR, _AT_FDCWD, target.encode(), _AT_RECURSIVE, attributes, len(attributes), what=f"mount_setattr {target}"
-    )
+    _set_attributes(target, _ATTR_READ_ONLY | _ATTR_NO_SUID | _ATTR_NO_DEV, _AT_RECURSIVE)
 
 
-def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[str], *, host_devices: bool) -> None:
-    """A tmpfs at `place` that holds what boxes may see.
+def make_read_only(target: str) -> None:
+    _set_attributes(target, _ATTR_READ_ONLY, 0)
 
-    view entries: {"kind": "bind", "source", "target"}, {"kind": "link", "source", "target"} or {"kind": "text", "text", "target"};
-    folders: empty places on which each box mounts its own.
+
+def _set_attributes(target: str, attributes: int, flags: int) -> None:
+    """Adds to what is set; a remount would have to repeat flags that a user namespace may not clear."""
+    change = struct.pack("QQQQ", attributes, 0, 0, 0)
+    libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, target.encode(), flags, change, len(change), what=f"mount_setattr {target}")
+
+
+def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[str]) -> None:
+    """A tmpfs at `place` with what all boxes of a spawner may see.
+
+    view entries have a target and are of one kind each: "tree" (source is shown there, read-only), "copy" (source is copied),
+    "link" (source is the link's text) or "text". folders: empty places on which each box mounts its own.
     """
-    mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=16m")
+    mount("tmpfs", place, "tmpfs", NO_SUID, "mode=0755,size=64m")
+    mount("tmpfs", _made(place + EMPTY), "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=4k")
     for folder in folders:
         os.makedirs(place + folder, mode=0o755, exist_ok=True)
     for entry in view:
         _place_entry(place + entry["target"], entry)
-    _place_devices(place + "/dev", host_devices=host_devices)
+
+
+def _made(folder: str) -> str:
+    os.makedirs(folder, mode=0o755, exist_ok=True)
+    return folder
 
 
 def _place_entry(target: str, entry: Mapping[str, str]) -> None:
     os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
-    if entry["kind"] == "link":
+    kind = entry["kind"]
+    if kind == "link":
         os.symlink(entry["source"], target)
-    elif entry["kind"] == "text":
+    elif kind == "text":
         _write_file(target, entry["text"])
+    elif kind == "copy":
+        _copy(entry["source"], target)
     else:
-        _make_mount_point(target, is_folder=os.path.isdir(entry["source"]))
-        bind(entry["source"], target, read_only=entry.get("writable") != "yes")
+        os.makedirs(target, mode=0o755, exist_ok=True)
+        bind(entry["source"], target, read_only=True)
+
+
+def _copy(source: str, target: str) -> None:
+    """Links stay links. What the spawner may not read is nothing a guest should see, and is left out."""
+    if os.path.isdir(source) and not os.path.islink(source):
+        with contextlib.suppress(shutil.Error):
+            shutil.copytree(source, target, symlinks=True)
+    else:
+        with contextlib.suppress(PermissionError):
+            shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _write_file(path: str, text: str) -> None:
@@ -95,43 +124,45 @@ def _write_file(path: str, text: str) -> None:
     os.chmod(path, 0o644)
 
 
-def _make_mount_point(target: str, *, is_folder: bool) -> None:
-    if is_folder:
-        os.makedirs(target, mode=0o755, exist_ok=True)
-    else:
-        _write_file(target, "")
-
-
-def _place_devices(folder: str, *, host_devices: bool) -> None:
-    if host_devices:
-        bind("/dev", folder, read_only=False)
-        return
-    os.makedirs(folder, mode=0o755, exist_ok=True)
-    for node in NODES:
-        _write_file(f"{folder}/{node}", "")
-        mount(f"/dev/{node}", f"{folder}/{node}", None, BIND)
+def place_devices(folder: str, *, make_nodes: bool) -> None:
+    """Nodes made here become each box's own through its overlay. A plain user cannot make any: then a box binds the host's."""
+    for name, number in NODES.items():
+        if make_nodes:
+            os.mknod(f"{folder}/{name}", 0o666 | stat.S_IFCHR, os.makedev(1, number))
+            os.chmod(f"{folder}/{name}", 0o666)
+        else:
+            _write_file(f"{folder}/{name}", "")
+            mount(f"/dev/{name}", f"{folder}/{name}", None, BIND)
     for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")):
         os.symlink(target, f"{folder}/{name}")
 
 
 def pivot(place: str) -> None:
-    """`place` becomes the root and the old one is gone from sight, with everything below it."""
+    """`place` becomes the root, and the old one is gone from sight with everything below it."""
     os.chdir(place)
     libc.call("pivot_root", b".", b".")
     unmount(".")
     os.chdir("/")
-    mount("none", "/", None, REMOUNT | BIND | READ_ONLY | NO_SUID | NO_DEV)
+
+
+def overlay(source: str, target: str) -> None:
+    """A read-only view of `source` with inodes of its own: locks, watches and times on them are shared with nobody."""
+    mount("overlay", target, "overlay", READ_ONLY | NO_SUID, f"lowerdir={_escape(source)}:{EMPTY}")
+
+
+def _escape(path: str) -> str:
+    return path.replace("\\", "\\\\").replace(":", "\\:").replace(",", "\\,")
 
 
 def mount_proc(target: str) -> None:
     mount("proc", target, "proc", NO_SUID | NO_DEV | NO_EXEC)
 
 
-def mask_proc(folder: str) -> None:
+def mask_proc(folder: str, null: str) -> None:
     """Hide what tells of the machine's key rings; the rest of proc is guarded by the guest not being root."""
     for name in MASKED:
         try:
-            mount("/dev/null", f"{folder}/{name}", None, BIND)
+            mount(null, f"{folder}/{name}", None, BIND)
         except OSError as error:
             if error.errno != errno.ENOENT:
                 raise
@@ -148,11 +179,11 @@ def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None
     mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
 
 
-def spread_scratch(place: str, writable: Mapping[str, str], uid: int, gid: int) -> None:
+def spread_scratch(place: str, writable: Mapping[str, str], root: str, uid: int, gid: int) -> None:
     """Make a folder of the area for each place that programs expect to write to, and put it there."""
     for target, name in writable.items():
         folder = f"{place}/{name}"
         os.mkdir(folder)
         os.chown(folder, uid, gid)
         os.chmod(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
-        mount(folder, target, None, BIND)
+        mount(folder, root + target, None, BIND)

@@ -1,4 +1,4 @@
-"""The routing tables of the network namespace we are in, asked of the kernel itself: no program to start, nothing to parse but structs."""
+"""The routing tables of the network namespace we are in, asked of the kernel itself: no program to start, no text to parse."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
 
-Block = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+Block = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _RTM_GETROUTE = 26
 _NLMSG_ERROR = 2

@@ -15,7 +15,7 @@ _NS_GET_USERNS = 0xB701
 
 
 def bring_loopback_up() -> None:
-    """In a fresh network namespace lo exists but is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace."""
+    """In a fresh network namespace lo is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         answer = fcntl.ioctl(control, _SIOCGIFFLAGS, _IFREQ.pack(b"lo", 0))
         flags = _IFREQ.unpack(answer)[1]

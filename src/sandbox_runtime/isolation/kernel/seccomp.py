@@ -5,7 +5,7 @@ program goes on. It is compiled once, ahead of time, by `build`, and put on by e
 program starts (`install`); it holds for all that process ever starts and cannot be taken off.
 
 In the notifying form the kernel stops a refused call and puts it on a queue; whoever holds the listener (the box's init, which is
-not under the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. The listener
+not under the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. A listener
 could also let calls through, so it must never be within the program's reach: it is closed at execve, and a process that goes on
 without execve must close it before the program's first instruction. When the holder is gone the kernel answers ENOSYS, never yes.
 Calls that are refused as a matter of course (clone3, unknown numbers) are answered by the kernel in both forms.

@@ -1,7 +1,7 @@
 """Which system calls a program in a box may make: the one table from which the filter is compiled and refusals are answered.
 
-A rule is a verdict, or a check of one argument with a rule for either result. Checks see registers only, never what they point to:
-another thread could change that between the look and the use.
+A rule is a verdict, or a check of one argument with a rule for either result. Checks see registers only, never what they point
+to: another thread could change that between the look and the use.
 
 How a refusal is worded matters, because programs go on after it. EPERM is what an unprivileged caller expects. ENOSYS says "this
 kernel has no such call", and callers take their older way. Families, protocols and the like get the errno the kernel itself gives
@@ -122,7 +122,7 @@ _REFUSED: Mapping[str, Rule] = MappingProxyType(
 _NAMESPACE_FLAGS = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 _CLONE = Check(0, (0,), ALLOW, _FORBIDDEN, mask=_NAMESPACE_FLAGS)
 
-# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare does besides namespaces. A flag to come is refused until it is known.
+# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare does besides namespaces. A flag to come is refused until known.
 _UNSHARE_HARMLESS = 0x00000100 | 0x00000200 | 0x00000400 | 0x00000800 | 0x00010000 | 0x00040000
 _UNSHARE = Check(0, (0,), Check(0, (0,), ALLOW, _FORBIDDEN, upper_half=True), _FORBIDDEN, mask=_WORD ^ _UNSHARE_HARMLESS)
 

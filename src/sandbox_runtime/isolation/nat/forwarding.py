@@ -40,7 +40,9 @@ def switch(version: int, interface: str, *, on: bool) -> None:
         if on:
             raise
     except OSError as error:
-        raise Unavailable(f"network nat must set {path}, which is refused here ({error}); a container needs a writable /proc/sys") from error
+        raise Unavailable(
+            f"network nat must set {path}, which is refused here ({error}); a container needs a writable /proc/sys"
+        ) from error
 
 
 def uplinks(version: int, routes: Iterable[Route], ours: Sequence[str]) -> list[str]:

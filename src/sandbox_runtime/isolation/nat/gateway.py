@@ -1,14 +1,15 @@
 """The host's side of all links of one server: its nft table and its forwarding interfaces.
 
-Theory of operation. A server has one table, named by its tag, made in the same transaction that adds its first box and deleted after
-its last. A box is elements in the table's sets, so adding one costs one nft run however many there are. The table says again what
-the rules in the box say, from outside the box and per packet, and three things more: nothing a box sends is delivered to the host
-itself except what the allow list names; nothing is passed between boxes; a packet with a source that is not the box's own is
-dropped. A drop here is final; an accept is not, so a firewall of the host that refuses to forward still does.
+Theory of operation. A server has one table, named by its tag, made in the same transaction that adds its first box and deleted
+after its last. A box is elements in the table's sets, so adding one costs one nft run however many there are. The table says
+again what the rules in the box say, from outside the box and per packet, and three things more: nothing a box sends is
+delivered to the host itself except what the allow list names; nothing is passed between boxes; a packet with a source that is
+not the box's own is dropped. A drop here is final; an accept is not, so a firewall of the host that refuses to forward still
+does.
 
-Interfaces that we made forward (see forwarding) are noted in the table before they are switched, so that whoever removes the table,
-we or the sweep of a later server, knows what to switch back. As long as they forward, the table drops every new connection they
-would now pass on for strangers.
+Interfaces that we made forward (see forwarding) are noted in the table before they are switched, so that whoever removes the
+table, we or the sweep of a later server, knows what to switch back. As long as they forward, the table drops every new
+connection they would now pass on for strangers.
 """
 
 from __future__ import annotations
@@ -41,28 +42,31 @@ class Gateway:
         self._table = _TABLE_PREFIX + tag
         self._rules = rules
         self._members: set[str] = set()
+        self._noted: set[tuple[int, str]] = set()
         self._turn = asyncio.Lock()
 
     async def admit(self, member: Member, routes: Sequence[Route], families: Sequence[int]) -> None:
         """Its rules first, then the uplinks; the link itself does not exist yet."""
         async with self._turn, leases.exclusively():
             script = [self._definition()] if not self._members else []
-            opening = [(version, name) for version in families for name in await self._to_open(version, routes)]
+            opening = {(version, name) for version in families for name in await self._to_open(version, routes)}
             script += [f'add element inet {self._table} opened{version} {{ "{name}" }}' for version, name in opening]
             await self._apply([*script, *self._elements("add", member)])
             self._members.add(member.interface)
+            self._noted |= opening
             for version, name in opening:
                 forwarding.switch(version, name, on=True)
 
     async def dismiss(self, member: Member) -> None:
+        """Also after an admission that failed, when the table may or may not be there."""
         async with self._turn, leases.exclusively():
-            if member.interface not in self._members:
-                return
-            if self._members == {member.interface}:
-                await retire(self._tools, self._table)
-            else:
-                await self._apply(self._elements("delete", member))
+            was_member = member.interface in self._members
             self._members.discard(member.interface)
+            if self._members and was_member:
+                await self._apply([*self._elements("delete", member)])
+            elif not self._members and self._table in await tables(self._tools):
+                self._noted.clear()
+                await retire(self._tools, self._table)
 
     async def _to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
         """Those that do not forward, and those that only do because another server of ours needs them."""
@@ -70,8 +74,12 @@ class Gateway:
             return []
         names = forwarding.uplinks(version, routes, [*self._members])
         closed = [name for name in names if not forwarding.is_on(version, name)]
-        others = {name for table in await tables(self._tools) for name in await _opened(self._tools, table, version)}
-        return [name for name in names if name in closed or name in others]
+        unknown = {name for name in names if name not in closed and (version, name) not in self._noted}
+        return [*closed, *(unknown & await self._opened_by_others(version) if unknown else ())]
+
+    async def _opened_by_others(self, version: int) -> set[str]:
+        others = [table for table in await tables(self._tools) if table != self._table]
+        return {name for table in others for name in await _opened(self._tools, table, version)}
 
     async def _apply(self, script: Sequence[str]) -> None:
         await self._tools.run([self._tools.find("nft"), "-f", "-"], stdin="\n".join(script))
@@ -151,9 +159,9 @@ async def retire(tools: Tools, table: str) -> None:
     """Switch back what its server had switched, unless someone else needs it by now, and delete it. Call it exclusively."""
     others = [other for other in await tables(tools) if other != table]
     for version in (4, 6):
-        mine = await _opened(tools, table, version)
         needed = {name for other in others for name in await _opened(tools, other, version)}
-        for name in mine - needed if not forwarding.host_forwards(version) else ():
+        spare = set() if forwarding.host_forwards(version) else await _opened(tools, table, version) - needed
+        for name in spare:
             forwarding.switch(version, name, on=False)
     await tools.run([tools.find("nft"), "delete", "table", "inet", table])
 

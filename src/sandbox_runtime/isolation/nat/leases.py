@@ -1,9 +1,9 @@
 """Things only one server of this host may hold at a time: its tag, a pair of addresses, the right to change shared settings.
 
-Each is a name in the abstract unix socket namespace. That namespace belongs to the network namespace our links live in, so the name
-is seen by every server that could collide with us, whatever containers they run in, and the kernel takes it back when its holder
-dies. Guests cannot see it: they live in other network namespaces. Another user of the host can occupy names, and so make us skip
-addresses or fail with a clear error, but can take nothing that we hold.
+Each is a name in the abstract unix socket namespace. That namespace belongs to the network namespace our links live in, so the
+name is seen by every server that could collide with us, whatever containers they run in, and the kernel takes it back when its
+holder dies. Guests cannot see it: they live in other network namespaces. Another user of the host can occupy names, and so make
+us skip addresses or fail with a clear error, but can take nothing that we hold.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ class SlotPool:
             if holder is not None:
                 return Slot(number, link4, link6, holder)
         raise Unavailable(
-            f"no free addresses in {self._pool4} and {self._pool6}: {self._size} links at most, and none where a route of this host"
-            " leads; choose another pool"
+            f"no free addresses in {self._pool4} and {self._pool6}: {self._size} links at most, and none where a route of this"
+            " host leads; choose other pools"
         )
 
     def _addresses(self, number: int) -> tuple[ipaddress.IPv4Network, ipaddress.IPv6Network]:

@@ -1,9 +1,10 @@
 """Nat opens links; a NatLink is one box's way out.
 
-Theory of operation. The box's init waits for the server's word while we work, so no guest code runs before we are done. In order:
-hold the box's network namespace by descriptor; list the host's own addresses; choose the resolvers; put the rules into the box and
-read them back; wire the box (see veth, userspace). Each step that leaves something behind registers how to undo it first or at once,
-and a failure or a cancellation anywhere undoes all of it before it is raised: a box has its link with its rules, or no link.
+Theory of operation. The box's init waits for the server's word while we work, so no guest code runs before we are done. In
+order: hold the box's network namespace by descriptor; list the host's own addresses; choose the resolvers; put the rules into
+the box and read them back; wire the box (see veth, userspace). Each step that leaves something behind registers how to undo it
+first or at once, and a failure or a cancellation anywhere undoes all of it before it is raised: a box has its link with its
+rules, or no link.
 """
 
 from __future__ import annotations
@@ -39,7 +40,13 @@ class NatLink:
     """families: 4, or 4 and 6, as far as the host has them. resolv_conf: the text the box should find in /etc/resolv.conf."""
 
     def __init__(
-        self, box_id: str, wiring: str, families: tuple[int, ...], resolv_conf: str, undo: AsyncExitStack, forget: Callable[[NatLink], None]
+        self,
+        box_id: str,
+        wiring: str,
+        families: tuple[int, ...],
+        resolv_conf: str,
+        undo: AsyncExitStack,
+        forget: Callable[[NatLink], None],
     ) -> None:
         self.box_id = box_id
         self.wiring = wiring
@@ -63,15 +70,13 @@ class NatLink:
 
 
 class Nat:
-    """One for a server, made in its event loop. root: whether to wire with the rights of root; the default is what we are."""
+    """One for a server. root: whether to wire with root's rights; the default is what we are. program: see UserspaceWiring."""
 
-    def __init__(self, options: NatOptions = NatOptions(), *, root: bool | None = None, program: str | None = None) -> None:
-        self._options = options
+    def __init__(self, options: NatOptions | None = None, *, root: bool | None = None, program: str | None = None) -> None:
+        self._options = options = options or NatOptions()
         self._tools = Tools(options.tool_path, options.tool_timeout_s)
         self._root = os.geteuid() == 0 if root is None else root
-        self._wiring: Wiring = (
-            VethWiring(options, self._tools) if self._root else UserspaceWiring(options, self._tools, program)
-        )
+        self._wiring: Wiring = VethWiring(options, self._tools) if self._root else UserspaceWiring(options, self._tools, program)
         self._links: set[NatLink] = set()
 
     async def __aenter__(self) -> Nat:
@@ -90,8 +95,8 @@ class Nat:
         return await self._wiring.sweep()
 
     async def open(self, init_pid: int, box_id: str, allow: Sequence[str] = (), *, network_fd: int | None = None) -> NatLink:
-        """A link for the box that process init_pid lives in, in force when this returns. allow: addresses and CIDR blocks that are
-        exempt from the refusals. network_fd: the box's network namespace, for a process whose /proc entries are closed to us."""
+        """A link for the box that process init_pid lives in, in force when this returns. allow: addresses and CIDR blocks exempt
+        from the refusals. network_fd: the box's network namespace, for a process whose /proc entries are closed to us."""
         self.check()
         async with AsyncExitStack() as undo:
             try:
@@ -101,7 +106,9 @@ class Nat:
             self._links.add(link)
             return link
 
-    async def _open(self, init_pid: int, box_id: str, allow: Sequence[str], network_fd: int | None, undo: AsyncExitStack) -> NatLink:
+    async def _open(
+        self, init_pid: int, box_id: str, allow: Sequence[str], network_fd: int | None, undo: AsyncExitStack
+    ) -> NatLink:
         families = self._wiring.families()
         rules, chosen = self._rules(allow, families)
         with namespace.held(init_pid, root=self._root, network_fd=network_fd) as box:

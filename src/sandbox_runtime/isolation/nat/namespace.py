@@ -37,7 +37,7 @@ class BoxNamespace:
 
 @contextmanager
 def held(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[BoxNamespace]:
-    """Refuses a namespace that cannot be a fresh box's: the rules would cut off whoever else lives there, the host first of all."""
+    """Refuses a namespace that cannot be a fresh box's: the rules would cut off whoever lives there, the host first of all."""
     opened: list[int] = []
     try:
         try:

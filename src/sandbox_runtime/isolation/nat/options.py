@@ -16,7 +16,7 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 class NatOptions:
     """pool4, pool6: the addresses our links get; no packet carries them beyond this host.
 
-    dns: let boxes ask the host's resolvers (or `nameservers`, where given) on port 53 although their addresses are refused otherwise.
+    dns: let boxes ask the host's resolvers (or `nameservers`, where given) on port 53 where their addresses are refused.
     refuse: what to refuse beside the rest, such as the public address under which a cloud shows this host to itself.
     tool_path: where ip, nft, … are looked for; the environment of the server has no say in it.
     """

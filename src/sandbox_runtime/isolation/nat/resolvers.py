@@ -1,8 +1,8 @@
 """Which resolvers a box is told of.
 
 A resolver with a public address is reachable like any other public address. One with a private address, or one that is the host
-itself, only if the operator said `dns`: then it is let through by address, on port 53 and nothing else. One on the host's loopback
-can never be reached from a box; where that is systemd's stub, the servers it asks are taken instead.
+itself, only if the operator said `dns`: then it is let through by address, on port 53 and nothing else. One on the host's
+loopback can never be reached from a box; where that is systemd's stub, the servers it asks are taken instead.
 """
 
 from __future__ import annotations

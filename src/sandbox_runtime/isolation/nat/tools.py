@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +38,8 @@ class Tools:
 
     async def run(self, argv: Sequence[str], *, stdin: str = "", pass_fds: Sequence[int] = ()) -> str:
         """Its standard output. Anything but exit code 0 is our fault, with what it complained about."""
-        process = await self.start(argv, stdin=asyncio.subprocess.PIPE, pass_fds=pass_fds)
+        pipe = asyncio.subprocess.PIPE
+        process = await self.start(argv, stdin=pipe, stdout=pipe, pass_fds=pass_fds)
         try:
             output, complaint = await asyncio.wait_for(process.communicate(stdin.encode()), self.timeout_s)
         except TimeoutError as error:
@@ -48,12 +50,12 @@ class Tools:
             raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {last_words(complaint)}")
         return output.decode(errors="replace")
 
-    async def start(self, argv: Sequence[str], *, stdin: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
-        pipe = asyncio.subprocess.PIPE
-        environment = {"PATH": self.path, "LC_ALL": "C"}
+    async def start(self, argv: Sequence[str], *, stdin: int, stdout: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
+        """Its standard error is a pipe."""
+        stderr, environment = asyncio.subprocess.PIPE, {"PATH": self.path, "LC_ALL": "C"}
         try:
             return await asyncio.create_subprocess_exec(
-                *argv, stdin=stdin, stdout=pipe, stderr=pipe, pass_fds=tuple(pass_fds), env=environment, cwd="/"
+                *argv, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=tuple(pass_fds), env=environment, cwd="/"
             )
         except OSError as error:
             raise PlatformFault(f"could not start {argv[0]}: {error}") from error
@@ -62,10 +64,8 @@ class Tools:
 async def end(process: asyncio.subprocess.Process) -> None:
     """Kill it if it still runs, and reap it. It has nothing to tidy up that would be worth asking it politely."""
     if process.returncode is None:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             process.kill()
-        except ProcessLookupError:
-            pass
         await process.wait()
 
 

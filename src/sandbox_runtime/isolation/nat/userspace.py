@@ -1,10 +1,10 @@
 """The wiring without root: a program of our own user that holds a tap in the box and speaks to the outside with ordinary sockets.
 
-Theory of operation. pasta (or slirp4netns, the second choice) joins the user namespace that owns the box's network namespace, makes
-the tap there, and stays behind in the host's network. It could reach whatever our user can, the host's loopback included, so every
-mapping of host ports and of the gateway to the host is switched off, and the rest is up to the rules in the box, which are in place
-before the program starts. The program dies with us: pasta by the kernel's signal at the death of its parent, slirp4netns when the
-pipe we hold breaks.
+Theory of operation. pasta (or slirp4netns, the second choice) joins the user namespace that owns the box's network namespace,
+makes the tap there, and stays behind in the host's network. It could reach whatever our user can, the host's loopback included,
+so every mapping of host ports and of the gateway to the host is switched off, and the rest is up to the rules in the box, which
+are in place before the program starts. The program dies with us: pasta by the kernel's signal at the death of its parent,
+slirp4netns when the pipe we hold breaks.
 """
 
 from __future__ import annotations
@@ -40,12 +40,17 @@ class UserspaceWiring:
             raise Unavailable(f"network nat without root needs {_TUN} open to this user: as root, chmod 0666 {_TUN}")
 
     def families(self) -> tuple[int, ...]:
-        """Those the host has a default route for: the programs copy from it. slirp4netns calls its IPv6 experimental; so do we."""
-        leading = {route.block.version for route in netlink.routes() if route.unicast and route.block.prefixlen == 0}
-        wanted = leading & ({4} if self.name == "slirp4netns" else {4, 6})
-        if not wanted:
+        """Those the host has a default route for. pasta takes IPv6 only from an interface that has a link-local address, and
+        slirp4netns calls its own IPv6 experimental."""
+        routes = netlink.routes()
+        leading = [route for route in routes if route.unicast and route.block.prefixlen == 0]
+        linked = {index for route in routes if route.local and route.block.is_link_local for index in route.interfaces}
+        found = {4} & {route.block.version for route in leading}
+        if self.name == "pasta" and any(linked & {*route.interfaces} for route in leading if route.block.version == 6):
+            found.add(6)
+        if not found:
             raise Unavailable("this host has no default route, so network nat has nowhere to lead")
-        return tuple(sorted(wanted))
+        return tuple(sorted(found))
 
     async def connect(self, box: BoxNamespace, rules: egress.Rules, families: tuple[int, ...], undo: AsyncExitStack) -> None:
         if self.name == "pasta":
@@ -88,12 +93,21 @@ class UserspaceWiring:
     async def _start(
         self, argv: list[str], pass_fds: Sequence[int], undo: AsyncExitStack, box: BoxNamespace, families: Sequence[int]
     ) -> None:
-        process = await self._tools.start(argv, stdin=asyncio.subprocess.DEVNULL, pass_fds=pass_fds)
+        null = asyncio.subprocess.DEVNULL
+        process = await self._tools.start(argv, stdin=null, stdout=null, pass_fds=pass_fds)
         undo.push_async_callback(end, process)
         try:
             await asyncio.wait_for(_until_routed(process, box.pid, families), self._tools.timeout_s)
         except TimeoutError as error:
             raise PlatformFault(f"{self.name} gave the box no route within {self._tools.timeout_s:g} s") from error
+        undo.callback(asyncio.create_task(_drain(process)).cancel)
+
+
+async def _drain(process: asyncio.subprocess.Process) -> None:
+    """A guest that makes the program complain without end must not make it wait for a reader."""
+    assert process.stderr is not None
+    while await process.stderr.read(1 << 16):
+        pass
 
 
 async def _until_routed(process: asyncio.subprocess.Process, pid: int, families: Sequence[int]) -> None:

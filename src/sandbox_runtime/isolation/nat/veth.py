@@ -1,16 +1,15 @@
 """The wiring as root: a pair of virtual interfaces, one end in the host, one in the box.
 
-Theory of operation. Each link gets a slot (a /31 and a /127) and a name made of the server's tag and the slot, so that a later server
-can tell the links of a dead one. Both ends get fixed hardware addresses and know each other's, so the box never needs ARP or
-neighbour discovery, and never has a link-local address. The order is: rules in the box (done before we are called), rules in the
-host, the pair, the host's end up and forwarding, the box's end up. Undoing goes the other way, so that no link is ever without rules.
+Theory of operation. Each link gets a slot (a /31 and a /127) and a name made of the server's tag and the slot, so that a later
+server can tell the links of a dead one. Both ends get fixed hardware addresses and know each other's, so the box never needs
+ARP or neighbour discovery, and never has a link-local address. The order is: rules in the box (done before we are called),
+rules in the host, the pair, the host's end up and forwarding, the box's end up. Undoing goes the other way, so that no link is
+ever without rules.
 """
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import os
 import re
 import socket
 from contextlib import AsyncExitStack
@@ -23,7 +22,7 @@ from sandbox_runtime.isolation.nat.options import NatOptions
 from sandbox_runtime.isolation.nat.tools import Tools
 
 _LINK_PREFIX = "sb"
-_LINK = re.compile(r"sb([0-9a-z]{9})[0-9a-z]{3}")
+_LINK = re.compile(r"^\d+: (sb([0-9a-z]{9})[0-9a-z]{3})[:@]", re.MULTILINE)
 _CAP_NET_ADMIN = 12
 
 
@@ -59,7 +58,7 @@ class VethWiring:
         undo.push_async_callback(_remove_link, self._tools, ends.name)
         await self._batch([], ends.on_host(box.network_fd), box.descriptors)
         for version in families:
-            if not forwarding.host_forwards(version) or version == 4:
+            if version == 4 or not forwarding.host_forwards(version):
                 forwarding.switch(version, ends.name, on=True)
         await self._batch(box.entering(self._tools), ends.in_box(), box.descriptors)
 
@@ -67,7 +66,7 @@ class VethWiring:
         """Leftovers of servers that died without closing: kernel objects outlive them, their names do not."""
         async with leases.exclusively():
             dead = [table for table in await gateway.tables(self._tools) if not leases.is_alive(gateway.tag_of(table))]
-            links = [name for name in await self._links() if not leases.is_alive(_LINK.fullmatch(name)[1])]  # type: ignore[index]
+            links = [name for name, tag in await self._links() if not leases.is_alive(tag)]
             for name in links:
                 await _remove_link(self._tools, name)
             for table in dead:
@@ -77,10 +76,10 @@ class VethWiring:
     def close(self) -> None:
         self._proof_of_life.close()
 
-    async def _links(self) -> list[str]:
+    async def _links(self) -> list[tuple[str, str]]:
+        """Links of all servers of ours, dead or alive, each with its server's tag."""
         listing = await self._tools.run([self._tools.find("ip"), "-oneline", "link", "show", "type", "veth"])
-        names = re.findall(r"^\d+: ([^:@\s]+)", listing, re.MULTILINE)
-        return [name for name in names if _LINK.fullmatch(name)]
+        return _LINK.findall(listing)
 
     async def _batch(self, prefix: list[str], lines: list[str], descriptors: tuple[int, ...]) -> None:
         await self._tools.run([*prefix, self._tools.find("ip"), "-batch", "-"], stdin="\n".join(lines), pass_fds=descriptors)

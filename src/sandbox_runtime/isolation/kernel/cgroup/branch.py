@@ -97,8 +97,8 @@ class Branch(ABC):
     def oom_kills(self, group: str) -> int | None: ...
 
     @abstractmethod
-    def memory_limit_hits(self, group: str) -> int | None:
-        """How often the group ran into its own limit. That alone kills nothing: mostly the kernel finds something to reclaim."""
+    def reached_memory_limit(self, group: str, memory_bytes: int) -> bool:
+        """Whether the group ran into this, its own limit. That alone kills nothing: often there is something to reclaim."""
 
 
 def quota_us(cpu_cores: float, cores_here: int) -> int | None:

@@ -95,7 +95,7 @@ class Group:
             cpu_s=sum(times) if times else None,
             memory_peak_bytes=memory.memory_peak(self.name) if memory else None,
             oom_kills=oom_kills,
-            oom_elsewhere=bool(memory and oom_kills and memory.memory_limit_hits(self.name) == 0),
+            oom_elsewhere=bool(oom_kills) and not self._reached_memory_limit(),
             processes_peak=pids.processes_peak(self.name) if pids else None,
             processes_refused=self._processes_refused(),
         )
@@ -115,6 +115,11 @@ class Group:
                 return False
             time.sleep(_PAUSE_S)
         return True
+
+    def _reached_memory_limit(self) -> bool:
+        if self._memory is None or self._memory_bytes is None:
+            return False
+        return self._memory.reached_memory_limit(self.name, self._memory_bytes)
 
     def _processes_refused(self) -> int | None:
         """Forks refused by the limit; not those refused because killing without cgroup.kill sets the limit to 0."""

@@ -27,11 +27,11 @@ class Lack:
     fix: str
 
 
-def explain(controller: str, mounts: Sequence[Mount], trouble: str) -> Lack:
+def explain(controller: str, mounts: Sequence[Mount], in_kernel: frozenset[str], trouble: str) -> Lack:
     """trouble: what the kernel said when the controller was tried, empty when it was nowhere to be found."""
     if not mounts:
         return Lack("no cgroup file system is mounted", _NO_MOUNT_FIX)
-    if not _in_kernel(controller):
+    if controller not in in_kernel:
         return Lack(f"the kernel has no {controller} controller, or it is turned off", _KERNEL_FIX[controller])
     in_v1 = [mount for mount in mounts if mount.version == 1 and controller in mount.controllers]
     relevant = in_v1 or [mount for mount in mounts if mount.version == 2]
@@ -54,7 +54,7 @@ def swap_left_open(memory_directory: str) -> Lack | None:
     return Lack("memory can spill into swap past its limit", "as root: swapoff -a, or boot the kernel with swapaccount=1")
 
 
-def _in_kernel(controller: str) -> bool:
+def controllers_in_kernel() -> frozenset[str]:
     """By /proc/cgroups, which lists name, hierarchy, number of groups, enabled."""
     rows = [line.split() for line in (tree.read_file("/proc/cgroups") or "").splitlines()]
-    return any(row[0] == controller and row[-1] == "1" for row in rows)
+    return frozenset(row[0] for row in rows if row[-1] == "1")

@@ -98,7 +98,8 @@ def open_place(name: str) -> Place:
         branches, troubles = _claim(mounts, own_paths, directory, undo)
         undo.pop_all()
     held = {controller for branch in branches for controller in branch.controllers}
-    missing = {name: lacks.explain(name, mounts, troubles.get(name, "")) for name in sorted(WANTED - held)}
+    kernel = lacks.controllers_in_kernel()
+    missing = {name: lacks.explain(name, mounts, kernel, troubles.get(name, "")) for name in sorted(WANTED - held)}
     for branch in branches:
         swap = lacks.swap_left_open(branch.path) if "memory" in branch.controllers else None
         missing.update({"swap": swap} if swap else {})

@@ -18,6 +18,7 @@ from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct"})
 _MEMORY = "memory.limit_in_bytes"
 _MEMORY_AND_SWAP = "memory.memsw.limit_in_bytes"
+_CHARGE_BYTES = 1 << 20
 
 
 class BranchV1(Branch):
@@ -62,8 +63,9 @@ class BranchV1(Branch):
     def oom_kills(self, group: str) -> int | None:
         return self.table(group, "memory.oom_control").get("oom_kill")
 
-    def memory_limit_hits(self, group: str) -> int | None:
-        return self.number(group, "memory.failcnt")
+    def reached_memory_limit(self, group: str, memory_bytes: int) -> bool:
+        """By the peak, as failcnt is no longer counted by every kernel; memory is charged in pieces, hence the margin."""
+        return (self.memory_peak(group) or 0) >= memory_bytes - _CHARGE_BYTES
 
 
 def open_branches(mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str) -> tuple[list[BranchV1], dict[str, str]]:

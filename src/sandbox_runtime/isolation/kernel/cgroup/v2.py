@@ -63,8 +63,8 @@ class BranchV2(Branch):
     def oom_kills(self, group: str) -> int | None:
         return self.table(group, "memory.events").get("oom_kill")
 
-    def memory_limit_hits(self, group: str) -> int | None:
-        return self.table(group, "memory.events").get("oom")
+    def reached_memory_limit(self, group: str, memory_bytes: int) -> bool:
+        return self.table(group, "memory.events").get("oom", 0) > 0
 
 
 def open_branch(mount: Mount, own_path: str, wanted: frozenset[str], directory: str) -> tuple[BranchV2 | None, str]:

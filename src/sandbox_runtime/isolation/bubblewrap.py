@@ -1,0 +1,143 @@
+"""The same policy expressed as bwrap arguments; our init runs inside and takes on the layers that bwrap has no words for.
+
+bwrap makes the namespaces and the read-only root. Init, which it starts as pid 1 with all rights over them, mounts the
+writable area with its limits, then gives up user and rights exactly as in the namespaces backend; the runner puts on
+the same seccomp program. Every command is started cold: there is no warm interpreter to fork.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from types import TracebackType
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.isolation import view
+from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.ground import Ground, label
+from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
+from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH
+from sandbox_runtime.isolation.launching import launch
+from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.spawners import CODE
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+
+START_INSIDE = f"{CODE_INSIDE}/sandbox_runtime/isolation/inside/start.py"
+_UNSHARE = {
+    Layer.pid: "--unshare-pid",
+    Layer.network: "--unshare-net",
+    Layer.ipc: "--unshare-ipc",
+    Layer.uts: "--unshare-uts",
+    Layer.cgroup_view: "--unshare-cgroup",
+}
+
+
+class BubblewrapBackend:
+    name = "bubblewrap"
+
+    def __init__(self, options: BackendOptions) -> None:
+        self._options = options
+        self._ground = Ground(self.name, options)
+        self._program = ""
+
+    async def __aenter__(self) -> BubblewrapBackend:
+        program = shutil.which("bwrap")
+        if program is None:
+            raise Unavailable("bubblewrap is not installed; install the package bubblewrap, or set isolation to namespaces")
+        self._program = program
+        await self._ground.__aenter__()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._ground.__aexit__(kind, error, trace)
+
+    def layers(self) -> list[LayerReport]:
+        bounds = self._ground.bounds()
+        return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
+
+    async def open(self, policy: Policy) -> InitBox:
+        furnishing = Furnishing(
+            backend=self.name,
+            label=label(self.name, policy),
+            workdir=WORKDIR,
+            writable=WRITABLE,
+            keep_bytes=self._options.keep_bytes,
+            place=self._ground.place,
+        )
+        return await launch(
+            self._ground,
+            policy,
+            furnishing,
+            lambda channels: [*self._arguments(policy), "--", self._ground.guest.python, START_INSIDE, "init", channels],
+            lambda box: self._setup(policy, self._ground.take_uid(box)),
+        )
+
+    def _setup(self, policy: Policy, uid: int | None) -> wire.Message:
+        return {
+            "made_by": self.name,
+            "workdir": WORKDIR,
+            "writable": dict(WRITABLE),
+            "without": sorted(policy.without),
+            "own_pids": Layer.pid not in policy.without,
+            "uid": uid,
+            "disk_bytes": policy.disk_bytes,
+            "disk_files": policy.disk_files,
+            "network": policy.network.mode,
+            "base_env": self._ground.guest.base_env,
+        }
+
+    def _arguments(self, policy: Policy) -> list[str]:
+        words = [self._program, "--die-with-parent", "--as-pid-1", "--cap-add", "ALL"]
+        words += [flag for layer, flag in _UNSHARE.items() if layer not in policy.without]
+        if Layer.uts not in policy.without:
+            words += ["--hostname", HOST_NAME]
+        if self._ground.rootless:
+            words += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+        words += self._view(policy)
+        words += ["--bind", "/dev", "/dev"] if Layer.devices in policy.without else ["--dev", "/dev"]
+        words += ["--proc", "/proc", *_code()]
+        for folder in (SCRATCH, *WRITABLE):
+            words += ["--dir", folder]
+        return [*words, "--remount-ro", "/"]
+
+    def _view(self, policy: Policy) -> list[str]:
+        off = Layer.root in policy.without
+        words: list[str] = []
+        for entry in view.whole_machine() if off else view.entries(self._ground.guest.prefixes):
+            target = entry["target"]
+            words += _parents(target)
+            if entry["kind"] == "link":
+                words += ["--symlink", entry["source"], target]
+            elif entry["kind"] == "text":
+                words += ["--ro-bind", self._text_file(target, entry["text"]), target]
+            else:
+                words += ["--ro-bind", entry["source"], target]
+        return words
+
+    def _text_file(self, target: str, text: str) -> str:
+        """bwrap binds what is there: files of our own wording are kept in the state folder."""
+        path = os.path.join(self._options.state_dir, "etc", os.path.basename(target))
+        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
+        if not os.path.exists(path):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, 0o644)
+        return path
+
+
+def _parents(target: str) -> list[str]:
+    """Named one by one: those that bwrap makes by itself are closed to all but root."""
+    parts = target.split("/")[1:-1]
+    folders = ["/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))]
+    return [word for folder in folders for word in ("--dir", folder)]
+
+
+def _code() -> list[str]:
+    """Our own code, for init to be started from; init takes it away when it is loaded."""
+    package = f"{CODE}/sandbox_runtime"
+    return [
+        *("--tmpfs", CODE_INSIDE),
+        *("--ro-bind", f"{package}/__init__.py", f"{CODE_INSIDE}/sandbox_runtime/__init__.py"),
+        *("--ro-bind", f"{package}/isolation", f"{CODE_INSIDE}/sandbox_runtime/isolation"),
+    ]

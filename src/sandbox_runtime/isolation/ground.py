@@ -1,0 +1,121 @@
+"""What every backend stands on: the guest's interpreter, the cgroup place, the keeper, and the list of open boxes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections.abc import Mapping
+from types import TracebackType
+
+from sandbox_runtime.errors import PlatformFault, TooMany
+from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
+from sandbox_runtime.isolation.channel import Channel
+from sandbox_runtime.isolation.guest import Guest, examine
+from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.keeping import Keeper
+from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place
+from sandbox_runtime.isolation.nat import Nat
+from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+
+
+class Ground:
+    """Opened and closed by the backend it belongs to."""
+
+    def __init__(self, backend: str, options: BackendOptions) -> None:
+        self.backend = backend
+        self.options = options
+        self.rootless = os.geteuid() != 0
+        self.keeper = Keeper()
+        self._opened = contextlib.ExitStack()
+        self._boxes: set[InitBox] = set()
+        self._free_slots = list(range(options.box_slots - 1, -1, -1))
+        self._ids = (f"box{number}" for number in itertools.count(1))
+        self._guest: Guest | None = None
+        self._place: Place | None = None
+        self._nat: Nat | None = None
+
+    async def __aenter__(self) -> Ground:
+        with contextlib.ExitStack() as opened:
+            self._guest = await asyncio.to_thread(examine, self.options.guest_python)
+            self.keeper.start()
+            opened.callback(self.keeper.close)
+            self._place = opened.enter_context(open_place(self.backend))
+            self.keeper.watch_place(self._place)
+            self._opened = opened.pop_all()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
+        finally:
+            if self._nat is not None:
+                await self._nat.close()
+            self._opened.close()
+
+    @property
+    def guest(self) -> Guest:
+        if self._guest is None:
+            raise PlatformFault("the backend is not open")
+        return self._guest
+
+    @property
+    def place(self) -> Place:
+        if self._place is None:
+            raise PlatformFault("the backend is not open")
+        return self._place
+
+    def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
+        """A box without an init yet, and the far ends of its channels, which its init is to be given."""
+        orders, reports = wire.pair(), wire.pair()
+        box = InitBox(next(self._ids), policy, furnishing, Channel(orders[0]), Channel(reports[0]))
+        self._boxes.add(box)
+        box.on_close.append(lambda: self._boxes.discard(box))
+        return box, wire.Ends(orders[1], reports[1])
+
+    def take_uid(self, box: InitBox) -> int | None:
+        """A host user for this box alone, given back when it is closed; None where we have no right to choose one."""
+        if self.rootless:
+            return None
+        if not self._free_slots:
+            raise TooMany("all boxes of this machine are in use", retry_after_s=1.0)
+        slot = self._free_slots.pop()
+        box.on_close.append(lambda: self._free_slots.append(slot))
+        return self.options.box_uid_base + slot
+
+    async def connect(self, box: InitBox) -> None:
+        """Where its policy says so, give the box a network; its init waits for that before it goes on."""
+        if box.policy.network.mode == "none":
+            return
+        received = await box.reports.receive(OPEN_TIMEOUT_S)
+        if received.message is None or not received.message.get("network"):
+            raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+        if self._nat is None:
+            self._nat = Nat(self.options.nat)
+            await self._nat.sweep()
+        box.link = await self._nat.open(box.pid(), box.id, box.policy.network.allow)
+        box.reports.send({"resolver": box.link.resolv_conf})
+
+    def bounds(self) -> Mapping[Layer, LayerReport]:
+        """How memory, processes and cpu are held on this host."""
+        found = {}
+        for layer, controller in ((Layer.memory, "memory"), (Layer.processes, "pids"), (Layer.cpu, "cpu")):
+            if controller in self.place.controllers:
+                found[layer] = LayerReport(layer, LayerState.on, "by cgroup")
+            else:
+                lack = self.place.missing[controller]
+                found[layer] = LayerReport(layer, LayerState.missing, f"{lack.reason}; {_WEAKER[layer]}", lack.fix)
+        return found
+
+
+_WEAKER = {
+    Layer.memory: "a limit per process (RLIMIT_DATA) stands in, and running out of memory cannot be told from other failures",
+    Layer.processes: "a limit per user (RLIMIT_NPROC) stands in",
+    Layer.cpu: "cores are not limited; cpu seconds are, per process (RLIMIT_CPU)",
+}
+
+
+def label(backend: str, policy: Policy) -> str:
+    return f"{backend} without {', '.join(sorted(policy.without))}" if policy.without else backend

@@ -1,0 +1,65 @@
+"""Starting a box whose init is a program of its own, rather than a fork of a spawner."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.ground import Ground
+from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.model import Policy
+
+EXIT_TIMEOUT_S = 10.0
+
+
+async def launch(
+    ground: Ground,
+    policy: Policy,
+    furnishing: Furnishing,
+    argv: Callable[[str], Sequence[str]],
+    setup: Callable[[InitBox], wire.Message],
+) -> InitBox:
+    """argv gets the descriptors of init's channels as one word. The box is closed if anything on the way fails."""
+    box, ends = ground.new_box(policy, furnishing)
+    try:
+        message = setup(box)
+        channels = ",".join(map(str, ends.descriptors()))
+        process = _start(argv(channels), ground.guest.base_env, ends.descriptors())
+        box.on_close.append(lambda: _collect(process))
+        ends.close()
+        with box.entries() as entries:
+            box.reports.send(message, entries)
+        await ground.connect(box)
+        await box.get_ready()
+    except BaseException:
+        ends.close()
+        await box.close()
+        raise
+    return box
+
+
+def _start(argv: Sequence[str], env: dict[str, str], passed: Sequence[int]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            argv,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=passed,
+            start_new_session=True,
+            cwd="/",
+        )
+    except OSError as error:
+        raise PlatformFault(f"{argv[0]} cannot be started: {error}") from error
+
+
+def _collect(process: subprocess.Popen[bytes]) -> None:
+    """Called when init is dead; whatever stands between it and us has nothing left to wait for."""
+    try:
+        process.wait(0.05)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(EXIT_TIMEOUT_S)

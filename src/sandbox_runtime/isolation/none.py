@@ -1,0 +1,113 @@
+"""The plain backend: process groups and rlimits, no isolation. For development, only when asked for by name, and it says so in
+every answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from types import TracebackType
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.ground import Ground
+from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.launching import launch
+from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.spawners import START
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+
+LABEL = "none: NO ISOLATION, the program ran as the server's own user"
+HELD = frozenset({Layer.rlimits, Layer.descriptors, Layer.environment, Layer.session})
+FOLDERS = ("workspace", "tmp", "home")
+
+
+class NoneBackend:
+    name = "none"
+
+    def __init__(self, options: BackendOptions) -> None:
+        self._options = options
+        self._ground = Ground(self.name, options)
+
+    async def __aenter__(self) -> NoneBackend:
+        await self._ground.__aenter__()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._ground.__aexit__(kind, error, trace)
+
+    def layers(self) -> list[LayerReport]:
+        bounds = self._ground.bounds()
+        return [bounds.get(layer) or self._layer(layer) for layer in Layer]
+
+    def _layer(self, layer: Layer) -> LayerReport:
+        if layer in HELD:
+            return LayerReport(layer, LayerState.on)
+        return LayerReport(layer, LayerState.missing, "this backend has no isolation", "set isolation to namespaces")
+
+    async def open(self, policy: Policy) -> InitBox:
+        if policy.network.mode != "none":
+            raise Unavailable("the plain backend has no network of its own to set up: set isolation to namespaces")
+        folder = tempfile.mkdtemp(prefix="box-", dir=self._folders())
+        self._ground.keeper.watch_folder(folder)
+        for name in FOLDERS:
+            os.mkdir(os.path.join(folder, name))
+        try:
+            box = await self._launch(policy, folder)
+        except BaseException:
+            self._remove(folder)
+            raise
+        box.on_close.append(lambda: self._remove(folder))
+        return box
+
+    async def _launch(self, policy: Policy, folder: str) -> InitBox:
+        workdir = os.path.join(folder, "workspace")
+        furnishing = Furnishing(
+            backend=self.name,
+            label=LABEL,
+            workdir=workdir,
+            writable={os.path.join(folder, name): name for name in FOLDERS},
+            keep_bytes=self._options.keep_bytes,
+            place=self._ground.place,
+            bounded_disk=False,
+        )
+        return await launch(
+            self._ground,
+            policy,
+            furnishing,
+            lambda channels: [self._ground.guest.python, START, "init", channels],
+            lambda box: self._setup(policy, folder, workdir),
+        )
+
+    def _setup(self, policy: Policy, folder: str, workdir: str) -> wire.Message:
+        env = {**self._ground.guest.base_env, "HOME": os.path.join(folder, "home"), "TMPDIR": os.path.join(folder, "tmp")}
+        return {
+            "made_by": self.name,
+            "files": folder,
+            "workdir": workdir,
+            "writable": {},
+            "without": sorted({layer for layer in Layer if layer not in HELD} | policy.without),
+            "own_pids": False,
+            "base_env": env,
+        }
+
+    def _folders(self) -> str:
+        path = os.path.join(self._options.state_dir, "boxes")
+        os.makedirs(path, mode=0o755, exist_ok=True)
+        return path
+
+    def _remove(self, folder: str) -> None:
+        shutil.rmtree(folder, onerror=_make_removable)
+        self._ground.keeper.forget_folder(folder)
+
+
+def _make_removable(remove: Callable[..., object], path: str, problem: object) -> None:
+    """A program may have closed its folders even to its owner. Nobody is left in the box to swap them while we open them again."""
+    parent = os.path.dirname(path)
+    os.chmod(parent, 0o700, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else os.chmod(parent, 0o700)
+    if os.path.isdir(path) and not os.path.islink(path):
+        os.chmod(path, 0o700)
+        shutil.rmtree(path, ignore_errors=True)
+    elif os.path.lexists(path):
+        os.unlink(path)
