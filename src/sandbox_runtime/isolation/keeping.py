@@ -37,6 +37,11 @@ class Keeper:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
 
+    @property
+    def pid(self) -> int | None:
+        """None while there is none."""
+        return self._process.pid if self._process else None
+
     def start(self) -> None:
         """Raises PlatformFault where the keeper does not come up."""
         self._put_down()

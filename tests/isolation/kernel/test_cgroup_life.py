@@ -1,0 +1,184 @@
+"""How groups and places begin and end: nothing is left of them, of living servers or dead ones."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.isolation.kernel.groups import MIB, NOBODY, in_child, start, start_sleeper, whole_place
+
+from sandbox_runtime.isolation.kernel.cgroup import lacks, mounts, tree
+from sandbox_runtime.isolation.kernel.cgroup.group import Group
+from sandbox_runtime.isolation.kernel.cgroup.place import WANTED, Place, open_place, sweep
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with whole_place() as opened:
+        yield opened
+
+
+@pytest.fixture
+def group(place: Place) -> Group:
+    group = place.open_group("command")
+    group.limit(memory_bytes=64 * MIB, processes=32, cpu_cores=4096)
+    return group
+
+
+# The life of a group
+
+
+def test_a_process_can_be_added_from_outside(group: Group) -> None:
+    with subprocess.Popen(["sleep", "300"]) as sleeper:
+        group.add(sleeper.pid)
+        assert not group.remove()
+        group.kill()
+        assert sleeper.wait(10) == -signal.SIGKILL
+    assert group.remove(wait_s=5)
+
+
+def test_kill_and_remove_leave_nothing_of_a_fork_bomb(place: Place, group: Group) -> None:
+    code = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print('in', flush=True)
+while True:
+    try:
+        if os.fork() == 0:
+            os.setsid()
+    except OSError:
+        pass
+"""
+    with start(group, code) as process:
+        assert process.stdout and process.stdout.readline() == "in\n"
+        time.sleep(0.2)
+        group.kill()
+        assert process.wait(10) == -signal.SIGKILL
+    assert group.remove(wait_s=10)
+    assert not any(Path(directory, "command").exists() for directory in place.directories)
+
+
+def test_removing_twice_is_as_good_as_once_and_figures_are_gone_then(group: Group) -> None:
+    assert group.remove()
+    assert group.remove()
+    group.kill()
+    usage = group.usage()
+    assert (usage.cpu_s, usage.memory_peak_bytes, usage.oom_kills, usage.processes_peak) == (None, None, None, None)
+
+
+def test_a_name_taken_leaves_no_half_made_group(place: Place) -> None:
+    Path(place.directories[-1], "taken").mkdir()
+    with pytest.raises(FileExistsError):
+        place.open_group("taken")
+    assert [directory for directory in place.directories if Path(directory, "taken").exists()] == [place.directories[-1]]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "cgroup.procs", "a\nb", "x" * 65])
+def test_a_name_that_could_lead_elsewhere_is_refused(place: Place, name: str) -> None:
+    with pytest.raises(ValueError, match="cgroup name"):
+        place.open_group(name)
+
+
+def test_closing_the_place_ends_every_process_and_removes_every_directory() -> None:
+    place = open_place("test")
+    if not place.branches:
+        pytest.skip("no cgroup can be made here")
+    sleeper = start_sleeper(place.open_group("left"))
+    place.close()
+    assert sleeper.wait(10) == -signal.SIGKILL
+    assert not any(Path(directory).exists() for directory in place.directories)
+    place.close()
+
+
+def test_groups_take_no_descriptors(place: Place) -> None:
+    before = os.listdir("/proc/self/fd")
+    groups = [place.open_group(f"many-{number}") for number in range(20)]
+    for group in groups:
+        group.limit(64 * MIB, 8, 0.5)
+        group.usage()
+        group.remove()
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_the_same_place_cannot_be_claimed_twice_by_one_server(place: Place) -> None:
+    with pytest.raises(FileExistsError):
+        open_place("test")
+    assert all(Path(directory).exists() for directory in place.directories)
+
+
+# Dead servers
+
+
+def beside(place: Place, pid: int, start: int | None, namespace: int | None = None) -> list[Path]:
+    """Directories as a server with that pid and start would have claimed them."""
+    namespace = namespace or os.stat("/proc/self/ns/pid").st_ino
+    paths = [Path(directory).parent / f"sandbox_runtime.other.{pid}.{start}.{namespace}" for directory in place.directories]
+    for path in paths:
+        path.mkdir()
+    return paths
+
+
+def test_what_a_dead_server_left_is_swept_with_its_processes(place: Place) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    paths = beside(place, dead.pid, 12345)
+    with subprocess.Popen(["sleep", "300"]) as sleeper:
+        for path in paths:
+            tree.write_file(str(path / "cgroup.procs"), str(sleeper.pid))
+        assert set(sweep()) >= set(map(str, paths))
+        assert sleeper.wait(10) == -signal.SIGKILL
+    assert not any(path.exists() for path in paths)
+
+
+def test_a_reused_pid_does_not_keep_a_dead_server_s_directory(place: Place) -> None:
+    start = tree.start_time(os.getppid())
+    paths = beside(place, os.getppid(), (start or 0) + 1)
+    assert set(sweep()) >= set(map(str, paths))
+
+
+def test_directories_of_living_servers_and_of_other_namespaces_are_left_alone(place: Place) -> None:
+    paths = [*beside(place, os.getpid(), tree.start_time(os.getpid())), *beside(place, 999999999, 1, namespace=7)]
+    try:
+        assert not set(sweep()) & set(map(str, paths))
+        assert all(Path(directory).exists() for directory in place.directories)
+    finally:
+        for path in paths:
+            path.rmdir()
+
+
+# What a host lacks
+
+
+def test_a_plain_user_without_a_delegated_subtree_is_told_what_to_do(place: Place) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+
+    def as_nobody() -> object:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        with open_place("nobody") as nobodys:
+            group = nobodys.open_group("empty")
+            group.limit(64 * MIB, 8, 1.0)
+            group.add(os.getpid())
+            group.kill()
+            texts = [text for lack in nobodys.missing.values() for text in (lack.reason, lack.fix)]
+            return [sorted(nobodys.missing), all(texts), group.usage().cpu_s, group.remove()]
+
+    assert in_child(as_nobody) == [["cpu", "memory", "pids"], True, None, True]
+
+
+def test_every_lack_has_a_reason_and_a_fix() -> None:
+    read_only = mounts.read_mounts("30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup2 rw,nsdelegate")
+    old = mounts.read_mounts("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory")
+    unified = mounts.read_mounts("30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw")
+    assert "mount -t cgroup2" in lacks.explain("memory", [], WANTED, "").fix
+    assert "read-only" in lacks.explain("pids", read_only, WANTED, "").reason
+    assert "root" in lacks.explain("memory", old, WANTED, "/sys/fs/cgroup/memory: Permission denied").fix
+    assert "cgroup_enable=memory" in lacks.explain("memory", unified, WANTED - {"memory"}, "").fix
+    assert "Delegate=cpu memory pids" in lacks.explain("cpu", unified, WANTED, "").fix
+    assert "systemd-run" in lacks.explain("cpu", unified, WANTED, "/sys/fs/cgroup: Permission denied").fix

@@ -1,0 +1,162 @@
+"""Where a server settles in the single tree of version 2. Each test runs a server in a forked process placed somewhere in it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.isolation.kernel.groups import MIB, NOBODY, in_child, needs_v2, whole_place
+
+from sandbox_runtime.isolation.kernel import libc
+from sandbox_runtime.isolation.kernel.cgroup import tree, v2
+from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+
+ALL = ["cpu", "memory", "pids"]
+NEW_NAMESPACE_OF_MOUNTS = 0x00020000
+NEW_NAMESPACE_OF_CGROUPS = 0x02000000
+PRIVATE_AND_RECURSIVE = (1 << 18) | (1 << 14)
+
+
+@pytest.fixture
+def unit() -> Iterator[Path]:
+    """A directory as a service or a container gets it: with all controllers on offer, passed on by none."""
+    with whole_place() as place:
+        needs_v2(place)
+        unit = Path(place.directories[0]) / "unit"
+        unit.mkdir()
+        yield unit
+
+
+@contextlib.contextmanager
+def stranger_in(directory: Path) -> Iterator[int]:
+    with subprocess.Popen(["sleep", "300"]) as sleeper:
+        tree.write_file(str(directory / "cgroup.procs"), str(sleeper.pid))
+        yield sleeper.pid
+        sleeper.kill()
+
+
+def own_group() -> str:
+    return Path("/proc/self/cgroup").read_text().strip()
+
+
+def served_in(unit: Path, serve: Callable[[], object]) -> object:
+    """What a server that starts in this directory returns."""
+
+    def child() -> object:
+        tree.write_file(str(unit / "cgroup.procs"), "0")
+        return serve()
+
+    return in_child(child)
+
+
+def use_place() -> object:
+    """The controllers a place has, and the directory it is below, when a group in it really works."""
+    with open_place("inner") as place:
+        group = place.open_group("command")
+        group.limit(64 * MIB, 8, 0.5)
+        group.add(os.getpid())
+        worked = (Path(place.directories[0]) / "command/cgroup.procs").read_text().split() == [str(os.getpid())]
+        tree.write_file(str(Path(place.home or Path(place.directories[0]).parent) / "cgroup.procs"), "0")
+        return [sorted(place.controllers), str(Path(place.directories[0]).parent), worked, group.remove(wait_s=5)]
+
+
+def test_a_server_alone_in_its_group_settles_below_it_and_leaves_no_trace(unit: Path) -> None:
+    before = sorted(entry.name for entry in unit.iterdir())
+
+    def serve() -> object:
+        started_in = own_group()
+        return [use_place(), own_group() == started_in]
+
+    assert served_in(unit, serve) == [[ALL, str(unit), True, True], True]
+    assert sorted(entry.name for entry in unit.iterdir()) == before
+    assert (unit / "cgroup.subtree_control").read_text().split() == []
+
+
+def test_children_move_along_with_the_server(unit: Path) -> None:
+    def serve() -> object:
+        with subprocess.Popen(["sleep", "300"]) as child, open_place("inner") as place:
+            moved = tree.pids_in(place.home or "")
+            child.kill()
+            return moved == {os.getpid(), child.pid}
+
+    assert served_in(unit, serve) is True
+
+
+def test_strangers_in_the_same_group_stay_where_they_are(unit: Path) -> None:
+    with stranger_in(unit) as stranger:
+
+        def serve() -> object:
+            with open_place("inner") as place:
+                return [sorted(place.controllers), place.home, str(Path(place.directories[0]).parent)]
+
+        assert served_in(unit, serve) == [ALL, None, str(unit.parent)]
+        assert tree.pids_in(str(unit)) == {stranger}
+
+
+def test_of_two_servers_in_one_group_the_last_puts_everything_back(unit: Path) -> None:
+    def serve() -> object:
+        first, second = open_place("first"), open_place("second")
+        homes = [first.home, second.home]
+        first.close()
+        still_there = Path(homes[0] or "").is_dir() and second.open_group("command").remove()
+        second.close()
+        return [homes[0] == homes[1], still_there, Path(homes[0] or "").exists(), tree.pids_in(str(unit)) == {os.getpid()}]
+
+    assert served_in(unit, serve) == [True, True, False, True]
+
+
+def test_a_server_started_in_a_home_does_not_nest_another(unit: Path) -> None:
+    def serve() -> object:
+        with open_place("outer"):
+            return in_child(lambda: open_place("inner").directories[0])
+
+    assert Path(str(served_in(unit, serve))).parent == unit
+
+
+def test_a_container_s_top_is_vacated_whoever_is_in_it(unit: Path) -> None:
+    with stranger_in(unit) as stranger:
+
+        def serve() -> object:
+            libc.call("unshare", NEW_NAMESPACE_OF_MOUNTS | NEW_NAMESPACE_OF_CGROUPS)
+            libc.call("mount", b"none", b"/", None, PRIVATE_AND_RECURSIVE, None)
+            subprocess.run(["umount", "/sys/fs/cgroup"], check=True)
+            subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
+            with open_place("inner") as place:
+                inside = tree.pids_in(place.home or "")
+                return [sorted(place.controllers), place.home, stranger in inside and os.getpid() in inside]
+
+        assert served_in(unit, serve) == [ALL, f"/sys/fs/cgroup/{v2.HOME}", True]
+        assert tree.pids_in(str(unit)) == {stranger}
+
+
+def test_a_plain_user_uses_the_subtree_that_was_delegated_to_it(unit: Path) -> None:
+    for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
+        os.chown(unit / name, NOBODY, NOBODY)
+
+    def serve() -> object:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        return use_place()
+
+    assert served_in(unit, serve) == [ALL, str(unit), True, True]
+
+
+def test_a_controller_that_is_not_passed_on_is_named_with_its_fix(unit: Path) -> None:
+    part = unit / "part"
+    part.mkdir()
+    for controller in ("memory", "pids"):
+        tree.write_file(str(unit / "cgroup.subtree_control"), f"+{controller}")
+    for name in ("", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
+        os.chown(part / name, NOBODY, NOBODY)
+
+    def serve() -> object:
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        with open_place("inner") as place:
+            return [sorted(place.controllers), "Delegate=" in place.missing["cpu"].fix, place.open_group("g").usage().cpu_s]
+
+    assert served_in(part, serve) == [["memory", "pids"], True, 0.0]
