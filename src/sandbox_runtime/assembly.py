@@ -13,6 +13,7 @@ from importlib import metadata
 
 from sandbox_runtime.engine import Admission, Allowance, BoxPool, Engine
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import DATA_MODULES, STANDARD_MODULES, BackendOptions
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.languages import Catalog, load_catalog
@@ -126,8 +127,6 @@ def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
 
 
 def backend_of(settings: Settings) -> Opening:
-    from sandbox_runtime.isolation.backends import open_backend
-
     return open_backend(settings.isolation, options_of(settings))
 
 

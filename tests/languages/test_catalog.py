@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.languages import load_catalog
-from tests.languages.test_reader import GOOD
 
 
 def test_the_built_in_languages_are_there() -> None:
@@ -47,7 +47,9 @@ def test_the_operators_folder_replaces_a_language(tmp_path: Path) -> None:
     assert load_catalog(str(tmp_path)).find("bash").run.argv[0] == "awk"
 
 
-@pytest.mark.parametrize(("old", "new"), [('aliases = ["gawk"]', 'aliases = ["py"]'), ('extensions = ["awk"]', 'extensions = ["cpp"]')])
+@pytest.mark.parametrize(
+    ("old", "new"), [('aliases = ["gawk"]', 'aliases = ["py"]'), ('extensions = ["awk"]', 'extensions = ["cpp"]')]
+)
 def test_two_languages_cannot_share_an_alias_or_an_extension(tmp_path: Path, old: str, new: str) -> None:
     (tmp_path / "awk.toml").write_text(GOOD.replace(old, new))
     with pytest.raises(InvalidRequest, match=r"awk\.toml: .* already belongs to"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages import Toolchain, load_catalog, plan
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import File, Job, Plan
-from tests.languages.test_reader import GOOD
 
 TOOLS = Toolchain(python="/opt/python", workdir="/w", preset="data", linked=("-lssl",))
 

@@ -108,7 +108,9 @@ def test_a_bad_secret_is_refused_without_being_told(tmp_path: Path) -> None:
     assert "api_key" in str(refused.value) and "4711" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["pool_sise = 3\n", "pool_size = [1]\n", "pool_size = true\n", "pool_size = \n", "[server]\nport = 1\n"])
+@pytest.mark.parametrize(
+    "text", ["pool_sise = 3\n", "pool_size = [1]\n", "pool_size = true\n", "pool_size = \n", "[server]\nport = 1\n"]
+)
 def test_a_bad_file_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
     with pytest.raises(InvalidRequest, match=r"given\.toml"):
@@ -134,7 +136,9 @@ def test_settings_built_by_hand_are_checked_too() -> None:
         Settings(pool_size=-1)
 
 
-@pytest.mark.parametrize(("host", "exposed"), [("127.0.0.1", False), ("localhost", False), ("::1", False), ("0.0.0.0", True), ("::", True)])
+@pytest.mark.parametrize(
+    ("host", "exposed"), [("127.0.0.1", False), ("localhost", False), ("::1", False), ("0.0.0.0", True), ("::", True)]
+)
 def test_only_loopback_is_not_exposed(host: str, exposed: bool) -> None:
     assert Settings(host=host).exposed is exposed
 

@@ -7,10 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.workspace.areas import QUOTAS, Folder
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace import Quotas, fetch
-from tests.workspace.areas import QUOTAS, Folder
 
 
 def contents(area: Folder, *names: str) -> dict[str, bytes]:

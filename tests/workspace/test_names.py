@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.workspace.areas import Folder
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace import place
-from tests.workspace.areas import Folder
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,9 @@ def test_a_name_outside_is_refused_and_the_writable_folders_are_told(area: Folde
         place(area, name)
 
 
-@pytest.mark.parametrize("name", ["", ".", "/", "..", "a/../b", "../x", "/work/../etc/passwd", "a/", "a\0b", "x" * 5000, "/work/.", "./."])
+@pytest.mark.parametrize(
+    "name", ["", ".", "/", "..", "a/../b", "../x", "/work/../etc/passwd", "a/", "a\0b", "x" * 5000, "/work/.", "./."]
+)
 def test_a_name_that_is_none_is_refused(area: Folder, name: str) -> None:
     with pytest.raises(InvalidRequest):
         place(area, name)

@@ -7,11 +7,11 @@ import socket
 from pathlib import Path
 
 import pytest
+from tests.workspace.areas import QUOTAS, Folder
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import File
 from sandbox_runtime.workspace import Quotas, stage
-from tests.workspace.areas import QUOTAS, Folder
 
 
 def staged(area: Folder, *files: File) -> None:
@@ -37,7 +37,7 @@ def test_a_name_with_a_newline_is_an_ordinary_name(area: Folder) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="giving files away needs root")
 def test_what_root_stages_belongs_to_the_user_of_the_box(area: Folder) -> None:
-    os.chown(area.path, 4711, 4712)
+    os.chown(area.path / "work", 4711, 4712)
     staged(area, File("x", b"1"), File("new/folder/y", b"2"))
     owners = {(path.stat().st_uid, path.stat().st_gid) for path in (area.path / "work").rglob("*")}
     assert owners == {(4711, 4712)}

@@ -2,11 +2,11 @@
 
 Theory of operation. There is a shelf for each policy that is worth keeping boxes for. A shelf has a target: as many boxes as
 commands ran at once lately, never fewer than its floor nor more than the pool's maximum. One task for each shelf, owned by
-the pool, opens boxes up to the target and closes those above it; it sleeps until a box is taken or the regular tick lets the
-remembered peak fade. take() never waits for that task: an empty shelf means opening a box on demand. A box serves once:
-discard() closes it. When a box turns out to be broken its shelf is emptied (distrust), because whatever broke it may have
-broken its neighbours. While the backend fails, the filling task backs off, and take() tells the caller the backend's own
-error.
+the pool, opens boxes up to the target and closes those above it; it sleeps until a box was used or the last one is taken
+(while others wait, opening one would only slow the run that has just begun), or the regular tick lets the remembered peak
+fade. take() never waits for that task: an empty shelf means opening a box on demand. A box serves once: discard() closes it.
+When a box turns out to be broken its shelf is emptied (distrust), because whatever broke it may have broken its neighbours.
+While the backend fails, the filling task backs off, and take() tells the caller the backend's own error.
 """
 
 from __future__ import annotations
@@ -91,10 +91,13 @@ class BoxPool:
         shelf.in_use += 1
         if shelf.in_use > shelf.peak:
             shelf.peak = shelf.in_use
-        shelf.wake.set()
         if shelf.idle:
             self._metrics.box_taken("ready")
-            return shelf.idle.popleft()
+            box = shelf.idle.popleft()
+            if not shelf.idle:
+                shelf.wake.set()
+            return box
+        shelf.wake.set()
         try:
             return await self._open_now(policy)
         except BaseException:
@@ -106,6 +109,7 @@ class BoxPool:
         shelf = self._shelves.get(policy)
         if shelf:
             shelf.in_use -= 1
+            shelf.wake.set()
         try:
             await box.close()
         except asyncio.CancelledError:

@@ -1,7 +1,7 @@
 """Files into a box.
 
 Every file is created anew with O_EXCL: what a guest left under the name (a link, a FIFO, a file it holds open) is unlinked, never
-written to. New files and folders get the area's owner, by descriptor, so that the program in the box can change them.
+written to. New files and folders get the workspace's owner, by descriptor, so that the program in the box can change them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ATTEMPTS = 4
 def stage(area: Area, files: Sequence[File], quotas: Quotas) -> None:
     """Write the files in order; a later one replaces an earlier one of the same name."""
     quotas.admit(files)
-    owner = _owner(area.files_fd)
+    owner = _owner(area)
     for file in files:
         try:
             _write(area.files_fd, place(area, file.name), file, owner)
@@ -34,9 +34,9 @@ def stage(area: Area, files: Sequence[File], quotas: Quotas) -> None:
             raise _told(error, file.name) from error
 
 
-def _owner(files_fd: int) -> tuple[int, int] | None:
-    """Whom new files must be given to; None when what we create has the right owner already."""
-    status = os.fstat(files_fd)
+def _owner(area: Area) -> tuple[int, int] | None:
+    """Whom new files must be given to: the owner of the workspace. None when what we create has the right owner already."""
+    status = os.stat(area.writable[area.workdir] or ".", dir_fd=area.files_fd, follow_symlinks=False)
     owner = (status.st_uid, status.st_gid)
     return None if owner == (os.geteuid(), os.getegid()) else owner
 
