@@ -37,7 +37,11 @@ install_tools() {
 # A Debian root made of unpacked packages: no package script runs, and nothing has to run as root.
 fetch_system() {
     local kernel
-    kernel=$(apt-cache depends linux-image-cloud-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image/ {print $2; exit}')
+    kernel=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | awk '$1 == "Depends:" && $2 ~ /^linux-image/ {print $2; exit}')
+    if [ -z "$kernel" ]; then
+        echo "apt knows no linux-image-cloud-amd64: this needs Debian 12 with its package lists (as root: apt-get update)" >&2
+        exit 1
+    fi
     rm -rf "$state/debs" "$state/root" "$state/kernel"
     mkdir -p "$state/debs" "$state/root" "$state/kernel"
     # shellcheck disable=SC2086 # one word per package

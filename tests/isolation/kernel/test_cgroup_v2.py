@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import MIB, NOBODY, in_child, needs_v2, whole_place
+from tests.isolation.kernel.groups import MIB, NOBODY, SOURCE, in_child, needs_v2, whole_place
 
 from sandbox_runtime.isolation.kernel import libc
 from sandbox_runtime.isolation.kernel.cgroup import tree, v2
@@ -19,6 +21,16 @@ ALL = ["cpu", "memory", "pids"]
 NEW_NAMESPACE_OF_MOUNTS = 0x00020000
 NEW_NAMESPACE_OF_CGROUPS = 0x02000000
 PRIVATE_AND_RECURSIVE = (1 << 18) | (1 << 14)
+KEPT_SERVER = """
+import time
+from sandbox_runtime.isolation.keeping import Keeper
+from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+place, keeper = open_place("kept"), Keeper()
+keeper.watch_place(place)
+keeper.start()
+print(place.home, flush=True)
+time.sleep(300)
+"""
 
 
 @pytest.fixture
@@ -115,6 +127,22 @@ def test_a_server_started_in_a_home_does_not_nest_another(unit: Path) -> None:
             return in_child(lambda: open_place("inner").directories[0])
 
     assert Path(str(served_in(unit, serve))).parent == unit
+
+
+def test_a_killed_server_s_move_is_undone_by_its_keeper(unit: Path) -> None:
+    def serve() -> object:
+        command = [sys.executable, "-c", KEPT_SERVER]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": SOURCE}) as server:
+            assert server.stdout
+            home = Path(server.stdout.readline().strip())
+            was_there = home.is_dir()
+            server.kill()
+        deadline = time.monotonic() + 20
+        while home.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return [was_there, home.exists(), os.getpid() in tree.pids_in(str(unit))]
+
+    assert served_in(unit, serve) == [True, False, True]
 
 
 def test_a_container_s_top_is_vacated_whoever_is_in_it(unit: Path) -> None:
