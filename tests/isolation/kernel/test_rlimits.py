@@ -29,7 +29,7 @@ def run(code: str, limits: list[rlimits.Limit], before: str = "") -> subprocess.
 
 
 def plan(**changes: float) -> list[rlimits.Limit]:
-    return rlimits.plan(**{"file_bytes": 16 * MIB, "open_files": 64, **changes})  # type: ignore[arg-type]
+    return [*rlimits.ALWAYS, *rlimits.plan(**{"file_bytes": 16 * MIB, "open_files": 64, **changes})]  # type: ignore[arg-type]
 
 
 def in_force(limits: list[rlimits.Limit], before: str = "") -> dict[int, tuple[int, int]]:
