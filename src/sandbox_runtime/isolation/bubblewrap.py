@@ -93,7 +93,7 @@ class BubblewrapBackend:
         if Layer.uts not in policy.without:
             words += ["--hostname", HOST_NAME]
         if self._ground.rootless:
-            words += ["--unshare-user", "--uid", "1000", "--gid", "1000"]
+            words += ["--unshare-user", "--uid", "0", "--gid", "0"]
         words += self._view(policy)
         words += ["--bind", "/dev", "/dev"] if Layer.devices in policy.without else ["--dev", "/dev"]
         words += ["--proc", "/proc", *_code()]

@@ -16,6 +16,9 @@ from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import CODE, Spawner
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""A spawner forks, so nothing it preloads may start threads."""
+
 
 class NamespacesBackend:
     name = "namespaces"
@@ -100,7 +103,7 @@ class NamespacesBackend:
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._ground.guest
-        spawner = Spawner(guest.python, guest.base_env, self._config(policy))
+        spawner = Spawner(guest.python, {**guest.base_env, **_ONE_THREAD}, self._config(policy))
         await spawner.start()
         return spawner
 

@@ -9,7 +9,7 @@ import socket
 
 from sandbox_runtime.isolation.inside import boxing, runner, wire
 from sandbox_runtime.isolation.inside.setup import Setup
-from sandbox_runtime.isolation.kernel import descriptors, reaping, seccomp
+from sandbox_runtime.isolation.kernel import descriptors, forking, reaping, seccomp
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 DENIED_NAMES_KEPT = 64
@@ -72,7 +72,7 @@ class Init:
 
     def _one_command(self) -> runner.Order | None:
         ours, theirs = wire.pair()
-        pid = os.fork()
+        pid = forking.fork()
         if pid == 0:
             ours.close()
             tree.enter(self.entries)

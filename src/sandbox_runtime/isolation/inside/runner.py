@@ -14,7 +14,7 @@ from sandbox_runtime.isolation.kernel import capabilities, descriptors, rlimits,
 
 @dataclass
 class Order:
-    """What a warm interpreter is to run in place."""
+    """What a warm interpreter is to run in place. env is what the caller adds to the environment that is there already."""
 
     argv: list[str]
     env: dict[str, str]
@@ -28,10 +28,11 @@ class Runner:
         self.setup = setup
 
     def take_order(self) -> Order:
-        """Wait for one order, take on the last layers; returns only when it is to be run warm."""
-        if self.setup.has("session"):
-            os.setsid()
-        _default_signals()
+        """Stand by with every layer on that needs no order, wait for one, take on the rest; returns only to run it warm."""
+        try:
+            self._stand_by()
+        except Exception as error:
+            self._fail(error)
         wire.send(self.orders, {"hello": True})
         message, streams = wire.receive(self.orders)
         if message is None or len(streams) != 3:
@@ -41,18 +42,22 @@ class Runner:
         except Exception as error:
             self._fail(error)
         if message.get("warm"):
-            self._finish_warm()
-            return Order(message["argv"], self._environment(message))
+            self._close_descriptors()
+            return Order(message["argv"], message["env"])
         self._execute(message)
         raise AssertionError("unreachable")
 
-    def _become(self, message: wire.Message, streams: list[int]) -> None:
-        for target, stream in enumerate(streams):
-            os.dup2(stream, target, inheritable=True)
+    def _stand_by(self) -> None:
+        if self.setup.has("session"):
+            os.setsid()
+        _default_signals()
         os.umask(0o022)
-        os.chdir(message.get("cwd") or self.setup.workdir)
+        os.environ.update(self.setup.base_env)
+        if self.setup.has("environment"):
+            for name in [name for name in os.environ if name not in self.setup.base_env]:
+                del os.environ[name]
         if self.setup.has("rlimits"):
-            rlimits.apply([(int(name), int(soft), int(hard)) for name, soft, hard in message["rlimits"]])
+            rlimits.apply(rlimits.ALWAYS)
         capabilities.set_dumpable(True)
         if self.program is not None:
             self._filter(self.program)
@@ -63,11 +68,14 @@ class Runner:
             socket.send_fds(self.relay, [b"l"], [listener])
             os.close(listener)
 
-    def _environment(self, message: wire.Message) -> dict[str, str]:
-        inherited = {} if self.setup.has("environment") else dict(os.environ)
-        return {**inherited, **self.setup.base_env, **message["env"]}
+    def _become(self, message: wire.Message, streams: list[int]) -> None:
+        for target, stream in enumerate(streams):
+            os.dup2(stream, target, inheritable=True)
+        os.chdir(message.get("cwd") or self.setup.workdir)
+        if self.setup.has("rlimits"):
+            rlimits.apply(message["rlimits"])
 
-    def _finish_warm(self) -> None:
+    def _close_descriptors(self) -> None:
         if self.setup.has("descriptors"):
             self.orders.detach()
             self.relay.detach()
@@ -80,7 +88,7 @@ class Runner:
         if self.setup.has("descriptors"):
             descriptors.close_on_exec_from(3)
         try:
-            os.execvpe(message["argv"][0], message["argv"], self._environment(message))
+            os.execvpe(message["argv"][0], message["argv"], {**os.environ, **message["env"]})
         except OSError as error:
             self._fail(error)
 

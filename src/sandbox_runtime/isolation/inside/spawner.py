@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import select
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from sandbox_runtime.isolation.inside import boxing, wire
@@ -15,7 +17,7 @@ from sandbox_runtime.isolation.inside.init import Init
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
-from sandbox_runtime.isolation.kernel import capabilities, descriptors, mounts, namespaces, seccomp
+from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
 
 
 def enter(channel: socket.socket, warm: WarmInterpreter) -> Order:
@@ -93,9 +95,7 @@ class _Spawner:
         mounts.pivot(root)
         mounts.make_read_only("/")
         self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-        failed = self._preload()
-        if failed:
-            raise ImportError(failed)
+        self._preload()
         self.warm.preloaded()
 
     def _folders(self) -> list[str]:
@@ -116,16 +116,17 @@ class _Spawner:
                 os.mkdir(f"{place}/{name}")
                 os.chmod(f"{place}/{name}", 0o1777)
 
-    def _preload(self) -> str:
-        """Modules of the preset, imported where boxes will see them from. What cannot be imported is told, not skipped."""
+    def _preload(self) -> None:
+        """Modules of the preset, imported where boxes will see them from. What cannot be imported is told, not skipped. Some want
+        to write on the way (font caches): they get folders that are gone before the first box."""
         sys.path[:] = [entry for entry in sys.path if entry != self.config["code"]]
         os.chdir("/")
-        for name in self.config["preload"]:
-            try:
-                importlib.import_module(name)
-            except Exception as error:
-                return f"cannot preload {name}: {type(error).__name__}: {error}"
-        return ""
+        with _passing_folders(["/tmp", self.config["box"]["base_env"]["HOME"]]):
+            for name in self.config["preload"]:
+                try:
+                    importlib.import_module(name)
+                except Exception as error:
+                    raise ImportError(f"cannot preload {name}: {type(error).__name__}: {error}") from error
 
     def _open_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         """Fork the init of a new box straight into its pid namespace: unshare for the child, then go back for the next one."""
@@ -145,7 +146,7 @@ class _Spawner:
 
     def _fork(self, request: dict[str, Any]) -> int:
         try:
-            return os.fork()
+            return forking.fork()
         except OSError as error:
             wire.send(self.channel, {"refused": request["id"], "why": str(error)})
             return -1
@@ -162,6 +163,17 @@ class _Spawner:
         setup = Setup.from_message({**self.config["box"], **request["box"]})
         self.channel.detach()
         return Init(orders, reports, setup, self.filter, passed[2:]).live()
+
+
+@contextlib.contextmanager
+def _passing_folders(paths: list[str]) -> Iterator[None]:
+    for path in paths:
+        mounts.mount("tmpfs", path, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0700,size=64m")
+    try:
+        yield
+    finally:
+        for path in paths:
+            mounts.unmount(path)
 
 
 def _reap() -> None:

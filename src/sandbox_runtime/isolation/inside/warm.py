@@ -36,7 +36,8 @@ class WarmInterpreter:
     def __init__(self, pristine_main: dict[str, Any]) -> None:
         self._main_names = pristine_main
         self._stack = FrameStack.find()
-        self._preloaded = frozenset(sys.modules)
+        self._preloaded: frozenset[str] = frozenset()
+        self._our_modules: list[ModuleType] = []
         self._title = _ProcessTitle.find()
         self._open = ctypes.CDLL(None).fopen
         self._open.restype = ctypes.c_void_p
@@ -53,7 +54,9 @@ class WarmInterpreter:
         )
 
     def preloaded(self) -> None:
-        """Call when the preset's modules are loaded: they stay out of the tear-down at exit."""
+        """Call when the preset's modules are loaded: they stay out of the tear-down at exit. Our own leave `sys.modules` here and
+        now; they are kept alive, because letting them go would cost every box the copying of their memory."""
+        self._our_modules = _hide_our_modules()
         self._preloaded = frozenset(sys.modules)
         gc.collect()
         gc.freeze()
@@ -72,17 +75,20 @@ class WarmInterpreter:
         _leave(status, self._preloaded)
 
     def _dress_as(self, order: Order) -> str:
-        os.environ.clear()
-        os.environ.update(order.env)
-        time.tzset()
+        if order.env:
+            os.environ.update(order.env)
+            if "TZ" in order.env:
+                time.tzset()
         script = order.argv[1]
-        path = script if script.startswith("/") else f"{os.getcwd()}/{script}"
+        folder = os.getcwd()
+        path = script if script.startswith("/") else f"{folder}/{script}"
+        if "/" in script or os.path.islink(path):
+            folder = os.path.dirname(os.path.realpath(path))
         sys.argv[:] = order.argv[1:]
         sys.orig_argv[:] = order.argv
-        sys.path[0:0] = [os.path.dirname(os.path.realpath(path))]
+        sys.path[0:0] = [folder]
         if self._title is not None:
             self._title.set(order.argv)
-        _forget_ourselves()
         _fresh_randomness()
         return path
 
@@ -216,12 +222,11 @@ def _cannot_open(path: str) -> None:
     os._exit(2)
 
 
-def _forget_ourselves() -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "sandbox_runtime"]:
-        del sys.modules[name]
+def _hide_our_modules() -> list[ModuleType]:
     linecache = sys.modules.get("linecache")
     if linecache is not None:
         linecache.cache.clear()
+    return [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "sandbox_runtime"]
 
 
 def _fresh_randomness() -> None:

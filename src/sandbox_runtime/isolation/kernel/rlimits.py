@@ -22,7 +22,7 @@ KEEP = -2
 
 _STACK_BYTES = 8 * MIB
 _ADDRESS_SPACE_SLACK_BYTES = 4 * GIB
-_ALWAYS: tuple[Limit, ...] = (
+ALWAYS: tuple[Limit, ...] = (
     (resource.RLIMIT_CORE, 0, 0),
     (resource.RLIMIT_MEMLOCK, 64 * KIB, 64 * KIB),
     (resource.RLIMIT_MSGQUEUE, 800 * KIB, 800 * KIB),
@@ -42,12 +42,12 @@ def plan(
     processes: int | None = None,
     memory_bytes: int | None = None,
 ) -> list[Limit]:
-    """processes and memory_bytes only where no cgroup holds them: here they bound a user and a single process, not a command.
+    """What a command has besides ALWAYS. processes and memory_bytes only where no cgroup holds them: here they bound a user and a single process, not a command.
 
     Memory is bounded by what a process can write privately (DATA). Shared mappings escape that, so the address space is bounded
     too, but loosely: node, java and go reserve gigabytes that they never touch.
     """
-    limits = [*_ALWAYS, _both(resource.RLIMIT_FSIZE, file_bytes), _both(resource.RLIMIT_NOFILE, open_files)]
+    limits = [_both(resource.RLIMIT_FSIZE, file_bytes), _both(resource.RLIMIT_NOFILE, open_files)]
     if cpu_s is not None:
         # SIGXCPU at the soft limit can be caught; the hard one, a second later, cannot.
         limits.append((resource.RLIMIT_CPU, math.ceil(cpu_s), math.ceil(cpu_s) + 1))

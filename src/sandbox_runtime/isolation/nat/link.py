@@ -78,6 +78,7 @@ class Nat:
         self._root = os.geteuid() == 0 if root is None else root
         self._wiring: Wiring = VethWiring(options, self._tools) if self._root else UserspaceWiring(options, self._tools, program)
         self._links: set[NatLink] = set()
+        self._undoing: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Nat:
         return self
@@ -98,13 +99,24 @@ class Nat:
         """A link for the box that process init_pid lives in, in force when this returns. allow: addresses and CIDR blocks exempt
         from the refusals. network_fd: the box's network namespace, for a process whose /proc entries are closed to us."""
         self.check()
-        async with AsyncExitStack() as undo:
-            try:
-                link = await self._open(init_pid, box_id, allow, network_fd, undo)
-            except OSError as error:
-                raise PlatformFault(f"could not open the network of box {box_id}: {error}") from error
-            self._links.add(link)
-            return link
+        undo = AsyncExitStack()
+        try:
+            link = await self._open(init_pid, box_id, allow, network_fd, undo)
+        except OSError as error:
+            await self._take_back(undo)
+            raise PlatformFault(f"could not open the network of box {box_id}: {error}") from error
+        except BaseException:
+            await self._take_back(undo)
+            raise
+        self._links.add(link)
+        return link
+
+    async def _take_back(self, undo: AsyncExitStack) -> None:
+        """To its end, even if we are cancelled once more meanwhile."""
+        task = asyncio.create_task(undo.aclose())
+        self._undoing.add(task)
+        task.add_done_callback(self._undoing.discard)
+        await asyncio.shield(task)
 
     async def _open(
         self, init_pid: int, box_id: str, allow: Sequence[str], network_fd: int | None, undo: AsyncExitStack
@@ -114,7 +126,7 @@ class Nat:
         with namespace.held(init_pid, root=self._root, network_fd=network_fd) as box:
             await namespace.install(self._tools, box, rules)
             await self._wiring.connect(box, rules, families, undo)
-        return NatLink(box_id, self._wiring.name, families, chosen.resolv_conf, undo.pop_all(), self._links.discard)
+        return NatLink(box_id, self._wiring.name, families, chosen.resolv_conf, undo, self._links.discard)
 
     def _rules(self, allow: Sequence[str], families: tuple[int, ...]) -> tuple[egress.Rules, resolvers.Resolvers]:
         own = [*host_addresses(), *self._options.refuse]
@@ -128,7 +140,8 @@ class Nat:
     async def close(self) -> None:
         """All links that are still open, then our own name."""
         try:
-            results = await asyncio.gather(*(link.close() for link in [*self._links]), return_exceptions=True)
+            closing = [link.close() for link in [*self._links]]
+            results = await asyncio.gather(*closing, *self._undoing, return_exceptions=True)
         finally:
             self._wiring.close()
         for result in results:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 
+_DYING_S = 5.0
 _PACKAGE_OF = {
     "ip": "iproute2",
     "nft": "nftables",
@@ -51,22 +54,39 @@ class Tools:
         return output.decode(errors="replace")
 
     async def start(self, argv: Sequence[str], *, stdin: int, stdout: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
-        """Its standard error is a pipe."""
-        stderr, environment = asyncio.subprocess.PIPE, {"PATH": self.path, "LC_ALL": "C"}
-        try:
-            return await asyncio.create_subprocess_exec(
-                *argv, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=tuple(pass_fds), env=environment, cwd="/"
+        """Its standard error is a pipe. It leads a session of its own, so that whatever it starts can be ended with it."""
+        starting = asyncio.create_task(
+            asyncio.create_subprocess_exec(
+                *argv,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=asyncio.subprocess.PIPE,
+                pass_fds=tuple(pass_fds),
+                env={"PATH": self.path, "LC_ALL": "C"},
+                cwd="/",
+                start_new_session=True,
             )
+        )
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # Cancelled half way it could wait forever for a process nobody watches; whole, it takes a millisecond.
+            await end(await starting)
+            raise
         except OSError as error:
             raise PlatformFault(f"could not start {argv[0]}: {error}") from error
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Kill it if it still runs, and reap it. It has nothing to tidy up that would be worth asking it politely."""
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    """Kill it and what it started if it still runs, and reap it. It has nothing to tidy up, so it is not asked politely first."""
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        await asyncio.wait_for(process.wait(), _DYING_S)
+    except TimeoutError as error:
+        raise PlatformFault(f"process {process.pid} of the network of a box did not die within {_DYING_S:g} s") from error
 
 
 def last_words(complaint: bytes) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
@@ -44,9 +44,9 @@ class UserspaceWiring:
         slirp4netns calls its own IPv6 experimental."""
         routes = netlink.routes()
         leading = [route for route in routes if route.unicast and route.block.prefixlen == 0]
-        linked = {index for route in routes if route.local and route.block.is_link_local for index in route.interfaces}
+        on_link = [route for route in routes if route.local and route.block.is_link_local]
         found = {4} & {route.block.version for route in leading}
-        if self.name == "pasta" and any(linked & {*route.interfaces} for route in leading if route.block.version == 6):
+        if self.name == "pasta" and _indexes(leading, 6) & _indexes(on_link, 6):
             found.add(6)
         if not found:
             raise Unavailable("this host has no default route, so network nat has nowhere to lead")
@@ -101,6 +101,10 @@ class UserspaceWiring:
         except TimeoutError as error:
             raise PlatformFault(f"{self.name} gave the box no route within {self._tools.timeout_s:g} s") from error
         undo.callback(asyncio.create_task(_drain(process)).cancel)
+
+
+def _indexes(routes: Iterable[netlink.Route], version: int) -> set[int]:
+    return {index for route in routes if route.block.version == version for index in route.interfaces}
 
 
 async def _drain(process: asyncio.subprocess.Process) -> None:
