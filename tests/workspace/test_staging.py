@@ -11,11 +11,11 @@ from tests.workspace.areas import QUOTAS, Folder
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace import Quotas, stage
+from sandbox_runtime.workspace import stage
 
 
 def staged(area: Folder, *files: File) -> None:
-    stage(area, files, QUOTAS)
+    stage(area, files)
 
 
 def test_files_are_written_with_their_folders(area: Folder) -> None:
@@ -94,17 +94,20 @@ def test_a_part_of_a_name_that_is_too_long_is_refused(area: Folder) -> None:
 
 
 @pytest.mark.parametrize(
-    "files",
+    ("files", "told"),
     [
-        [File(f"f{n}", b"") for n in range(11)],
-        [File("x", b"x" * 1001)],
-        [File(f"f{n}", b"x" * 900) for n in range(3)],
+        ([File(f"f{n}", b"") for n in range(11)], "11 files"),
+        ([File("x", b"x" * 1001)], "1001 bytes"),
+        ([File(f"f{n}", b"x" * 900) for n in range(3)], "2700 bytes together"),
     ],
 )
-def test_more_than_the_quotas_is_refused_and_nothing_is_written(area: Folder, files: list[File]) -> None:
-    with pytest.raises(InvalidRequest):
-        staged(area, *files)
-    assert os.listdir(area.path / "work") == []
+def test_more_than_the_quotas_is_refused(files: list[File], told: str) -> None:
+    with pytest.raises(InvalidRequest, match=told):
+        QUOTAS.admit(files)
+
+
+def test_up_to_the_quotas_is_admitted() -> None:
+    QUOTAS.admit([File(f"f{n}", b"x" * (1000 if n < 2 else 0)) for n in range(10)])
 
 
 def test_no_descriptor_is_left_open(area: Folder) -> None:
@@ -125,7 +128,7 @@ def test_files_that_do_not_fit_on_the_disk_of_the_box_are_told_so(area: Folder) 
         descriptor = os.open(area.path / "work", os.O_RDONLY | os.O_DIRECTORY)
         small = Folder(area.path, descriptor, {"/work": "."}, "/work")
         with pytest.raises(InvalidRequest, match="disk limit"):
-            stage(small, [File("x", b"x" * 200_000)], Quotas(10, 10**6, 10**6))
+            stage(small, [File("x", b"x" * 200_000)])
         os.close(descriptor)
     finally:
         libc.call("umount2", target, 2)

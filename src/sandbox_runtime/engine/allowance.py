@@ -30,8 +30,9 @@ class Allowance:
         )
 
     def check(self, job: Job) -> None:
-        """Whether the job is within bounds; raises InvalidRequest. Names and sizes of files are checked where they are staged."""
+        """Whether the job is within bounds; raises InvalidRequest. Whether its names can be placed is known once there is a box."""
         self._check_code(job.code)
+        self.quotas.admit(job.files)
         if job.stdin is not None and len(job.stdin) > self.max_stdin_bytes:
             raise InvalidRequest(f"the standard input has {len(job.stdin)} bytes; at most {self.max_stdin_bytes} are allowed")
         if len(job.fetch) > self.quotas.max_files:

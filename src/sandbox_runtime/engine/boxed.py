@@ -30,7 +30,7 @@ class BoxedRun:
         """The names to fetch are checked first: a request that cannot be answered is not run."""
         for name in self.job.fetch:
             place(self.box, name)
-        stage(self.box, self.plan.files, self.quotas)
+        stage(self.box, self.plan.files)
         compiled = await self._compile()
         ran = await self._run() if compiled is None or compiled.ok else None
         if not self.job.fetch:

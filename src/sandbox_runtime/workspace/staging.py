@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, PlatformFault, SandboxError
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace.area import Area, Quotas, place
+from sandbox_runtime.workspace.area import Area, place
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -23,9 +23,9 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _ATTEMPTS = 4
 
 
-def stage(area: Area, files: Sequence[File], quotas: Quotas) -> None:
-    """Write the files in order; a later one replaces an earlier one of the same name."""
-    quotas.admit(files)
+def stage(area: Area, files: Sequence[File]) -> None:
+    """Write the files in order; a later one replaces an earlier one of the same name. How much may come in is for Quotas to
+    say, before there is a box."""
     owner = _owner(area)
     for file in files:
         try:
