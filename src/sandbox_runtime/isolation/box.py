@@ -82,8 +82,8 @@ class InitBox:
 
     async def _meet_runner(self) -> None:
         hello = await self.orders.receive(OPEN_TIMEOUT_S)
-        if hello.message is None:
-            raise PlatformFault("a box could not be made: its runner died")
+        if hello.message is None or "hello" not in hello.message:
+            raise PlatformFault(f"a box could not be made: {(hello.message or {}).get('not_started', 'its runner died')}")
 
     def _next_group(self) -> Group:
         self._commands += 1

@@ -78,7 +78,7 @@ class BubblewrapBackend:
             "made_by": self.name,
             "workdir": WORKDIR,
             "writable": dict(WRITABLE),
-            "without": sorted(policy.without),
+            "without": sorted(layer.value for layer in policy.without),
             "own_pids": Layer.pid not in policy.without,
             "uid": uid,
             "disk_bytes": policy.disk_bytes,

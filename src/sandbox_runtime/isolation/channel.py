@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.inside import wire
-
-_ANCILLARY_BYTES = socket.CMSG_SPACE(wire.MAX_DESCRIPTORS * 4)
 
 
 class Received(NamedTuple):
@@ -32,23 +29,25 @@ class Channel:
 
     def send(self, message: wire.Message, descriptors: Sequence[int] = ()) -> None:
         try:
-            wire.send(self.socket, message, descriptors)
+            wire.send(self.socket, wire.for_box(message), descriptors)
         except OSError as error:
             raise PlatformFault(f"a box cannot be reached: {error}") from error
 
     def take(self) -> Received | None:
         """What has arrived already, or None."""
         try:
-            data, ancillary, flags, _ = self.socket.recvmsg(wire.MAX_MESSAGE_BYTES, _ANCILLARY_BYTES, socket.MSG_CMSG_CLOEXEC)
+            data, descriptors = wire.receive(self.socket)
         except BlockingIOError:
             return None
         except OSError:
             return Received(None, [])
-        descriptors = _unpack(ancillary)
+        except wire.Truncated as error:
+            _close_all(error.args[0])
+            raise PlatformFault("a box sent more than it may") from error
+        if not data:
+            return Received(None, [])
         try:
-            if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
-                raise ValueError("a message was cut short")
-            return Received(wire.parse(data), descriptors)
+            return Received(wire.from_box(data), descriptors)
         except ValueError as error:
             _close_all(descriptors)
             raise PlatformFault(f"a box sent what it must not: {error}") from error
@@ -85,15 +84,6 @@ def _settle(future: asyncio.Future[None]) -> None:
 def _fail(future: asyncio.Future[None], timeout_s: float) -> None:
     if not future.done():
         future.set_exception(PlatformFault(f"no answer from a box within {timeout_s:g} s"))
-
-
-def _unpack(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
-    descriptors: list[int] = []
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            count = len(data) // 4
-            descriptors += struct.unpack(f"{count}i", data[: count * 4])
-    return descriptors
 
 
 def _close_all(descriptors: list[int]) -> None:

@@ -121,7 +121,7 @@ class NamespacesBackend:
             "box": {
                 "workdir": WORKDIR,
                 "writable": dict(WRITABLE),
-                "without": sorted(policy.without),
+                "without": sorted(layer.value for layer in policy.without),
                 "own_pids": Layer.pid not in policy.without,
                 "trees": view.trees(entries),
                 "base_env": guest.base_env,

@@ -87,7 +87,7 @@ class NoneBackend:
             "files": folder,
             "workdir": workdir,
             "writable": {},
-            "without": sorted({layer for layer in Layer if layer not in HELD} | policy.without),
+            "without": sorted(layer.value for layer in Layer if layer not in HELD or layer in policy.without),
             "own_pids": False,
             "base_env": env,
         }

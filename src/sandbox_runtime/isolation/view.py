@@ -46,7 +46,9 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
     """The view of an ordinary box: see mounts.build_root for the form."""
     found = [_folder(path) for path in SYSTEM_FOLDERS if os.path.lexists(path)]
     found += [_tree(path) for path in outermost(prefixes)]
-    found += [{"kind": "copy", "source": f"/etc/{name}", "target": f"/etc/{name}"} for name in ETC if os.path.exists(f"/etc/{name}")]
+    found += [
+        {"kind": "copy", "source": f"/etc/{name}", "target": f"/etc/{name}"} for name in ETC if os.path.exists(f"/etc/{name}")
+    ]
     found += [{"kind": "text", "text": text, "target": path} for path, text in TEXTS.items()]
     return found + _mounted_below(found)
 

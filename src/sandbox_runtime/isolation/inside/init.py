@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import socket
+from signal import set_wakeup_fd
 
 from sandbox_runtime.isolation.inside import boxing, runner, wire
 from sandbox_runtime.isolation.inside.setup import Setup
@@ -13,12 +14,16 @@ from sandbox_runtime.isolation.kernel import descriptors, forking, reaping, secc
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 DENIED_NAMES_KEPT = 64
+_READY = wire.to_server({"ready": True})
+_WAITS_FOR_NETWORK = wire.to_server({"network": True})
 
 
 class Init:
     """Returns from live() only in a runner that has a warm order to run; everything else ends in _exit."""
 
-    def __init__(self, orders: socket.socket, reports: socket.socket, setup: Setup, filter_program: bytes, entries: list[int]) -> None:
+    def __init__(
+        self, orders: socket.socket, reports: socket.socket, setup: Setup, filter_program: bytes, entries: list[int]
+    ) -> None:
         self.orders = orders
         self.reports = reports
         self.entries = entries
@@ -31,7 +36,7 @@ class Init:
         try:
             self._set_up()
         except Exception as error:
-            wire.send(self.reports, {"fault": f"{type(error).__name__}: {error}"})
+            wire.send(self.reports, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
         while True:
             order = self._one_command()
@@ -47,12 +52,12 @@ class Init:
         files = self._take_place()
         boxing.give_up_rights(self.setup)
         own_process = os.pidfd_open(os.getpid())
-        wire.send(self.reports, {"ready": True}, [files, own_process])
+        wire.send(self.reports, _READY, [files, own_process])
         os.close(files)
         os.close(own_process)
         self.poll.register(self.reports, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
-        self._listen_to_signals()
+        set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
 
     def _take_place(self) -> int:
         """Returns a descriptor of the writable area."""
@@ -64,11 +69,11 @@ class Init:
         return os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def _wait_for_network(self) -> str:
-        wire.send(self.reports, {"network": True})
-        message, _ = wire.receive(self.reports)
-        if message is None or "resolver" not in message:
+        wire.send(self.reports, _WAITS_FOR_NETWORK)
+        data, _ = wire.receive(self.reports)
+        if not data:
             os._exit(1)
-        return str(message["resolver"])
+        return str(wire.from_server(data)["resolver"])
 
     def _one_command(self) -> runner.Order | None:
         ours, theirs = wire.pair()
@@ -86,17 +91,10 @@ class Init:
         self._wait_for_next()
         return None
 
-    def _listen_to_signals(self) -> None:
-        """Only SIGCHLD has a handler, so only it can reach pid 1 from inside the box."""
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_IGN)
-        signal.signal(signal.SIGCHLD, _nothing)
-        signal.set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
-
     def _wait_for_next(self) -> None:
         """A box for one command is killed right here; another runner is forked only when the server asks for it."""
-        message, self.entries = wire.receive(self.reports)
-        if message is None or not message.get("next"):
+        data, self.entries = wire.receive(self.reports)
+        if not data or not wire.from_server(data).get("next"):
             os._exit(0)
 
     def _close_entries(self) -> None:
@@ -108,10 +106,13 @@ class Init:
 
 def enter(orders: socket.socket, reports: socket.socket) -> None:
     """The init of a box that something else has made; its setup comes as the first report-side message. Never returns."""
-    message, entries = wire.receive(reports)
-    if message is None:
+    data, entries = wire.receive(reports)
+    if not data:
         os._exit(1)
-    Init(orders, reports, Setup.from_message(message), seccomp.build(notify=True), entries).live()
+    setup = Setup.from_message(wire.from_server(data))
+    prepare_signals()
+    settle_environment(setup)
+    Init(orders, reports, setup, seccomp.build(notify=True), entries).live()
     raise AssertionError("a box without a warm interpreter got a warm order")
 
 
@@ -157,11 +158,11 @@ class _Command:
                 self.status = dead[1]
 
     def _obey(self) -> None:
-        message, _ = wire.receive(self.init.reports)
-        if message is None:
+        data, _ = wire.receive(self.init.reports)
+        if not data:
             reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
             os._exit(0)
-        number = int(message.get("signal", 0))
+        number = int(wire.from_server(data).get("signal", 0))
         if number == signal.SIGKILL:
             self._end_now()
         elif number:
@@ -203,22 +204,33 @@ class _Command:
             pass
 
     def _report(self) -> None:
-        status = self.status or 0
-        signaled = os.WIFSIGNALED(status)
-        report = {
-            "ended": True,
-            "exit_code": None if signaled else os.WEXITSTATUS(status),
-            "signal": os.WTERMSIG(status) if signaled else None,
-            "user_s": self.reaped.user_s,
-            "system_s": self.reaped.system_s,
-            "memory_peak_bytes": self.reaped.memory_peak_bytes,
-            "processes": self.reaped.processes,
-            "denied": self.denied,
-        }
+        """Written by hand: this is on the way of every answer, and an encoder would be one more thing to wake up."""
+        status, reaped = self.status or 0, self.reaped
+        code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
+        denied = wire.to_server(self.denied).decode() if self.denied else "{}"
+        report = (
+            f'{{"ended":true,"exit_code":{code},"signal":{number},"user_s":{reaped.user_s:.6f},"system_s":{reaped.system_s:.6f},'
+            f'"memory_peak_bytes":{reaped.memory_peak_bytes},"denied":{denied}}}'
+        )
         try:
-            wire.send(self.init.reports, report)
+            wire.send(self.init.reports, report.encode())
         except OSError:
             os._exit(0)
+
+
+def prepare_signals() -> None:
+    """To be called before init is forked, so that it costs init nothing. Only SIGCHLD has a handler, so only it can reach pid 1
+    from inside the box."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, _nothing)
+
+
+def settle_environment(setup: Setup) -> None:
+    """What the guest's program will find besides what its caller gives; settled before the fork for the same reason."""
+    if setup.has("environment"):
+        os.environ.clear()
+    os.environ.update(setup.base_env)
 
 
 def _nothing(number: int, frame: object) -> None:

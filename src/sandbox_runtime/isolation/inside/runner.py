@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
+
+# The module behind `signal`, without its detour over enums: this runs in every box.
+from _signal import SIG_DFL, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ, default_int_handler, set_wakeup_fd
+from _signal import signal as _set_signal
 from dataclasses import dataclass
 
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, rlimits, seccomp
+
+_HELLO = wire.to_server({"hello": True})
 
 
 @dataclass
@@ -33,10 +38,11 @@ class Runner:
             self._stand_by()
         except Exception as error:
             self._fail(error)
-        wire.send(self.orders, {"hello": True})
-        message, streams = wire.receive(self.orders)
-        if message is None or len(streams) != 3:
+        wire.send(self.orders, _HELLO)
+        data, streams = wire.receive(self.orders)
+        if not data or len(streams) != 3:
             os._exit(1)
+        message = wire.from_server(data)
         try:
             self._become(message, streams)
         except Exception as error:
@@ -52,10 +58,6 @@ class Runner:
             os.setsid()
         _default_signals()
         os.umask(0o022)
-        os.environ.update(self.setup.base_env)
-        if self.setup.has("environment"):
-            for name in [name for name in os.environ if name not in self.setup.base_env]:
-                del os.environ[name]
         if self.setup.has("rlimits"):
             rlimits.apply(rlimits.ALWAYS)
         capabilities.set_dumpable(True)
@@ -65,7 +67,7 @@ class Runner:
     def _filter(self, program: bytes) -> None:
         listener = seccomp.install(program, listen=True)
         if listener is not None:
-            socket.send_fds(self.relay, [b"l"], [listener])
+            wire.send(self.relay, b"l", [listener])
             os.close(listener)
 
     def _become(self, message: wire.Message, streams: list[int]) -> None:
@@ -82,9 +84,8 @@ class Runner:
             descriptors.close_from(3)
 
     def _execute(self, message: wire.Message) -> None:
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in (SIGPIPE, SIGXFSZ, SIGINT):
+            _set_signal(number, SIG_DFL)
         if self.setup.has("descriptors"):
             descriptors.close_on_exec_from(3)
         try:
@@ -94,14 +95,13 @@ class Runner:
 
     def _fail(self, error: Exception) -> None:
         number = error.errno if isinstance(error, OSError) else None
-        wire.send(self.orders, {"not_started": str(error), "errno": number})
+        wire.send(self.orders, wire.to_server({"not_started": str(error), "errno": number}))
         os._exit(127)
 
 
 def _default_signals() -> None:
     """Undo init's settings: what follows shall find signals as a freshly started interpreter does."""
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    set_wakeup_fd(-1)
+    for number in (SIGCHLD, SIGTERM, SIGHUP):
+        _set_signal(number, SIG_DFL)
+    _set_signal(SIGINT, default_int_handler)

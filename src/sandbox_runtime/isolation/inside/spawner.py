@@ -12,8 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_runtime.isolation.inside import boxing, wire
-from sandbox_runtime.isolation.inside.init import Init
+from sandbox_runtime.isolation.inside import boxing, init, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
@@ -22,14 +21,15 @@ from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking,
 
 def enter(channel: socket.socket, warm: WarmInterpreter) -> Order:
     """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
-    config, _ = wire.receive(channel)
-    if config is None:
+    data, _ = wire.receive(channel)
+    if not data:
         os._exit(1)
+    config = wire.from_server(data)
     descriptors.close_but([channel.fileno()])
     try:
         spawner = _pass_gate(channel, config)
     except OSError as error:
-        wire.send(channel, {"fault": str(error)})
+        wire.send(channel, wire.to_server({"fault": str(error)}))
         os._exit(1)
     if spawner:
         _guard(channel, spawner)
@@ -65,6 +65,7 @@ class _Spawner:
         self.warm = warm
         self.without = frozenset(config["box"]["without"])
         self.filter = seccomp.build(notify=True)
+        self.setup = Setup.from_message(config["box"])
         self.own_pid_namespace = -1
 
     def serve(self) -> Order:
@@ -72,14 +73,14 @@ class _Spawner:
         try:
             self._prepare()
         except Exception as error:
-            wire.send(self.channel, {"fault": f"{type(error).__name__}: {error}"})
+            wire.send(self.channel, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
-        wire.send(self.channel, {"ready": True})
+        wire.send(self.channel, wire.to_server({"ready": True}))
         while True:
-            request, passed = wire.receive(self.channel)
-            if request is None:
+            data, passed = wire.receive(self.channel)
+            if not data:
                 os._exit(0)
-            order = self._open_box(request, passed)
+            order = self._open_box(wire.from_server(data), passed)
             if order is not None:
                 return order
             _reap()
@@ -96,6 +97,8 @@ class _Spawner:
         mounts.make_read_only("/")
         self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._preload()
+        init.prepare_signals()
+        init.settle_environment(self.setup)
         self.warm.preloaded()
 
     def _folders(self) -> list[str]:
@@ -148,21 +151,21 @@ class _Spawner:
         try:
             return forking.fork()
         except OSError as error:
-            wire.send(self.channel, {"refused": request["id"], "why": str(error)})
+            wire.send(self.channel, wire.to_server({"refused": request["id"], "why": str(error)}))
             return -1
 
     def _announce(self, request: dict[str, Any], pid: int) -> None:
         watched = os.pidfd_open(pid)
         try:
-            wire.send(self.channel, {"opened": request["id"]}, [watched])
+            wire.send(self.channel, wire.to_server({"opened": request["id"]}), [watched])
         finally:
             os.close(watched)
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         orders, reports = (socket.socket(fileno=descriptor) for descriptor in passed[:2])
-        setup = Setup.from_message({**self.config["box"], **request["box"]})
+        self.setup.__dict__.update(request["box"])
         self.channel.detach()
-        return Init(orders, reports, setup, self.filter, passed[2:]).live()
+        return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()
 
 
 @contextlib.contextmanager

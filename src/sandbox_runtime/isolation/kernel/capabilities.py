@@ -29,6 +29,10 @@ class _Word(ctypes.Structure):
 
 
 _Words = _Word * 2
+_capset = libc.Function("capset", libc.POINTER, libc.POINTER)
+_capget = libc.Function("capget", libc.POINTER, libc.POINTER)
+_OWN_HEADER = bytes(_Header(_VERSION_3, 0))
+_NO_CAPABILITIES = bytes(_Words())
 
 
 def drop_all() -> None:
@@ -37,14 +41,14 @@ def drop_all() -> None:
     for capability in range(_MOST_CAPABILITIES):
         if not _drop_from_bounding_set(capability):
             break
-    libc.call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    libc.call("capset", ctypes.byref(_Header(_VERSION_3, 0)), ctypes.byref(_Words()))
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    _capset(_OWN_HEADER, _NO_CAPABILITIES)
 
 
 def _drop_from_bounding_set(capability: int) -> bool:
     """False past the last capability that this kernel has."""
     try:
-        libc.call("prctl", _PR_CAPBSET_DROP, capability, 0, 0, 0)
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     except OSError as error:
         if error.errno == errno.EINVAL:
             return False
@@ -56,7 +60,7 @@ def _drop_from_bounding_set(capability: int) -> bool:
 def _is_in_bounding_set(capability: int) -> bool:
     """Who may not lower the set is told so even about capabilities that do not exist, hence the EINVAL here."""
     try:
-        return libc.call("prctl", _PR_CAPBSET_READ, capability, 0, 0, 0) == 1
+        return libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1
     except OSError as error:
         if error.errno == errno.EINVAL:
             return False
@@ -66,23 +70,23 @@ def _is_in_bounding_set(capability: int) -> bool:
 def effective() -> int:
     """The effective set of the calling thread, bit n standing for capability n."""
     words = _Words()
-    libc.call("capget", ctypes.byref(_Header(_VERSION_3, 0)), ctypes.byref(words))
+    _capget(_OWN_HEADER, ctypes.byref(words))
     low, high = words[0].effective, words[1].effective
     return int(low) | int(high) << 32
 
 
 def forbid_new_privileges() -> None:
     """From here on no execve gives more rights than the caller has; needed before an unprivileged seccomp filter."""
-    libc.call("prctl", _PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def set_dumpable(dumpable: bool) -> None:
     """Not dumpable: other processes of the same user cannot read this one's memory, environment or descriptors through /proc.
     Changing user or group ids sets it anew."""
-    libc.call("prctl", _PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
 
 
 def die_with_parent(signal: int) -> None:
     """Have the kernel send us the signal when the thread that forked us ends. A parent that is already gone sends nothing:
     compare os.getppid() with the expected one afterwards. Changing user or group ids undoes it, so call it after that."""
-    libc.call("prctl", _PR_SET_PDEATHSIG, int(signal), 0, 0, 0)
+    libc.prctl(_PR_SET_PDEATHSIG, int(signal), 0, 0, 0)

@@ -7,15 +7,16 @@ from sandbox_runtime.isolation.kernel import libc
 _CLOSE_RANGE = 436
 _ON_EXEC = 4
 _EVERY = 0xFFFFFFFF
+_close_range = libc.Function("syscall", libc.LONG, libc.ULONG, libc.ULONG, libc.ULONG, what="close_range")
 
 
 def close_from(first: int) -> None:
-    libc.syscall(_CLOSE_RANGE, first, _EVERY, 0, what="close_range")
+    _close_range(_CLOSE_RANGE, first, _EVERY, 0)
 
 
 def close_on_exec_from(first: int) -> None:
     """Everything from `first` on vanishes at the next execve, and not before: a failed execve can still be reported."""
-    libc.syscall(_CLOSE_RANGE, first, _EVERY, _ON_EXEC, what="close_range")
+    _close_range(_CLOSE_RANGE, first, _EVERY, _ON_EXEC)
 
 
 def close_but(kept: list[int]) -> None:
@@ -23,6 +24,6 @@ def close_but(kept: list[int]) -> None:
     low = 3
     for descriptor in sorted(number for number in kept if number >= 3):
         if descriptor > low:
-            libc.syscall(_CLOSE_RANGE, low, descriptor - 1, 0, what="close_range")
+            _close_range(_CLOSE_RANGE, low, descriptor - 1, 0)
         low = descriptor + 1
     close_from(low)

@@ -15,6 +15,7 @@ _CAP_NET_ADMIN = 12
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_RAISE = 2
 _VERSION_3 = 0x20080522
+_capset = libc.Function("capset", libc.POINTER, libc.POINTER)
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel.enter import main; main(sys.argv[2:])"
 )
@@ -43,5 +44,5 @@ def _keep_network_rights() -> None:
     header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
     bit = 1 << _CAP_NET_ADMIN
     sets = (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)
-    libc.call("capset", ctypes.byref(header), ctypes.byref(sets))
-    libc.call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_NET_ADMIN, 0, 0)
+    _capset(ctypes.byref(header), ctypes.byref(sets))
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_NET_ADMIN, 0, 0)

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
+from sandbox_runtime.isolation.kernel import libc
 
-_fork = ctypes.PyDLL(None, use_errno=True).fork
+fork = libc.Function("fork")
+"""As os.fork, for a process with one thread, but without the interpreter's housekeeping in the child.
 
-
-def fork() -> int:
-    """As os.fork, for a process with one thread, but without the interpreter's housekeeping in the child.
-
-    That housekeeping (locks other threads may have held, hooks that modules registered) touches objects all over the heap, and
-    every page it touches is copied: 600 kB and 200 page faults a child, which is more than all else an idle box costs.
-    """
-    pid = _fork()
-    if pid < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"fork: {os.strerror(number)}")
-    return int(pid)
+That housekeeping (locks other threads may have held, hooks that modules registered) touches objects all over the heap, and every
+page it touches is copied: 600 kB and 200 page faults a child, which is more than all else an idle box costs.
+"""

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import ctypes
 import os
+from typing import Any
 
-_libc = ctypes.CDLL(None, use_errno=True)
-_syscall = _libc.syscall
-_syscall.restype = ctypes.c_long
+_library = ctypes.PyDLL(None, use_errno=True)
 
-
-def check(result: int, what: str) -> int:
-    """The result of a libc call, or the OSError its errno stands for."""
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
-    return result
+INT = ctypes.c_int
+LONG = ctypes.c_long
+ULONG = ctypes.c_ulong
+TEXT = ctypes.c_char_p
+POINTER = ctypes.c_void_p
 
 
-def call(name: str, *arguments: object) -> int:
-    """libc's function `name`; integers are passed as longs so that flags with the high bit survive."""
-    function = getattr(_libc, name)
-    return check(function(*map(_widen, arguments)), name)
+class Function:
+    """A function of the C library with the types of its arguments; `what` names it in errors.
+
+    Made when a module is loaded, not when it is called: in a forked process looking a function up, or letting ctypes guess
+    types, would cost the copying of dozens of pages. The interpreter is not let go during the call: these calls do not wait, and
+    the processes that make them have one thread.
+    """
+
+    __slots__ = ("_function", "_what")
+
+    def __init__(self, name: str, *types: Any, what: str = "") -> None:
+        self._function = _library[name]
+        self._function.argtypes = types
+        self._function.restype = LONG if name == "syscall" else INT
+        self._what = what or name
+
+    def __call__(self, *arguments: Any) -> int:
+        result: int = self._function(*arguments)
+        if result < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{self._what}: {os.strerror(number)}")
+        return result
 
 
-def syscall(number: int, *arguments: object, what: str = "") -> int:
-    """A system call by number, for those that libc has no wrapper for."""
-    return check(_syscall(ctypes.c_long(number), *map(_widen, arguments)), what or f"system call {number}")
-
-
-def _widen(argument: object) -> object:
-    return ctypes.c_long(argument) if isinstance(argument, int) else argument
+prctl = Function("prctl", INT, ULONG, ULONG, ULONG, ULONG)

@@ -29,24 +29,22 @@ _ATTR_READ_ONLY = 1
 _ATTR_NO_SUID = 2
 _ATTR_NO_DEV = 4
 
+_mount = libc.Function("mount", libc.TEXT, libc.TEXT, libc.TEXT, libc.ULONG, libc.TEXT)
+_unmount = libc.Function("umount2", libc.TEXT, libc.INT)
+_pivot_root = libc.Function("pivot_root", libc.TEXT, libc.TEXT)
+_set_attr = libc.Function("syscall", libc.LONG, libc.LONG, libc.TEXT, libc.ULONG, libc.POINTER, libc.ULONG, what="mount_setattr")
+
 NODES = {"null": 3, "zero": 5, "full": 7, "random": 8, "urandom": 9}
 EMPTY = "/.empty"
 MASKED = ("keys", "key-users")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
-    libc.call(
-        "mount",
-        source.encode(),
-        target.encode(),
-        kind.encode() if kind else None,
-        flags,
-        options.encode() if options else None,
-    )
+    _mount(source.encode(), target.encode(), kind.encode() if kind else None, flags, options.encode() if options else None)
 
 
 def unmount(target: str) -> None:
-    libc.call("umount2", target.encode(), DETACH)
+    _unmount(target.encode(), DETACH)
 
 
 def make_private() -> None:
@@ -72,7 +70,7 @@ def make_read_only(target: str) -> None:
 def _set_attributes(target: str, attributes: int, flags: int) -> None:
     """Adds to what is set; a remount would have to repeat flags that a user namespace may not clear."""
     change = struct.pack("QQQQ", attributes, 0, 0, 0)
-    libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, target.encode(), flags, change, len(change), what=f"mount_setattr {target}")
+    _set_attr(_MOUNT_SETATTR, _AT_FDCWD, target.encode(), flags, change, len(change))
 
 
 def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[str]) -> None:
@@ -133,14 +131,20 @@ def place_devices(folder: str, *, make_nodes: bool) -> None:
         else:
             _write_file(f"{folder}/{name}", "")
             mount(f"/dev/{name}", f"{folder}/{name}", None, BIND)
-    for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")):
+    for name, target in (
+        ("fd", "/proc/self/fd"),
+        ("stdin", "fd/0"),
+        ("stdout", "fd/1"),
+        ("stderr", "fd/2"),
+        ("ptmx", "pts/ptmx"),
+    ):
         os.symlink(target, f"{folder}/{name}")
 
 
 def pivot(place: str) -> None:
     """`place` becomes the root, and the old one is gone from sight with everything below it."""
     os.chdir(place)
-    libc.call("pivot_root", b".", b".")
+    _pivot_root(b".", b".")
     unmount(".")
     os.chdir("/")
 
@@ -181,9 +185,9 @@ def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None
 
 def spread_scratch(place: str, writable: Mapping[str, str], root: str, uid: int, gid: int) -> None:
     """Make a folder of the area for each place that programs expect to write to, and put it there."""
+    os.umask(0)
     for target, name in writable.items():
         folder = f"{place}/{name}"
-        os.mkdir(folder)
+        os.mkdir(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
         os.chown(folder, uid, gid)
-        os.chmod(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
         mount(folder, root + target, None, BIND)

@@ -14,6 +14,9 @@ NEW_USER = 0x10000000
 NEW_PID = 0x20000000
 NEW_NET = 0x40000000
 
+_unshare = libc.Function("unshare", libc.INT)
+_setns = libc.Function("setns", libc.INT, libc.INT)
+
 FLAG_OF_LAYER = {
     "pid": NEW_PID,
     "mount": NEW_MOUNT,
@@ -27,11 +30,11 @@ FLAG_OF_LAYER = {
 
 def leave(flags: int) -> None:
     """unshare: the caller (for NEW_PID its next child) moves into fresh namespaces."""
-    libc.call("unshare", flags)
+    _unshare(flags)
 
 
 def enter(descriptor: int, flag: int) -> None:
-    libc.call("setns", descriptor, flag)
+    _setns(descriptor, flag)
 
 
 def map_single_user(inside: int, outside_uid: int, outside_gid: int) -> None:

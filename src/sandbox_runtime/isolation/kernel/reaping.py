@@ -40,7 +40,7 @@ class Reaped:
 
 def adopt_orphans() -> None:
     """Outside a pid namespace: processes whose parent died become ours, so that they can be found and ended."""
-    libc.call("prctl", _SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_all_others(*, own_namespace: bool, reaped: Reaped) -> None:

@@ -22,6 +22,7 @@ import ctypes
 import errno
 import fcntl
 import struct
+from functools import cache
 from types import MappingProxyType
 
 from sandbox_runtime.isolation.kernel import bpf, libc, seccomp_rules, syscalls
@@ -54,6 +55,14 @@ FOREIGN_NAME = "foreign_abi"
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
+
+
+_seccomp = libc.Function("syscall", libc.LONG, libc.ULONG, libc.ULONG, libc.POINTER, what="seccomp")
+
+
+@cache
+def _number_of_seccomp() -> int:
+    return syscalls.numbers(syscalls.this_machine())["seccomp"]
 
 
 def build(notify: bool) -> bytes:
@@ -101,17 +110,17 @@ def install(program: bytes, listen: bool) -> int | None:
     """Put the calling thread, and all it starts from now on, under the filter. New privileges must have been forbidden before.
     With `listen`, which a notifying program needs, returns the listener, closed at execve."""
     filter_program = ctypes.byref(_Program(len(program) // 8, program))
-    number = syscalls.numbers(syscalls.this_machine())["seccomp"]
+    number = _number_of_seccomp()
     if not listen:
-        libc.syscall(number, _SET_MODE_FILTER, 0, filter_program, what="seccomp")
+        _seccomp(number, _SET_MODE_FILTER, 0, filter_program)
         return None
     try:
         # A signal would else restart a call that is being answered, and it would be counted twice.
-        return libc.syscall(number, _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE_RECV, filter_program, what="seccomp")
+        return _seccomp(number, _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE_RECV, filter_program)
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        return libc.syscall(number, _SET_MODE_FILTER, _NEW_LISTENER, filter_program, what="seccomp")  # before Linux 5.19
+        return _seccomp(number, _SET_MODE_FILTER, _NEW_LISTENER, filter_program)  # before Linux 5.19
 
 
 def answer_one(listener_fd: int) -> str | None:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
@@ -41,10 +41,10 @@ class Tools:
 
     async def run(self, argv: Sequence[str], *, stdin: str = "", pass_fds: Sequence[int] = ()) -> str:
         """Its standard output. Anything but exit code 0 is our fault, with what it complained about."""
-        pipe = asyncio.subprocess.PIPE
-        process = await self.start(argv, stdin=pipe, stdout=pipe, pass_fds=pass_fds)
+        with _file_of(stdin) as file:
+            process = await self.start(argv, stdin=file, stdout=asyncio.subprocess.PIPE, pass_fds=pass_fds)
         try:
-            output, complaint = await asyncio.wait_for(process.communicate(stdin.encode()), self.timeout_s)
+            output, complaint = await asyncio.wait_for(process.communicate(), self.timeout_s)
         except TimeoutError as error:
             raise PlatformFault(f"{argv[0]} did not end within {self.timeout_s:g} s") from error
         finally:
@@ -75,6 +75,19 @@ class Tools:
             raise
         except OSError as error:
             raise PlatformFault(f"could not start {argv[0]}: {error}") from error
+
+
+@contextlib.contextmanager
+def _file_of(text: str) -> Iterator[int]:
+    """In memory, and read from a file, so that a program that ends without reading it disturbs nobody."""
+    descriptor = os.memfd_create("stdin")
+    try:
+        with open(descriptor, "w", closefd=False) as file:
+            file.write(text)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
