@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import uvloop
 from tests.isolation.nat.lab import Lab, open_lab
 
 from sandbox_runtime.isolation.nat import Nat, NatOptions
@@ -22,11 +24,13 @@ def need(*programs: str) -> None:
 
 
 @pytest.fixture
-def lab() -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """Its server runs in the standard event loop, or in the one given as the fixture's parameter."""
     if os.geteuid() != 0:
         pytest.skip("building a network to test in needs root")
     need("ip", "nft", "nsenter", "unshare")
-    with open_lab() as built:
+    new_loop = uvloop.new_event_loop if getattr(request, "param", "") == "uvloop" else asyncio.new_event_loop
+    with open_lab(new_loop) as built:
         yield built
 
 

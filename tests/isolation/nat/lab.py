@@ -44,6 +44,7 @@ _MAC_HOST = "02:00:00:00:00:01"
 _MAC_OUTSIDE = "02:00:00:00:00:02"
 
 T = TypeVar("T")
+NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 class Namespace:
@@ -152,13 +153,13 @@ class Box(Namespace):
 class Lab:
     """`do` awaits something in an event loop that lives in the host's namespace, as the server would."""
 
-    def __init__(self, undo: contextlib.ExitStack) -> None:
+    def __init__(self, undo: contextlib.ExitStack, new_loop: NewLoop) -> None:
         self._undo = undo
         self.outside, self.host, self.inner = (undo.enter_context(contextlib.closing(Namespace.fresh())) for _ in range(3))
         self._wire()
         for namespace, port in ((self.outside, PORT), (self.outside, DNS_PORT), (self.host, PORT), (self.inner, PORT)):
             undo.enter_context(contextlib.closing(Listener(namespace, port)))
-        self._loop = undo.enter_context(_loop_in(self.host))
+        self._loop = undo.enter_context(_loop_in(self.host, new_loop))
 
     def do(self, awaitable: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(awaitable, self._loop).result(BOUND_S)
@@ -202,9 +203,9 @@ class Lab:
 
 
 @contextlib.contextmanager
-def open_lab() -> Iterator[Lab]:
+def open_lab(new_loop: NewLoop = asyncio.new_event_loop) -> Iterator[Lab]:
     with contextlib.ExitStack() as undo:
-        yield Lab(undo)
+        yield Lab(undo, new_loop)
 
 
 def in_thread(action: Callable[[], T]) -> T:
@@ -227,8 +228,8 @@ def in_thread(action: Callable[[], T]) -> T:
 
 
 @contextlib.contextmanager
-def _loop_in(namespace: Namespace) -> Iterator[asyncio.AbstractEventLoop]:
-    loop = asyncio.new_event_loop()
+def _loop_in(namespace: Namespace, new_loop: NewLoop) -> Iterator[asyncio.AbstractEventLoop]:
+    loop = new_loop()
 
     def serve() -> None:
         namespaces.enter(namespace.fd, namespaces.NEW_NET)

@@ -105,12 +105,8 @@ def _is_ours(pid: int, name: str) -> bool:
         return False
     facts = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
     # A dead process waits for whoever adopted it; pasta goes on as a variant named after the processor.
-    alive = not facts["State"].startswith(("Z", "X"))
-    return (
-        alive
-        and facts["Uid"].split()[0] == str(NOBODY)
-        and facts["Name"].startswith({"pasta": ("pasta", "passt")}.get(name, name))
-    )
+    names = ("pasta", "passt") if name == "pasta" else (name,)
+    return facts["State"][0] not in "ZX" and facts["Uid"].split()[0] == str(NOBODY) and facts["Name"].startswith(names)
 
 
 def test_every_address_is_open_or_refused_as_the_rules_say(lab: Lab, serve: Serve, program: str) -> None:

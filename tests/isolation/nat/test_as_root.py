@@ -24,6 +24,8 @@ from sandbox_runtime.isolation.nat import Nat
 pytestmark = [pytest.mark.root, pytest.mark.network]
 
 MakeNat = Callable[..., Nat]
+# They end processes and pipes in different ways, which shows where things go wrong.
+in_both_loops = pytest.mark.parametrize("lab", ["asyncio", "uvloop"], indirect=True)
 REFUSED = "ECONNREFUSED"
 SOURCE = Path(sandbox_runtime.__file__).parents[1]
 HOST_OWN = (world.HOST_4, world.HOST_6, world.HOST_PUBLIC_4, world.HOST_PUBLIC_6)
@@ -155,6 +157,7 @@ def test_addresses_an_operator_refuses_are_refused(lab: Lab, make_nat: MakeNat) 
     assert open_box(lab, make_nat(refuse=(world.PUBLIC_4,))).reach(world.PUBLIC_4) == REFUSED
 
 
+@in_both_loops
 def test_closing_leaves_no_link_table_setting_or_name_behind(lab: Lab, make_nat: MakeNat) -> None:
     before = forwarding(lab)
     nat = make_nat()
@@ -230,6 +233,7 @@ BROKEN_NFT = {
 }
 
 
+@in_both_loops
 @pytest.mark.parametrize("fault", BROKEN_NFT)
 def test_without_working_rules_a_box_gets_no_network(lab: Lab, make_nat: MakeNat, tmp_path: Path, fault: str) -> None:
     assert_fails_closed(lab, make_nat, tmp_path, "nft", BROKEN_NFT[fault])
@@ -270,6 +274,7 @@ def assert_untouched(lab: Lab, box: Box, before: dict[str, str]) -> None:
     assert box.reach(world.PUBLIC_4) == "ENETUNREACH"
 
 
+@in_both_loops
 def test_a_cancelled_opening_leaves_nothing_behind(lab: Lab, make_nat: MakeNat) -> None:
     nat, box, before = make_nat(), lab.box(), forwarding(lab)
 
