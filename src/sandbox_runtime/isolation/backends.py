@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from sandbox_runtime.errors import InvalidRequest
@@ -16,7 +17,11 @@ NAMES = ("namespaces", "bubblewrap", "none")
 
 def open_backend(name: str, options: BackendOptions) -> AbstractAsyncContextManager[Backend]:
     """To be entered with `async with`. Never falls back to another one."""
-    makers = {"namespaces": NamespacesBackend, "bubblewrap": BubblewrapBackend, "none": NoneBackend}
+    makers: dict[str, Callable[[BackendOptions], AbstractAsyncContextManager[Backend]]] = {
+        "namespaces": NamespacesBackend,
+        "bubblewrap": BubblewrapBackend,
+        "none": NoneBackend,
+    }
     if name not in makers:
         raise InvalidRequest(f"isolation must be one of {', '.join(NAMES)}, not {name!r}")
     return makers[name](options)

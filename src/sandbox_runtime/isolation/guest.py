@@ -24,7 +24,10 @@ WRITABLE: Mapping[str, str] = {
 """Folders of a box that programs may write to, and the name of each in its writable area."""
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_QUESTION = "import json,sys;print(json.dumps([sys.executable,sys.version_info[:2],[sys.prefix,sys.exec_prefix,sys.base_prefix,sys.base_exec_prefix]]))"
+_QUESTION = (
+    "import json, sys; prefixes = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix];"
+    "print(json.dumps([sys.executable, sys.version_info[:2], prefixes]))"
+)
 
 
 @dataclass(frozen=True, slots=True)

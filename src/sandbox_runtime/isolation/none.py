@@ -4,15 +4,14 @@ every answer."""
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
-from collections.abc import Callable
 from types import TracebackType
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground
 from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.kernel import folders
 from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import START
@@ -98,16 +97,5 @@ class NoneBackend:
         return path
 
     def _remove(self, folder: str) -> None:
-        shutil.rmtree(folder, onerror=_make_removable)
+        folders.remove_folder(folder)
         self._ground.keeper.forget_folder(folder)
-
-
-def _make_removable(remove: Callable[..., object], path: str, problem: object) -> None:
-    """A program may have closed its folders even to its owner. Nobody is left in the box to swap them while we open them again."""
-    parent = os.path.dirname(path)
-    os.chmod(parent, 0o700, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else os.chmod(parent, 0o700)
-    if os.path.isdir(path) and not os.path.islink(path):
-        os.chmod(path, 0o700)
-        shutil.rmtree(path, ignore_errors=True)
-    elif os.path.lexists(path):
-        os.unlink(path)

@@ -11,7 +11,7 @@ Theory of operation. Five kinds of process, each with less right than the one be
   with the modules of one preset. It reads requests to open boxes and forks. No guest data ever passes through it, so no
   box can find another's data in the memory it was forked with.
 - init: takes on the layers of one box in order (namespaces, mounts, network, user, capabilities), reports ready, forks a
-  runner, ends and reaps processes, counts denied system calls. It is not dumpable, has no rights, and reads only the server's words.
+  runner, ends and reaps processes, counts denied system calls. Not dumpable, without rights; it hears only the server.
 - runner: waits inside all namespaces for one order (argv, environment, limits and three descriptors), takes on the last layers
   (limits, seccomp, closed descriptors) and becomes the program: by execve, or, when it is the warm interpreter's own
   `python FILE`, by running the file in place.

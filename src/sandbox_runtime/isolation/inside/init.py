@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -22,7 +23,7 @@ class Init:
     """Returns from live() only in a runner that has a warm order to run; everything else ends in _exit."""
 
     def __init__(
-        self, orders: socket.socket, reports: socket.socket, setup: Setup, filter_program: bytes, entries: list[int]
+        self, orders: socket.SocketType, reports: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int]
     ) -> None:
         self.orders = orders
         self.reports = reports
@@ -104,7 +105,7 @@ class Init:
         self.entries = []
 
 
-def enter(orders: socket.socket, reports: socket.socket) -> None:
+def enter(orders: socket.SocketType, reports: socket.SocketType) -> None:
     """The init of a box that something else has made; its setup comes as the first report-side message. Never returns."""
     data, entries = wire.receive(reports)
     if not data:
@@ -119,7 +120,7 @@ def enter(orders: socket.socket, reports: socket.socket) -> None:
 class _Command:
     """The life of one command as init sees it."""
 
-    def __init__(self, init: Init, pid: int, relay: socket.socket) -> None:
+    def __init__(self, init: Init, pid: int, relay: socket.SocketType) -> None:
         self.init = init
         self.pid = pid
         self.relay = relay
@@ -177,7 +178,7 @@ class _Command:
 
     def _take_listener(self) -> None:
         """The runner hands over the seccomp listener just before it becomes the guest's program, then its end closes."""
-        _, passed, _, _ = socket.recv_fds(self.relay, 16, 1, socket.MSG_CMSG_CLOEXEC)
+        _, passed = wire.receive(self.relay)
         self._unregister(self.relay.fileno())
         if passed:
             self.listener = passed[0]
@@ -198,10 +199,8 @@ class _Command:
             self.listener = None
 
     def _unregister(self, descriptor: int) -> None:
-        try:
+        with contextlib.suppress(KeyError):
             self.init.poll.unregister(descriptor)
-        except KeyError:
-            pass
 
     def _report(self) -> None:
         """Written by hand: this is on the way of every answer, and an encoder would be one more thing to wake up."""

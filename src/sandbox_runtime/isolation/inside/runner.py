@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 
 # The module behind `signal`, without its detour over enums: this runs in every box.
-from _signal import SIG_DFL, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ, default_int_handler, set_wakeup_fd
+from _signal import (  # type: ignore[import-not-found]
+    SIG_DFL,
+    SIGCHLD,
+    SIGHUP,
+    SIGINT,
+    SIGPIPE,
+    SIGTERM,
+    SIGXFSZ,
+    default_int_handler,
+    set_wakeup_fd,
+)
 from _signal import signal as _set_signal
 from dataclasses import dataclass
 
@@ -26,7 +37,7 @@ class Order:
 
 
 class Runner:
-    def __init__(self, orders: socket.socket, relay: socket.socket, program: bytes | None, setup: Setup) -> None:
+    def __init__(self, orders: socket.SocketType, relay: socket.SocketType, program: bytes | None, setup: Setup) -> None:
         self.orders = orders
         self.relay = relay
         self.program = program
@@ -58,6 +69,7 @@ class Runner:
             os.setsid()
         _default_signals()
         os.umask(0o022)
+        fresh_randomness()
         if self.setup.has("rlimits"):
             rlimits.apply(rlimits.ALWAYS)
         capabilities.set_dumpable(True)
@@ -105,3 +117,13 @@ def _default_signals() -> None:
     for number in (SIGCHLD, SIGTERM, SIGHUP):
         _set_signal(number, SIG_DFL)
     _set_signal(SIGINT, default_int_handler)
+
+
+def fresh_randomness() -> None:
+    """What was seeded in the spawner would be the same in every box."""
+    random = sys.modules.get("random")
+    if random is not None:
+        random.seed()
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()

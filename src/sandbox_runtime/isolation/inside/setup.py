@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass
 class Setup:
-    """made_by: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" where none are wanted."""
+    """made_by: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" for none at all."""
 
     workdir: str
     writable: dict[str, str]

@@ -19,7 +19,7 @@ from sandbox_runtime.isolation.inside.warm import WarmInterpreter
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
 
 
-def enter(channel: socket.socket, warm: WarmInterpreter) -> Order:
+def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
     """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
     data, _ = wire.receive(channel)
     if not data:
@@ -36,7 +36,7 @@ def enter(channel: socket.socket, warm: WarmInterpreter) -> Order:
     return _Spawner(channel, config, warm).serve()
 
 
-def _pass_gate(channel: socket.socket, config: dict[str, Any]) -> int:
+def _pass_gate(channel: socket.SocketType, config: dict[str, Any]) -> int:
     """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner."""
     if config["rootless"]:
         uid, gid = os.geteuid(), os.getegid()
@@ -46,7 +46,7 @@ def _pass_gate(channel: socket.socket, config: dict[str, Any]) -> int:
     return os.fork()
 
 
-def _guard(channel: socket.socket, spawner: int) -> None:
+def _guard(channel: socket.SocketType, spawner: int) -> None:
     """Live as long as both the server and the spawner do. Never reads: the channel is the spawner's."""
     watched = os.pidfd_open(spawner)
     poll = select.poll()
@@ -59,7 +59,7 @@ def _guard(channel: socket.socket, spawner: int) -> None:
 
 
 class _Spawner:
-    def __init__(self, channel: socket.socket, config: dict[str, Any], warm: WarmInterpreter) -> None:
+    def __init__(self, channel: socket.SocketType, config: dict[str, Any], warm: WarmInterpreter) -> None:
         self.channel = channel
         self.config = config
         self.warm = warm
@@ -162,7 +162,7 @@ class _Spawner:
             os.close(watched)
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
-        orders, reports = (socket.socket(fileno=descriptor) for descriptor in passed[:2])
+        orders, reports = wire.at(passed[0]), wire.at(passed[1])
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
         return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()

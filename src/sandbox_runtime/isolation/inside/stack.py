@@ -1,8 +1,8 @@
 """Hiding the frames below a program, so that its outermost frame has no caller, as in an interpreter that was started for it.
 
 CPython links each frame to the one that was current when it began. Where the thread state keeps the current frame differs between
-versions (in the thread state itself from 3.13 on, behind a pointer before), so the place is looked for once, by value, reading through
-/proc/self/mem, which answers a wrong address with an error instead of a crash. Where it is not found nothing is hidden and
+versions (in the thread state itself from 3.13 on, behind a pointer before), so the place is looked for once, by value, through /proc/self/mem,
+which answers a wrong address with an error instead of a crash. Where it is not found nothing is hidden and
 only programs that walk the whole stack see two frames more.
 """
 

@@ -3,25 +3,23 @@
 Kept as small as it can be: its frame lies below every warm program, and its `__main__` becomes theirs.
 """
 
-_pristine = dict(globals())
+_pristine = {**globals(), "__doc__": None}
 
 
-def _enter() -> object:
+def _enter():  # type: ignore[no-untyped-def]
     import os
-    import socket
     import sys
 
-    code = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-    sys.path[0] = code
-    from sandbox_runtime.isolation.inside import init, spawner, warm
+    sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
+    from sandbox_runtime.isolation.inside import init, spawner, warm, wire
 
-    channels = [socket.socket(fileno=int(number)) for number in sys.argv[2].split(",")]
+    channels = [wire.at(int(number)) for number in sys.argv[2].split(",")]
     if sys.argv[1] == "init":
-        return init.enter(*channels)
+        init.enter(*channels)
     del _pristine["__file__"]
     interpreter = warm.WarmInterpreter(_pristine)
     return interpreter, spawner.enter(channels[0], interpreter)
 
 
-_warm, _order = _enter()  # type: ignore[misc]
+_warm, _order = _enter()  # type: ignore[no-untyped-call]
 _warm.run(_order)

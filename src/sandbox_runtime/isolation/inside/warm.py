@@ -1,10 +1,10 @@
 """`python FILE` without starting Python: the file runs in a fork of an interpreter that is warm already.
 
-Nothing the program can ordinarily look at tells the difference: `__main__` and its names, `sys.argv`, the path, tracebacks and the
+Nothing the program can ordinarily look at tells the difference: `__main__` and its names, `sys.argv`, the path, tracebacks, the
 frame stack, SystemExit and exit codes, atexit, threads, the order of last words at exit, random state. What stays different is
 told in docs/concepts/isolation.md (one hash seed per spawner; modules of the preset are in `sys.modules` from the start).
 
-The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and co_filename
+The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors, co_filename
 are as they always are. At the end the steps of Py_Finalize that a program can observe are taken; tearing down modules
 that were loaded before the program began is left out, which is why an exit costs no time with pandas loaded.
 """
@@ -89,7 +89,6 @@ class WarmInterpreter:
         sys.path[0:0] = [folder]
         if self._title is not None:
             self._title.set(order.argv)
-        _fresh_randomness()
         return path
 
     def _fresh_main(self, path: str) -> dict[str, Any]:
@@ -227,16 +226,6 @@ def _hide_our_modules() -> list[ModuleType]:
     if linecache is not None:
         linecache.cache.clear()
     return [sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] == "sandbox_runtime"]
-
-
-def _fresh_randomness() -> None:
-    """What was seeded in the spawner would be the same in every box."""
-    random = sys.modules.get("random")
-    if random is not None:
-        random.seed()
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed()
 
 
 class _ProcessTitle:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 MAX_MESSAGE_BYTES = 192 * 1024
 MAX_DESCRIPTORS = 10
 _MARSHAL_VERSION = 2
+_FAMILY, _KIND = int(socket.AF_UNIX), int(socket.SOCK_SEQPACKET)
 _ROOM_BYTES = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
 
 Message = dict[str, Any]
@@ -39,6 +40,11 @@ def pair() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
+def at(descriptor: int) -> socket.SocketType:
+    """One end of a pair, by its descriptor. The plain type: the one above it would look up families and kinds in every box."""
+    return socket.SocketType(_FAMILY, _KIND, 0, descriptor)
+
+
 def for_box(message: Message) -> bytes:
     return marshal.dumps(message, _MARSHAL_VERSION)
 
@@ -59,7 +65,7 @@ def from_server(data: bytes) -> Message:
     return message
 
 
-def send(sock: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> None:
+def send(sock: socket.SocketType, data: bytes, descriptors: Sequence[int] = ()) -> None:
     if descriptors:
         passed = struct.pack(f"{len(descriptors)}i", *descriptors)
         sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
@@ -67,7 +73,7 @@ def send(sock: socket.socket, data: bytes, descriptors: Sequence[int] = ()) -> N
         sock.send(data)
 
 
-def receive(sock: socket.socket) -> tuple[bytes, list[int]]:
+def receive(sock: socket.SocketType) -> tuple[bytes, list[int]]:
     """The next packet and its descriptors, closed on exec; empty when the other end is closed."""
     data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ROOM_BYTES, socket.MSG_CMSG_CLOEXEC)
     descriptors: list[int] = []

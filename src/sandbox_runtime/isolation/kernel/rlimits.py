@@ -42,7 +42,8 @@ def plan(
     processes: int | None = None,
     memory_bytes: int | None = None,
 ) -> list[Limit]:
-    """What a command has besides ALWAYS. processes and memory_bytes only where no cgroup holds them: here they bound a user and a single process, not a command.
+    """What a command has besides ALWAYS. processes and memory_bytes only where no cgroup holds them: here they bound a user and a
+    single process, not a command.
 
     Memory is bounded by what a process can write privately (DATA). Shared mappings escape that, so the address space is bounded
     too, but loosely: node, java and go reserve gigabytes that they never touch.
