@@ -66,6 +66,7 @@ class InitBox:
         self._busy = False
         self._used = False
         self._alive = True
+        self._running: RunningCommand | None = None
         self._closing: asyncio.Future[None] | None = None
 
     async def get_ready(self) -> None:
@@ -74,11 +75,15 @@ class InitBox:
         if received.message is None or not received.message.get("ready"):
             raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
         self.files_fd, own_process = received.descriptors
-        if self.pidfd < 0:
-            self.pidfd = own_process
-        else:
-            os.close(own_process)
+        self.hold(own_process)
         await self._meet_runner()
+
+    def hold(self, pidfd: int) -> None:
+        """Init's process, by whichever way it was learnt first."""
+        if self.pidfd < 0:
+            self.pidfd = pidfd
+        else:
+            os.close(pidfd)
 
     async def _meet_runner(self) -> None:
         hello = await self.orders.receive(OPEN_TIMEOUT_S)
@@ -110,6 +115,7 @@ class InitBox:
             self._set_limits(command.limits)
             running = RunningCommand(self, command, self._group, sink, interactive)
             running.begin(self._order(command))
+            self._running = running
         except BaseException:
             self._busy = False
             raise
@@ -191,11 +197,15 @@ class InitBox:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
         self.kill_now()
         try:
             if self.pidfd >= 0:
                 await wait_readable(self.pidfd, DEATH_TIMEOUT_S)
         finally:
+            if self._running is not None:
+                self._running.abandon()
             try:
                 await self._drop_group()
                 if self.link is not None:

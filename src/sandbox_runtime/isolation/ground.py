@@ -92,6 +92,7 @@ class Ground:
         received = await box.reports.receive(OPEN_TIMEOUT_S)
         if received.message is None or not received.message.get("network"):
             raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+        box.hold(received.descriptors.pop())
         if self._nat is None:
             self._nat = Nat(self.options.nat)
             await self._nat.sweep()

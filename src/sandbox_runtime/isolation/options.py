@@ -9,11 +9,11 @@ from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.model.limits import MIB
 
 STANDARD_MODULES = (
-    "abc", "argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "cmath", "collections", "contextlib", "copy",
-    "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect", "io",
-    "itertools",    "json", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "queue", "random", "re", "shutil", "statistics",
-    "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing",
-    "unittest", "uuid", "warnings", "zlib",
+    "abc", "argparse", "array", "ast", "asyncio", "base64", "bisect", "calendar", "cmath", "collections", "contextlib",
+    "copy", "csv", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "inspect",
+    "io", "itertools", "json", "logging", "math", "numbers", "operator", "os", "pathlib", "pprint", "queue", "random", "re",
+    "shutil", "statistics", "string", "struct", "subprocess", "sys", "tempfile", "textwrap", "threading", "time",
+    "traceback", "types", "typing", "unittest", "uuid", "warnings", "zlib",
 )  # fmt: skip
 """Modules of the standard library that programs use most: a fork has them for nothing."""
 

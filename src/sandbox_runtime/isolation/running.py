@@ -106,7 +106,15 @@ class RunningCommand:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
 
     async def wait(self) -> Outcome:
-        report = await asyncio.shield(self._ended)
+        return self._settle(await asyncio.shield(self._ended))
+
+    def abandon(self) -> None:
+        """The box is dead: whatever has not been concluded is concluded now, so that nothing stays open."""
+        if not self._ended.done():
+            self._finish(None)
+        self._settle(self._ended.result())
+
+    def _settle(self, report: wire.Message | None) -> Outcome:
         if self._outcome is None:
             self._outcome = self._conclude(report)
         return self._outcome

@@ -100,6 +100,7 @@ class _Spawner:
         init.prepare_signals()
         init.settle_environment(self.setup)
         self.warm.preloaded()
+        self.warm.title.set(["sandbox-spawner"])
 
     def _folders(self) -> list[str]:
         own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
@@ -165,6 +166,7 @@ class _Spawner:
         orders, reports = wire.at(passed[0]), wire.at(passed[1])
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
+        self.warm.title.set(["sandbox-init"])
         return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()
 
 
