@@ -1,0 +1,59 @@
+"""How much is measured: which sections, how often, for how long."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+
+SECTIONS = ("memory", "single", "load", "data", "soak")
+TITLES = {
+    "memory": "memory of idle boxes",
+    "single": "single runs",
+    "load": "runs under load",
+    "data": "runs that import numpy and pandas",
+    "soak": "leftovers and growth after many runs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    rounds: int = 80
+    """Turns that each contender of the single runs gets."""
+    warmup_rounds: int = 3
+    windows: int = 3
+    window_s: float = 1.2
+    """Each load has so many windows of so many seconds."""
+    window_warmup_s: float = 0.3
+    data_rounds: int = 5
+    soak_runs: int = 500
+    sections: tuple[str, ...] = SECTIONS
+
+    def asked(self, *, rounds: int | None, seconds: float | None, soak_runs: int | None, only: Sequence[str]) -> Effort:
+        """This effort with what a caller wants otherwise; None and an empty list leave it as it is."""
+        for name in only:
+            if name not in SECTIONS:
+                raise InvalidRequest(f"{name!r} is nothing that is measured; there are {', '.join(SECTIONS)}")
+        changed: dict[str, Any] = {}
+        if rounds is not None:
+            changed["rounds"] = int(_checked("runs", rounds, 1))
+        if seconds is not None:
+            changed["window_s"] = _checked("seconds", seconds, 0.1) / self.windows
+        if soak_runs is not None:
+            changed["soak_runs"] = int(_checked("soak", soak_runs, 1))
+        if only:
+            changed["sections"] = tuple(name for name in SECTIONS if name in only)
+        return dataclasses.replace(self, **changed)
+
+
+FULL = Effort()
+QUICK = Effort(rounds=15, warmup_rounds=1, windows=1, window_s=1.2, data_rounds=2, soak_runs=60)
+
+
+def _checked(name: str, asked: float, least: float) -> float:
+    if not asked >= least:
+        raise InvalidRequest(f"--{name} must be at least {least:g}, not {asked:g}")
+    return asked

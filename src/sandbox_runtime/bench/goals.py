@@ -1,0 +1,93 @@
+"""The figures to reach, as data, and how each is judged. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sandbox_runtime.bench.samples import Timing
+
+
+class Met(StrEnum):
+    hope = "hope"
+    bar = "bar"
+    missed = "missed"
+    unknown = "unknown"
+    """Not measured here, or nothing was asked of it."""
+
+
+class Kind(StrEnum):
+    faster = "faster"
+    """The baseline's p50 divided by ours."""
+    more = "more"
+    """Our runs per second divided by the baseline's."""
+    bytes = "bytes"
+    number = "number"
+    share = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Of faster and more, bar and hope are ratios to reach; of the others, the most that it may be. None: told, not judged."""
+
+    name: str
+    title: str
+    kind: Kind
+    bar: float | None
+    hope: float | None
+    ours: str
+    baseline: str = ""
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.kind in (Kind.faster, Kind.more)
+
+
+MB = 1_000_000
+GOALS = (
+    Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
+    Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
+    Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare"),
+    Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
+    Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
+    Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
+    Goal("leftovers", "left over after many rough runs", Kind.number, 0, 0, "leftovers"),
+    Goal("growth", "growth of the server over those", Kind.share, 0.05, 0.005, "growth"),
+)
+PEER_GOALS = (
+    Goal("peer", "run over HTTP, back to back, against the peer", Kind.faster, None, None, "http_1", "peer_1"),
+    Goal("peer_throughput", "HTTP throughput, 16 at once, against the peer", Kind.more, None, None, "http_16", "peer_16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    goal: Goal
+    value: float | None
+    met: Met
+
+
+def judge(timings: Mapping[str, Timing], values: Mapping[str, float], goals: tuple[Goal, ...] = GOALS) -> list[Judged]:
+    found = [(goal, _value(goal, timings, values)) for goal in goals]
+    return [Judged(goal, value, _met(goal, value)) for goal, value in found]
+
+
+def _value(goal: Goal, timings: Mapping[str, Timing], values: Mapping[str, float]) -> float | None:
+    if not goal.is_ratio:
+        return values.get(goal.ours)
+    ours, baseline = timings.get(goal.ours), timings.get(goal.baseline)
+    if ours is None or baseline is None:
+        return None
+    if goal.kind is Kind.faster:
+        return baseline.p50_s / ours.p50_s
+    return ours.per_s / baseline.per_s if ours.per_s and baseline.per_s else None
+
+
+def _met(goal: Goal, value: float | None) -> Met:
+    if value is None or goal.bar is None or goal.hope is None:
+        return Met.unknown
+    sense = 1 if goal.is_ratio else -1
+    if value * sense >= goal.hope * sense:
+        return Met.hope
+    return Met.bar if value * sense >= goal.bar * sense else Met.missed

@@ -1,0 +1,174 @@
+"""How the figures of a bench run are shown: progress while it runs, tables at the end."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from sandbox_runtime.bench.goals import Goal, Judged, Kind, Met
+from sandbox_runtime.bench.report import Report
+from sandbox_runtime.bench.samples import Timing
+
+_NOTHING = "-"
+_MET = {Met.hope: "[bold green]hope", Met.bar: "[green]bar", Met.missed: "[red]missed", Met.unknown: "[dim]-"}
+_MB = 1_000_000
+_WIDE = 150
+
+
+class Shown:
+    """A bar for what is being measured, on standard error, gone when all is done."""
+
+    def __init__(self) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._progress.stop()
+
+    def begin(self, title: str, steps: int) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, visible=False)
+        self._task = self._progress.add_task(title, total=steps)
+
+    def step(self) -> None:
+        if self._task is not None:
+            self._progress.advance(self._task)
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    console = console or _console()
+    console.print(_machine(report))
+    console.print(_goals_table(report))
+    console.print(_timings_table(report))
+    for line in [*_memory_lines(report), *_soak_lines(report)]:
+        console.print(line)
+    for name, reason in report.skipped.items():
+        console.print(f"[yellow]skipped[/] {name}: {reason}", highlight=False)
+    for name, reason in report.failed.items():
+        console.print(f"[red]failed[/] {name}: {reason}", highlight=False)
+
+
+def _console() -> Console:
+    """Where the output goes to a file or a pipe there is no edge to fold at."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_WIDE)
+
+
+def _machine(report: Report) -> str:
+    facts = report.machine
+    off = f", without {', '.join(facts['layers_off'])}" if facts["layers_off"] else ""
+    return (
+        f"sandbox-runtime {report.version} · {facts['backend']}{off} · {facts['cores_allowed']} cores · "
+        f"Linux {facts['kernel']} · Python {facts['python']}, guest {facts['guest_version']} · cgroup {facts['cgroup']} · "
+        f"load {facts['load_average'][0]:.2f} · {report.took_s:.0f} s"
+    )
+
+
+def _goals_table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE, title="Figures and their goals", title_justify="left")
+    table.add_column("what")
+    for title in ("ours p50 / p95 / p99", "per second", "baseline", "ratio", "bar", "hope"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("met?")
+    for one in report.judged():
+        if one.value is not None or not report.partial:
+            table.add_row(*_goal_row(one, report))
+    return table
+
+
+def _goal_row(one: Judged, report: Report) -> list[str]:
+    goal, ours = one.goal, report.timings.get(one.goal.ours)
+    if not goal.is_ratio:
+        return [_titled(goal, report), _amount(goal, one.value), _NOTHING, _NOTHING, _NOTHING, *_marks(goal), _MET[one.met]]
+    baseline = report.timings.get(goal.baseline)
+    told = "" if baseline is None else f"{_baseline_figure(goal, baseline)} {goal.baseline}"
+    ratio = _NOTHING if one.value is None else _times(one.value)
+    return [goal.title, _percentiles(ours), _rate(ours), told or _NOTHING, ratio, *_marks(goal), _MET[one.met]]
+
+
+def _titled(goal: Goal, report: Report) -> str:
+    if goal.kind is Kind.bytes and report.memory:
+        return f"{goal.title} (PSS, {max(one.boxes for one in report.memory)} boxes)"
+    runs = report.soaked.runs if report.soaked else None
+    return goal.title if runs is None or goal.kind is Kind.bytes else f"{goal.title} ({runs})"
+
+
+def _marks(goal: Goal) -> list[str]:
+    sign = "≥ " if goal.is_ratio else "≤ "
+    return [_NOTHING if mark is None else sign + _amount(goal, mark) for mark in (goal.bar, goal.hope)]
+
+
+def _amount(goal: Goal, value: float | None) -> str:
+    if value is None:
+        return _NOTHING
+    if goal.is_ratio:
+        return _times(value)
+    if goal.kind is Kind.bytes:
+        return f"{value / _MB:.1f} MB"
+    return f"{value:.1%}" if goal.kind is Kind.share else f"{value:g}"
+
+
+def _times(value: float) -> str:
+    return f"{value:.0f}x" if value >= 20 or value == int(value) else f"{value:.1f}x"
+
+
+def _baseline_figure(goal: Goal, baseline: Timing) -> str:
+    return f"{_rate(baseline)}/s" if goal.kind is Kind.more else _ms(baseline.p50_s)
+
+
+def _timings_table(report: Report) -> Table:
+    table = Table(box=box.SIMPLE, title="All contenders", title_justify="left")
+    table.add_column("name", style="dim")
+    table.add_column("what")
+    for title in ("p50", "p95", "p99", "per second", "samples"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for timing in report.timings.values():
+        figures = [_ms(timing.at(share)) for share in (0.50, 0.95, 0.99)]
+        table.add_row(timing.name, timing.title, *figures, _rate(timing), str(len(timing.samples_s)))
+    return table
+
+
+def _memory_lines(report: Report) -> list[str]:
+    return [
+        f"{one.boxes} idle boxes: {one.pss_bytes / _MB:.2f} MB each (PSS), {one.private_bytes / _MB:.2f} MB of it private; "
+        f"each added {one.added_bytes / _MB:.2f} MB in all; spawners {one.spawners_pss_bytes / _MB:.1f} MB"
+        for one in report.memory
+    ]
+
+
+def _soak_lines(report: Report) -> list[str]:
+    soaked = report.soaked
+    if soaked is None:
+        return []
+    left = soaked.leftovers
+    return [
+        f"after {soaked.runs} runs in {soaked.took_s:.1f} s: {left.processes} processes, {left.mounts} mounts, "
+        f"{left.cgroups} cgroups, {left.descriptors} descriptors, {left.folders} files or folders left; "
+        f"{soaked.wrong} wrong answers; "
+        f"server {soaked.server_bytes_before / _MB:.1f} → {soaked.server_bytes_after / _MB:.1f} MB"
+    ]
+
+
+def _percentiles(timing: Timing | None) -> str:
+    if timing is None:
+        return _NOTHING
+    return " / ".join(_ms(timing.at(share)).removesuffix(" ms") for share in (0.50, 0.95, 0.99)) + " ms"
+
+
+def _ms(seconds: float) -> str:
+    milliseconds = seconds * 1000
+    return f"{milliseconds:.0f} ms" if milliseconds >= 100 else f"{milliseconds:.{1 if milliseconds >= 10 else 2}f} ms"
+
+
+def _rate(timing: Timing | None) -> str:
+    return _NOTHING if timing is None or timing.per_s is None else f"{timing.per_s:.0f}"
