@@ -1,0 +1,85 @@
+"""`sandbox serve` as a process: it serves, and it leaves nothing behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.cli.commands import COMMAND, clean_environment, sandbox
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def server(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    command = [*COMMAND, "serve", "--port", str(port), "--set", f"state_dir={tmp_path}", "--set", "log_format=json"]
+    with subprocess.Popen(command, env=clean_environment(), stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        try:
+            answering(port, process)
+            yield process
+        finally:
+            process.kill()
+
+
+def answering(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+            return
+        except httpx.TransportError:
+            time.sleep(0.05)
+    pytest.fail("the server did not come up")
+
+
+def descendants(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split()
+    return [below for child in map(int, found) for below in (child, *descendants(child))]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_it_serves_and_stops_without_leaving_a_process(server: subprocess.Popen[bytes], port: int) -> None:
+    job = {"code": "print(sum(range(10)))", "language": "python"}
+    answer = httpx.post(f"http://127.0.0.1:{port}/run_code", json=job, timeout=60).json()
+    assert (answer["status"], answer["run_result"]["stdout"]) == ("Success", "45\n")
+    below = descendants(server.pid)
+    assert below
+    server.send_signal(signal.SIGTERM)
+    _, log = server.communicate(timeout=60)
+    assert not [pid for pid in below if alive(pid)]
+    assert b"sum(range" not in log and b"Traceback" not in log
+
+
+def test_a_body_over_the_bound_is_refused_on_the_wire_before_it_is_sent(server: subprocess.Popen[bytes], port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
+        wire.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999\r\n\r\n")
+        assert wire.recv(4096).startswith(b"HTTP/1.1 413 ")
+
+
+def test_garbage_on_the_wire_is_refused(server: subprocess.Popen[bytes], port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
+        wire.sendall(b"\x00\xff garbage\r\n\r\n")
+        assert wire.recv(4096).startswith(b"HTTP/1.1 400 ")
+    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+
+
+def test_an_exposed_server_without_a_key_does_not_start() -> None:
+    done = sandbox("serve", "--host", "0.0.0.0")
+    assert done.returncode == 64 and b"api_key" in done.stderr and b"Traceback" not in done.stderr
