@@ -137,5 +137,6 @@ def options_of(settings: Settings) -> BackendOptions:
         state_dir=settings.state_dir,
         presets={STD: STANDARD_MODULES, name: modules},
         keep_bytes=settings.output_keep_bytes,
+        usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
         box_uid_base=settings.box_uid_base,
     )

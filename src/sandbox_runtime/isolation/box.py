@@ -36,6 +36,7 @@ class Furnishing:
     writable: Mapping[str, str]
     keep_bytes: int
     place: Place
+    usual_limits: Limits
     bounded_disk: bool = True
     """Whether the writable area is a file system of its own, so that its figures are the box's."""
     warm_python: str | None = None
@@ -77,6 +78,7 @@ class InitBox:
         self.files_fd, own_process = received.descriptors
         self.hold(own_process)
         await self._meet_runner()
+        self._set_limits(self.furnishing.usual_limits)
 
     def hold(self, pidfd: int) -> None:
         """Init's process, by whichever way it was learnt first."""

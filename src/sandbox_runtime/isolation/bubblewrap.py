@@ -64,6 +64,7 @@ class BubblewrapBackend:
             writable=WRITABLE,
             keep_bytes=self._options.keep_bytes,
             place=self._ground.place,
+            usual_limits=self._options.usual_limits,
         )
         return await launch(
             self._ground,

@@ -83,6 +83,7 @@ class NamespacesBackend:
             writable=WRITABLE,
             keep_bytes=self._options.keep_bytes,
             place=self._ground.place,
+            usual_limits=self._options.usual_limits,
             warm_python=self._ground.guest.python,
         )
 

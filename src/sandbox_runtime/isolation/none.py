@@ -69,6 +69,7 @@ class NoneBackend:
             writable={os.path.join(folder, name): name for name in FOLDERS},
             keep_bytes=self._options.keep_bytes,
             place=self._ground.place,
+            usual_limits=self._options.usual_limits,
             bounded_disk=False,
         )
         return await launch(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sandbox_runtime.isolation.nat import NatOptions
+from sandbox_runtime.model import Limits
 from sandbox_runtime.model.limits import MIB
 
 STANDARD_MODULES = (
@@ -28,6 +29,8 @@ class BackendOptions:
     """Name of a preset → modules its warm interpreter has loaded."""
     keep_bytes: int = 8 * MIB
     """What is kept of each output stream of a command, head and tail together."""
+    usual_limits: Limits = field(default_factory=Limits)
+    """Those that most commands have: set on a box while it waits, so that a command with these need not."""
     box_uid_base: int = 200_000
     """As root each box runs as a host user of its own: this number plus its slot."""
     box_slots: int = 4096

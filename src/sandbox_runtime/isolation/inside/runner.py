@@ -20,6 +20,7 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as _set_signal
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.setup import Setup
@@ -96,12 +97,10 @@ class Runner:
             descriptors.close_from(3)
 
     def _execute(self, message: wire.Message) -> None:
-        for number in (SIGPIPE, SIGXFSZ, SIGINT):
-            _set_signal(number, SIG_DFL)
         if self.setup.has("descriptors"):
             descriptors.close_on_exec_from(3)
         try:
-            os.execvpe(message["argv"][0], message["argv"], {**os.environ, **message["env"]})
+            execute(message["argv"], message["env"])
         except OSError as error:
             self._fail(error)
 
@@ -109,6 +108,13 @@ class Runner:
         number = error.errno if isinstance(error, OSError) else None
         wire.send(self.orders, wire.to_server({"not_started": str(error), "errno": number}))
         os._exit(127)
+
+
+def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Become the program, which finds signals as a shell would hand them on, not as this interpreter has set them."""
+    for number in (SIGPIPE, SIGXFSZ, SIGINT):
+        _set_signal(number, SIG_DFL)
+    os.execvpe(argv[0], argv, {**os.environ, **env})
 
 
 def _default_signals() -> None:
@@ -127,3 +133,9 @@ def fresh_randomness() -> None:
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.current_process().authkey = os.urandom(32)
+    process = sys.modules.get("multiprocessing.process")
+    if process is not None:
+        process.current_process().authkey = os.urandom(32)

@@ -1,9 +1,10 @@
-"""Hiding the frames below a program, so that its outermost frame has no caller, as in an interpreter that was started for it.
+"""Calling with nothing below on the frame stack, so that a program's outermost frame has no caller, as in an interpreter of its own.
 
-CPython links each frame to the one that was current when it began. Where the thread state keeps the current frame differs between
-versions (in the thread state itself from 3.13 on, behind a pointer before), so the place is looked for once, by value, through /proc/self/mem,
-which answers a wrong address with an error instead of a crash. Where it is not found nothing is hidden and
-only programs that walk the whole stack see two frames more.
+CPython links each frame to the one that was current when it began. Where the current one is kept differs between versions: in the
+thread state itself (3.10, and again from 3.13 on), or in a structure that the thread state points to. So the place is looked for once,
+by value, reading through /proc/self/mem, which answers a wrong address with an error instead of a crash. Two frames are asked for, so
+that no word is taken for it that holds one of them by chance. Where the place is not found nothing is hidden: programs that walk the
+whole stack then see a few frames more.
 """
 
 from __future__ import annotations
@@ -12,63 +13,79 @@ import ctypes
 import os
 import struct
 import sys
+from collections.abc import Callable
+from typing import Any
 
 _WORDS = 40
 _FRAME_FIELD = 24
+_FRAMES_HOLD_THEIR_DATA = sys.version_info < (3, 11)
+
+Place = tuple[int, int]
+"""Address of a word, and either -1 or, where the word is a pointer, the distance from where it points to the word in question."""
+
+_call_object = ctypes.pythonapi.PyObject_CallObject
+_call_object.restype = ctypes.py_object
+_call_object.argtypes = (ctypes.py_object, ctypes.py_object)
 
 
 class FrameStack:
-    """Where this interpreter keeps its current frame."""
+    """The frame stack of the thread that looked for it."""
 
-    def __init__(self, place: int | None, behind_pointer: bool) -> None:
+    def __init__(self, place: Place | None) -> None:
         self._place = place
-        self._behind_pointer = behind_pointer
 
     @classmethod
     def find(cls) -> FrameStack:
-        frame = sys._getframe()
         try:
             memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            return cls(None, False)
+            return cls(None)
         try:
-            return cls(*_find_place(memory, _word(memory, id(frame) + _FRAME_FIELD)))
+            found = _places(memory) & _places_deeper(memory)
         finally:
             os.close(memory)
+        return cls(found.pop() if len(found) == 1 else None)
 
-    def slot(self) -> ctypes.c_void_p:
-        """The word that holds the current frame, in effect until the next call of anything written in Python.
-
-        Setting its value to None cuts the stack there. Where the place is unknown, a word that nobody reads.
-        """
+    def call(self, function: Callable[..., object], *arguments: object) -> Any:
+        """Between cutting the stack and mending it nothing written in Python may be called from here but the function itself."""
         if self._place is None:
-            return ctypes.c_void_p()
-        if not self._behind_pointer:
-            return ctypes.c_void_p.from_address(self._place)
-        pointer = ctypes.c_void_p.from_address(self._place).value
-        return ctypes.c_void_p.from_address(pointer) if pointer else ctypes.c_void_p()
+            return function(*arguments)
+        address, distance = self._place
+        current, call = ctypes.c_void_p.from_address(address), _call_object
+        if distance >= 0:
+            current = ctypes.c_void_p.from_address((current.value or 0) + distance)
+        kept = current.value
+        try:
+            current.value = None
+            return call(function, arguments)
+        finally:
+            current.value = kept
 
 
-def _find_place(memory: int, frame: int | None) -> tuple[int | None, bool]:
-    """The word of the thread state that holds `frame`, or that points to the word which does."""
-    get = ctypes.pythonapi.PyThreadState_Get
-    get.restype = ctypes.c_void_p
-    state: int = get()
-    places = range(state, state + 8 * _WORDS, 8)
-    if frame:
-        for place in places:
-            if _word(memory, place) == frame:
-                return place, False
-        for place in places:
-            word = _word(memory, place)
-            if word and _word(memory, word) == frame:
-                return place, True
-    return None, False
+def _places(memory: int) -> set[Place]:
+    """Words that hold the frame of this very call. They would hold another while a function was called, so none is."""
+    frame = sys._getframe()
+    wanted = id(frame)
+    if not _FRAMES_HOLD_THEIR_DATA:
+        (wanted,) = struct.unpack("Q", os.pread(memory, 8, wanted + _FRAME_FIELD))
+    state = _thread_state()
+    words = struct.unpack(f"{_WORDS}Q", os.pread(memory, 8 * _WORDS, state))
+    found = set()
+    for number, word in enumerate(words):
+        if word == wanted:
+            found.add((state + 8 * number, -1))
+        try:
+            behind = struct.unpack("QQ", os.pread(memory, 16, word))
+        except (OSError, OverflowError, struct.error):
+            continue
+        if wanted in behind:
+            found.add((state + 8 * number, 8 * behind.index(wanted)))
+    return found
 
 
-def _word(memory: int, address: int) -> int | None:
-    try:
-        data = os.pread(memory, 8, address)
-    except (OSError, OverflowError):
-        return None
-    return int(struct.unpack("Q", data)[0]) if len(data) == 8 else None
+def _places_deeper(memory: int) -> set[Place]:
+    return _places(memory)
+
+
+_thread_state = ctypes.pythonapi.PyThreadState_Get
+_thread_state.restype = ctypes.c_void_p

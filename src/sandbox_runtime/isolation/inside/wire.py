@@ -17,6 +17,9 @@ MAX_MESSAGE_BYTES = 192 * 1024
 MAX_DESCRIPTORS = 10
 _MARSHAL_VERSION = 2
 _FAMILY, _KIND = int(socket.AF_UNIX), int(socket.SOCK_SEQPACKET)
+_PASSED = (int(socket.SOL_SOCKET), int(socket.SCM_RIGHTS))
+_CLOSE_ON_EXEC = int(socket.MSG_CMSG_CLOEXEC)
+_CUT_SHORT = int(socket.MSG_TRUNC | socket.MSG_CTRUNC)
 _ROOM_BYTES = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
 
 Message = dict[str, Any]
@@ -67,20 +70,19 @@ def from_server(data: bytes) -> Message:
 
 def send(sock: socket.SocketType, data: bytes, descriptors: Sequence[int] = ()) -> None:
     if descriptors:
-        passed = struct.pack(f"{len(descriptors)}i", *descriptors)
-        sock.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
+        sock.sendmsg([data], [(*_PASSED, struct.pack(f"{len(descriptors)}i", *descriptors))])
     else:
         sock.send(data)
 
 
 def receive(sock: socket.SocketType) -> tuple[bytes, list[int]]:
     """The next packet and its descriptors, closed on exec; empty when the other end is closed."""
-    data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ROOM_BYTES, socket.MSG_CMSG_CLOEXEC)
+    data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ROOM_BYTES, _CLOSE_ON_EXEC)
     descriptors: list[int] = []
     for level, kind, passed in ancillary:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+        if (level, kind) == _PASSED:
             descriptors += struct.unpack(f"{len(passed) // 4}i", passed[: len(passed) // 4 * 4])
-    if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+    if flags & _CUT_SHORT:
         raise Truncated(descriptors)
     return data, descriptors
 

@@ -1,0 +1,232 @@
+"""The last steps of an interpreter, as Py_Finalize takes them, for one that was forked warm.
+
+Every step that a program can observe is taken, in the same order and with nothing below it on the frame stack: telling of an
+exception nobody caught, waiting for threads, atexit, flushing, the end of the program's modules and objects. Tearing down
+what was loaded before the program began is left out, which is why an exit costs no time with pandas loaded.
+
+By now the program may have changed whatever it could reach. So everything needed here is bound when this module is loaded, and
+the builtins are a copy of our own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import builtins
+import contextlib
+import ctypes
+import gc
+import os
+import signal
+import sys
+import weakref
+from types import ModuleType, SimpleNamespace, TracebackType
+from typing import Any
+
+from sandbox_runtime.isolation.inside.stack import FrameStack
+
+globals()["__builtins__"] = dict(vars(builtins))
+
+_FLUSH_FAILED = 120
+_NEVER_S = 1000.0
+_FORGOTTEN = (
+    *("path", "argv", "ps1", "ps2", "last_type", "last_value", "last_traceback", "last_exc"),
+    *("path_hooks", "path_importer_cache", "meta_path"),
+)
+"""Names of sys that are dropped before anything else."""
+
+_exit, _kill, _getpid, _set_signal = os._exit, os.kill, os.getpid, signal.signal
+_display, _default_unraisable = sys.__excepthook__, sys.__unraisablehook__
+_collect, _gc_is_enabled, _run_atexit = gc.collect, gc.isenabled, atexit._run_exitfuncs
+_settrace, _setprofile, _set_switch_interval = sys.settrace, sys.setprofile, sys.setswitchinterval
+_modules = sys.modules
+_sys_names = sys.__dict__
+_builtin_names = builtins.__dict__
+_own_streams = (sys.__stdout__, sys.__stderr__)
+_flush_c_streams = ctypes.CDLL(None).fflush
+_write_stderr = ctypes.pythonapi.PySys_WriteStderr
+_MISSING = object()
+_OUR_MODULES = __name__.rpartition(".")[0]
+
+
+class Leaving:
+    """Made before the program begins."""
+
+    def __init__(self, stack: FrameStack) -> None:
+        self._stack = stack
+        self.keep_what_is_loaded()
+
+    def keep_what_is_loaded(self) -> None:
+        self._kept_modules = frozenset(_modules)
+        self._kept_names = frozenset(_sys_names) | frozenset(_builtin_names)
+
+    def tell(self, failure: BaseException | None) -> int:
+        """What the interpreter says about an exception nobody caught; the exit status, or a signal as a negative number."""
+        self._flush_quietly()
+        if failure is None:
+            return 0
+        if isinstance(failure, SystemExit):
+            return self._exit_status(failure)
+        trace = failure.__traceback__ = _without_ours(failure.__traceback__)
+        _sys_names.update(last_type=type(failure), last_value=failure, last_traceback=trace)
+        if sys.version_info >= (3, 12):
+            _sys_names["last_exc"] = failure
+        status = self._call_hook(failure, trace)
+        if status is not None:
+            return status
+        return -signal.SIGINT if isinstance(failure, KeyboardInterrupt) else 1
+
+    def _call_hook(self, failure: BaseException, trace: TracebackType | None) -> int | None:
+        """An exit status where the hook asked for one."""
+        hook = _sys_names.get("excepthook", _MISSING)
+        if hook is _MISSING:
+            _write_stderr(b"sys.excepthook is missing\n")
+            self._stack.call(_display, type(failure), failure, trace)
+            return None
+        try:
+            self._stack.call(hook, type(failure), failure, trace)
+        except SystemExit as error:
+            return self._exit_status(error)
+        except BaseException as error:
+            error.__traceback__ = _without_ours(error.__traceback__)
+            _write_stderr(b"Error in sys.excepthook:\n")
+            self._stack.call(_display, type(error), error, error.__traceback__)
+            _write_stderr(b"\nOriginal exception was:\n")
+            self._stack.call(_display, type(failure), failure, trace)
+        return None
+
+    def _exit_status(self, error: SystemExit) -> int:
+        code: object = error
+        with contextlib.suppress(Exception):
+            code = error.code
+        if code is None:
+            return 0
+        if isinstance(code, int):
+            return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
+        stream = _sys_names.get("stderr")
+        if stream is not None:
+            with contextlib.suppress(Exception):
+                self._stack.call(stream.write, str(code))
+        _write_stderr(b"\n")
+        return 1
+
+    def leave(self, status: int) -> None:
+        """Never returns."""
+        threading = _modules.get("threading", _MISSING)
+        if threading is not _MISSING:
+            self._guarded(threading, lambda: threading._shutdown)
+        with contextlib.suppress(BaseException):
+            self._stack.call(_run_atexit)
+        _set_switch_interval(_NEVER_S)  # threads that nobody waits for do not get another turn
+        flushed = self._flush_or_complain()
+        if _gc_is_enabled():
+            self._stack.call(_collect)
+        self._end_modules()
+        _flush_streams_of_ours()
+        if status < 0:
+            _set_signal(-status, signal.SIG_DFL)
+            _kill(_getpid(), -status)
+        _flush_c_streams(None)
+        _exit(status if flushed else _FLUSH_FAILED)
+
+    def _guarded(self, owner: object, step: Any) -> None:
+        try:
+            self._stack.call(step())
+        except BaseException as error:
+            self._complain(owner, error)
+
+    def _complain(self, owner: object, error: BaseException) -> None:
+        """As PyErr_WriteUnraisable."""
+        error.__traceback__ = trace = _without_ours(error.__traceback__)
+        hook = _sys_names.get("unraisablehook", _default_unraisable)
+        with contextlib.suppress(BaseException):
+            if hook is not _default_unraisable and hook is not None:
+                fields = {"exc_type": type(error), "exc_value": error, "exc_traceback": trace, "err_msg": None, "object": owner}
+                self._stack.call(hook, SimpleNamespace(**fields))
+                return
+            if owner is not None:
+                _write_stderr(b"Exception ignored in: %s\n", repr(owner).encode(errors="backslashreplace"))
+            error.__cause__ = error.__context__ = None
+            self._stack.call(_display, type(error), error, trace)
+
+    def _flush_quietly(self) -> None:
+        for name in ("stderr", "stdout"):
+            stream = _sys_names.get(name)
+            with contextlib.suppress(BaseException):
+                self._stack.call(stream.flush)  # type: ignore[union-attr]
+
+    def _flush_or_complain(self) -> bool:
+        done = True
+        for name in ("stdout", "stderr"):
+            stream = _sys_names.get(name)
+            try:
+                if stream is not None and not stream.closed:
+                    self._stack.call(stream.flush)
+            except BaseException as error:
+                done = False
+                if name == "stdout":
+                    self._complain(stream, error)
+        return done
+
+    def _end_modules(self) -> None:
+        """As finalize_modules: forget, drop the modules, collect, then empty those that something still holds, the last first."""
+        call = self._stack.call
+        _builtin_names["_"] = None
+        for name in _FORGOTTEN:
+            if name in _sys_names:
+                call(_sys_names.__setitem__, name, None)
+        for name in ("stdin", "stdout", "stderr"):
+            call(_sys_names.__setitem__, name, _sys_names.get(f"__{name}__"))
+        kept, ours = self._take_modules()
+        call(_modules.clear)
+        call(_collect)
+        for reference in reversed(ours):
+            module = reference()
+            if module is not None:
+                self._empty(module.__dict__)
+            del module
+        self._forget_added_names()
+        call(_collect)
+        del kept
+
+    def _take_modules(self) -> tuple[list[object], list[weakref.ref[ModuleType]]]:
+        """Those that stay, and the program's own."""
+        kept: list[object] = []
+        ours = []
+        for name in list(_modules):
+            module = _modules[name]
+            if name in self._kept_modules and name != "__main__":
+                kept.append(module)
+            elif isinstance(module, ModuleType):
+                ours.append(weakref.ref(module))
+            del module
+            self._stack.call(_modules.__setitem__, name, None)
+        return kept, ours
+
+    def _forget_added_names(self) -> None:
+        """Of sys and builtins the program's own entries alone."""
+        for names in (_sys_names, _builtin_names):
+            for name in [name for name in names if name not in self._kept_names]:
+                self._stack.call(names.__setitem__, name, None)
+
+    def _empty(self, names: dict[str, Any]) -> None:
+        for name in list(names):
+            if name.startswith("_") and not name.startswith("__"):
+                self._stack.call(names.__setitem__, name, None)
+        for name in list(names):
+            if name != "__builtins__":
+                self._stack.call(names.__setitem__, name, None)
+
+
+def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+    """Past the entries of our own calls, which lie outermost."""
+    while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith(_OUR_MODULES):
+        trace = trace.tb_next
+    return trace
+
+
+def _flush_streams_of_ours() -> None:
+    """What last words left in them. Nothing can be told of a failure any more."""
+    for stream in _own_streams:
+        with contextlib.suppress(BaseException):
+            if stream is not None:
+                stream.flush()
