@@ -198,7 +198,7 @@ class RunningCommand:
 
     def _tell_init(self, number: int) -> None:
         try:
-            self._host.reports.send({"signal": number})
+            self._host.reports.send({"signal": int(number)})
         except PlatformFault:
             self._host.kill_now()
 
