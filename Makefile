@@ -14,7 +14,7 @@ BIN := .venv/bin
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: ## system packages, .venv and the guest interpreter; nothing to do when all is there
@@ -44,6 +44,10 @@ test-case: setup ## the tests whose name contains CASE
 test-case-pdb: setup ## the same, stopping in the debugger at the first failure
 	@test -n "$(CASE)" || { echo 'say which: make test-case-pdb CASE=fork_bomb' >&2; exit 2; }
 	@$(BIN)/python -m pytest -k "$(CASE)" -x --pdb --timeout 0 $(PYTEST_ARGS)
+
+.PHONY: test-cgroup2
+test-cgroup2: ## the tests of control groups in a virtual machine that has cgroup version 2 alone
+	@scripts/cgroup2-vm/run.sh $(PYTEST_ARGS)
 
 .PHONY: check
 check: lint ## lint, formatting, types and layers
