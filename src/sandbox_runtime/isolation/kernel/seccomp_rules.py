@@ -59,7 +59,6 @@ truncate ftruncate fallocate fadvise64 readahead sync syncfs fsync fdatasync syn
 setxattr lsetxattr fsetxattr setxattrat getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr listxattrat
 removexattr lremovexattr fremovexattr removexattrat
 inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
-io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents
 
 poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
 eventfd eventfd2 signalfd signalfd4 timerfd_create timerfd_settime timerfd_gettime
@@ -100,6 +99,8 @@ _REFUSED: Mapping[str, Rule] = MappingProxyType(
         "name_to_handle_at": Verdict(errno.EOPNOTSUPP, True),
         # Wide kernel surfaces that were ways out before, or lend such a way time or knowledge of the kernel.
         "io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd modify_ldt": _FORBIDDEN,
+        # All of the machine share one count of asynchronous requests: a box could take them all, and tell another so.
+        "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents": _ABSENT,
         # Keyrings are kept per user, not per box.
         "add_key request_key keyctl": _FORBIDDEN,
         # Where pages lie, and which of the shared files' pages are in memory, tells one box about another.

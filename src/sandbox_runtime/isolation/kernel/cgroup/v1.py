@@ -2,7 +2,8 @@
 
 Theory of operation. The server's directory is made below the process' own group in each hierarchy where that can be written, so
 that a limit around the server holds around its boxes too; else in the nearest directory above. memory.memsw counts memory plus
-swap and must never be below memory, hence the order of the two writes. cpuacct.usage is exact; usage_user and usage_sys are
+swap and must never be below memory, hence the order of the two writes. What waits in the sockets of a group is counted apart from its
+memory, and only once it has a limit of its own: it gets the same one. cpuacct.usage is exact; usage_user and usage_sys are
 sampled at clock ticks, so they only give the ratio in which the exact sum is shared out.
 """
 
@@ -18,6 +19,7 @@ from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct"})
 _MEMORY = "memory.limit_in_bytes"
 _MEMORY_AND_SWAP = "memory.memsw.limit_in_bytes"
+_SOCKETS = "memory.kmem.tcp.limit_in_bytes"
 _CHARGE_BYTES = 1 << 20
 
 
@@ -27,12 +29,15 @@ class BranchV1(Branch):
     def __init__(self, path: str, controllers: frozenset[str]) -> None:
         super().__init__(path, controllers)
         self._swap_counted = os.path.exists(os.path.join(path, _MEMORY_AND_SWAP))
+        self._sockets_counted = os.path.exists(os.path.join(path, _SOCKETS))
 
     def limit_memory(self, group: str, was: int | None, now: int | None) -> None:
         files = [_MEMORY, _MEMORY_AND_SWAP] if self._swap_counted else [_MEMORY]
         raising = now is None or (was is not None and now > was)
         for file in reversed(files) if raising else files:
             self.write(group, file, "-1" if now is None else str(now))
+        if self._sockets_counted:
+            self.write(group, _SOCKETS, "-1" if now is None else str(now))
 
     def limit_cpu(self, group: str, quota_us: int | None) -> None:
         try:
@@ -104,7 +109,9 @@ def _claim(mount: Mount, own_path: str, directory: str) -> tuple[str | None, str
 
 def _prepare(path: str) -> None:
     """Older kernels count a child's memory in its parents only when told to. Where swap is not counted it is not used:
-    groups made below inherit swappiness."""
+    groups made below inherit swappiness. The kernel rewrites its code when the first group begins to count sockets and when the
+    last one ends: ours does as long as the server lives."""
     write_if_there(os.path.join(path, "memory.use_hierarchy"), "1")
+    write_if_there(os.path.join(path, _SOCKETS), "-1")
     if not os.path.exists(os.path.join(path, _MEMORY_AND_SWAP)):
         write_if_there(os.path.join(path, "memory.swappiness"), "0")
