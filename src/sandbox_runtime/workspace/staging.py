@@ -103,6 +103,8 @@ def _told(error: OSError, name: str) -> SandboxError:
         return InvalidRequest(f"{name!r} cannot be written: a part of its path is a link or not a folder, or it names a folder")
     if error.errno == errno.ENAMETOOLONG:
         return InvalidRequest(f"a part of the file name is longer than 255 bytes: {name[:60]!r}…")
+    if error.errno == errno.ENOENT:
+        return Conflict(f"{name!r} could not be written: the program keeps removing the folder it belongs in")
     if error.errno in _FULL:
         return InvalidRequest(f"{name!r} does not fit into the box: its disk limit is reached")
     return PlatformFault(f"{name!r} could not be written into the box: {error.strerror}")
