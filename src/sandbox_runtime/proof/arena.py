@@ -1,0 +1,125 @@
+"""Where one attack takes place: opens boxes, puts the programs in, starts them, and closes every box on the way out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from sandbox_runtime.isolation.kernel import syscalls
+from sandbox_runtime.isolation.port import Backend, Box, Running
+from sandbox_runtime.model import Command, File, Outcome, Policy
+from sandbox_runtime.model.limits import KIB, MIB
+from sandbox_runtime.proof.corpus import Attack, Program
+from sandbox_runtime.proof.verdict import Evidence
+from sandbox_runtime.workspace import Quotas, stage
+
+QUOTAS = Quotas(max_files=64, max_file_bytes=256 * KIB, max_total_bytes=MIB)
+READY = "READY"
+READY_TIMEOUT_S = 5.0
+PROBE = Path(__file__).parent / "probe.py"
+
+
+class Arena:
+    def __init__(self, backend: Backend, policy: Policy, attack: Attack, python: str) -> None:
+        self.attack = attack
+        self.evidence = Evidence()
+        self.facts: dict[str, object] = {}
+        self._backend = backend
+        self._policy = dataclasses.replace(policy, **attack.disk)
+        self._python = python
+        self._boxes = contextlib.AsyncExitStack()
+
+    async def __aenter__(self) -> Arena:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._boxes.aclose()
+
+    async def open_box(self) -> Box:
+        box = await self._backend.open(self._policy)
+        self._boxes.push_async_callback(box.close)
+        return box
+
+    async def run(self, box: Box, role: str) -> Outcome:
+        """A program of the attack, to its end."""
+        outcome = await box.run(self._prepare(box, self.attack.programs[role]))
+        self.evidence.outcomes.append(outcome)
+        return outcome
+
+    async def start(self, box: Box, role: str) -> Waiting:
+        """A program of the attack, until it says that it is ready."""
+        waiting = Waiting(self.evidence)
+        await waiting.begin(box, self._prepare(box, self.attack.programs[role]))
+        return waiting
+
+    def tell(self, words: str) -> None:
+        """What the second program is to know of the first."""
+        self.facts["first"] = words
+
+    def _prepare(self, box: Box, program: Program) -> Command:
+        files = [File(program.name, program.content), File("probe.py", PROBE.read_bytes()), File("facts.json", self._facts())]
+        stage(box, files)
+        runner = self._python if program.name.endswith(".py") else "/bin/bash"
+        return Command((runner, f"{box.workdir}/{program.name}"), limits=self.attack.limits)
+
+    def _facts(self) -> bytes:
+        known: Mapping[str, object] = {
+            **self.facts,
+            "limits": dataclasses.asdict(self.attack.limits),
+            "disk_bytes": self._policy.disk_bytes,
+            "disk_files": self._policy.disk_files,
+            "calls": dict(syscalls.numbers(syscalls.this_machine())),
+        }
+        return json.dumps(known).encode()
+
+
+class Waiting:
+    """A program that said READY and waits for its standard input to end."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+        self._text = b""
+        self._spoken = asyncio.Event()
+        self._running: Running | None = None
+
+    async def begin(self, box: Box, command: Command) -> None:
+        self._running = await box.start(command, sink=self._hear, interactive=True)
+        ended = asyncio.ensure_future(self._running.wait())
+        spoken = asyncio.ensure_future(self._spoken.wait())
+        try:
+            await asyncio.wait((ended, spoken), timeout=READY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            spoken.cancel()
+            ended.cancel()
+        if not self._spoken.is_set():
+            self._evidence.doubts.append("the first program never became ready")
+
+    def _hear(self, stream: str, piece: bytes) -> None:
+        if stream == "stdout":
+            self._text += piece
+            if ready_words(self._text.decode(errors="replace")) is not None:
+                self._spoken.set()
+
+    @property
+    def words(self) -> str:
+        return ready_words(self._text.decode(errors="replace")) or ""
+
+    async def end(self) -> None:
+        if self._running is None:
+            return
+        with contextlib.suppress(Exception):
+            self._running.end_input()
+        self._evidence.outcomes.append(await self._running.wait())
+
+
+def ready_words(text: str) -> str | None:
+    """What follows READY, once the line is whole."""
+    for line in text.splitlines(keepends=True):
+        if line.startswith(READY) and line.endswith("\n"):
+            return line.removeprefix(READY).strip()
+    return None

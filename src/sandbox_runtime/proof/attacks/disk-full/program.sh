@@ -1,0 +1,3 @@
+set -e
+head -c 8M /dev/zero > /tmp/big
+echo "ESCAPED: 8 MiB written"

@@ -1,0 +1,2 @@
+printf fetched > honest
+echo "HELD: one file is there"

@@ -1,0 +1,10 @@
+import contextlib
+import os
+
+import probe
+
+for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/mnt", os.environ["HOME"], os.getcwd()):
+    with contextlib.suppress(OSError), open(f"{folder}/meeting-place", "w", encoding="ascii") as file:
+        file.write("here")
+probe.ready()
+probe.wait_for_other()

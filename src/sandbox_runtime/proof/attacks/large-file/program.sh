@@ -1,0 +1,1 @@
+exec head -c 8M /dev/zero > /tmp/big

@@ -1,0 +1,2 @@
+yes & yes >&2 & yes &
+wait

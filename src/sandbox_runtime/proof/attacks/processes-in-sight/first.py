@@ -1,0 +1,4 @@
+import probe
+
+probe.ready()
+probe.wait_for_other()

@@ -1,0 +1,105 @@
+"""Things on the host that no box may reach: a secret in our environment, files, listening sockets, a process, a descriptor.
+
+They stand for what a server really has. Whoever runs the attack makes them for its time only and looks afterwards whether they were
+harmed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from types import TracebackType
+
+VARIABLE = "SANDBOX_PROOF_CANARY"
+_NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup")
+_PROCESS_LIFE_S = 60
+
+
+class Canaries:
+    def __init__(self) -> None:
+        self._token = secrets.token_hex(12)
+        self._opened = contextlib.ExitStack()
+
+    @property
+    def secret(self) -> str:
+        """Never told to a program as it is: it has to find it."""
+        return f"canary-{self._token}"
+
+    def __enter__(self) -> Canaries:
+        with contextlib.ExitStack() as opened:
+            self._folder = Path(tempfile.mkdtemp(prefix="sandbox-proof-"))
+            opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self._place_files(opened)
+            self._tcp = opened.enter_context(_listening(socket.AF_INET, ("127.0.0.1", 0)))
+            self._abstract = opened.enter_context(_listening(socket.AF_UNIX, f"\0sandbox-proof-{self._token}"))
+            self._process = _sleeper()
+            opened.callback(_end, self._process)
+            os.environ[VARIABLE] = self.secret
+            opened.callback(os.environ.pop, VARIABLE, None)
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._opened.close()
+
+    def _place_files(self, opened: contextlib.ExitStack) -> None:
+        """Open to all users, so that nothing but the box's own walls keeps them from a program."""
+        self._folder.chmod(0o755)
+        self._secret_file = self._folder / "secret"
+        self._secret_file.write_text(self.secret)
+        self._target = self._folder / "target"
+        self._target.mkdir()
+        self._target.chmod(0o777)
+        self._descriptor = os.open(self._secret_file, os.O_RDONLY)
+        opened.callback(os.close, self._descriptor)
+        os.set_inheritable(self._descriptor, True)
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "token": self._token,
+            "secret_file": str(self._secret_file),
+            "folder": str(self._target),
+            "port": self._tcp.getsockname()[1],
+            "abstract": self._abstract.getsockname()[1:].decode(),
+            "process": self._process.pid,
+            "server": os.getpid(),
+            "host_name": socket.gethostname(),
+            "namespaces": {name: os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES},
+        }
+
+    def harmed(self) -> list[str]:
+        found = []
+        if self._process.poll() is not None:
+            found.append("a process of the host was killed")
+        if self._secret_file.read_text() != self.secret:
+            found.append("a file of the host was written to")
+        if any(self._target.iterdir()):
+            found.append("a file was made in a folder of the host")
+        return found
+
+
+def _listening(family: socket.AddressFamily, address: tuple[str, int] | str) -> socket.socket:
+    """The kernel takes connections up to the backlog; nobody needs to accept them."""
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.bind(address)
+        sock.listen(16)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _sleeper() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["sleep", str(_PROCESS_LIFE_S)], stdin=subprocess.DEVNULL, start_new_session=True, close_fds=True)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait(10)

@@ -1,0 +1,173 @@
+"""The attack corpus: data folders, each an attack.toml and its programs.
+
+attack.toml:
+
+    title   one sentence: what it tries
+    scene   alone    one program in one box (the default)
+            again    `first`, then `second` in the same box
+            after    `first` in one box, which is closed; then `second` in another
+            beside   `first` in one box; while it waits, `second` in another
+            host     as alone, with canaries on the host (canaries.py) that it may try to reach
+            upload   names and contents from outside, into a box that `program`, if there is one, has prepared
+            fetch    names read from outside, out of a box in which `program` has planted things
+    layers  those that stop it, each by itself; none: what stops it belongs to no layer (a deadline, the handling of files)
+    shows   those without which it succeeds: these attacks prove that the layer does something
+    needs   what the deployment must have for it to make sense (NEEDS)
+    quick   whether it belongs to the short proof
+    endings how its programs may end (exited); one that exited must also say HELD
+    denied  system calls that must be counted as refused
+    alongside  for upload and fetch: the program goes on while names are written or read, `rounds` times
+    [limits] and [policy]: bounds of the commands and of the box, where they differ from the corpus's own
+    [[upload]] name, content, refused: whether the name must be refused or land inside
+    [[fetch]] name, content: what must come out ("" where nothing may), or refused = true
+
+A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints `HELD: why` when
+it was stopped, `ESCAPED: what` when it was not, and `READY words` where the other one may begin.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Ending, Layer, Limits
+from sandbox_runtime.model.limits import MIB
+
+CORPUS = Path(__file__).parent / "attacks"
+SCENES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "alone": ("program",),
+        "host": ("program",),
+        "again": ("first", "second"),
+        "after": ("first", "second"),
+        "beside": ("first", "second"),
+        "upload": (),
+        "fetch": ("program",),
+    }
+)
+NEEDS: Mapping[str, str] = MappingProxyType(
+    {
+        "x86_64": "only x86-64 machines have these calls",
+        "own_devices": "the device nodes of a box are the host's own here: only namespaces as root can make some for each box",
+        "no_network": "boxes of this deployment have a network",
+    }
+)
+DEFAULT_LIMITS = Limits(wall_s=4.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
+_KEYS = frozenset(
+    "title scene layers shows needs quick endings denied alongside rounds limits policy upload fetch".split()
+)
+_ROLES = ("program", "first", "second")
+_SUFFIXES = (".py", ".sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name from outside. refused: it must not be accepted. content: what goes in, or must come out."""
+
+    name: str
+    content: str = ""
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    name: str
+    title: str
+    scene: str
+    layers: tuple[Layer, ...]
+    shows: tuple[Layer, ...]
+    needs: tuple[str, ...]
+    quick: bool
+    endings: frozenset[Ending]
+    denied: tuple[str, ...]
+    alongside: bool
+    rounds: int
+    limits: Limits
+    disk: Mapping[str, int]
+    programs: Mapping[str, Program]
+    uploads: tuple[Name, ...]
+    fetches: tuple[Name, ...]
+
+
+def load_corpus(folder: Path = CORPUS) -> tuple[Attack, ...]:
+    """Every attack of a folder, by name. A folder that is not as it should be raises InvalidRequest."""
+    found = tuple(read_attack(path.parent) for path in sorted(folder.glob("*/attack.toml")))
+    if not found:
+        raise InvalidRequest(f"there are no attacks in {folder}")
+    return found
+
+
+def read_attack(folder: Path) -> Attack:
+    try:
+        table = tomllib.loads((folder / "attack.toml").read_text())
+        return _attack(folder, table)
+    except (OSError, KeyError, ValueError, TypeError, InvalidRequest) as error:
+        raise InvalidRequest(f"the attack {folder.name} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _attack(folder: Path, table: dict[str, Any]) -> Attack:
+    _check(table)
+    layers = tuple(Layer(name) for name in table["layers"])
+    attack = Attack(
+        name=folder.name,
+        title=table["title"],
+        scene=table.get("scene", "alone"),
+        layers=layers,
+        shows=tuple(Layer(name) for name in table.get("shows", ())),
+        needs=tuple(table.get("needs", ())),
+        quick=table.get("quick", False),
+        endings=frozenset(Ending(name) for name in table.get("endings", ("exited",))),
+        denied=tuple(table.get("denied", ())),
+        alongside=table.get("alongside", False),
+        rounds=table.get("rounds", 1),
+        limits=DEFAULT_LIMITS.replace(**table.get("limits", {})),
+        disk=MappingProxyType(dict(table.get("policy", {}))),
+        programs=MappingProxyType(_programs(folder)),
+        uploads=_names(table.get("upload", ())),
+        fetches=_names(table.get("fetch", ())),
+    )
+    _check_parts(attack)
+    return attack
+
+
+def _check(table: dict[str, Any]) -> None:
+    unknown = [*(table.keys() - _KEYS), *(set(table.get("needs", ())) - NEEDS.keys())]
+    if unknown:
+        raise ValueError(f"unknown words: {', '.join(unknown)}")
+    if table.keys() & {"policy"} and table["policy"].keys() - {"disk_bytes", "disk_files"}:
+        raise ValueError("policy takes disk_bytes and disk_files")
+
+
+def _check_parts(attack: Attack) -> None:
+    missing = [role for role in SCENES[attack.scene] if role not in attack.programs]
+    if missing:
+        raise ValueError(f"no program for {', '.join(missing)}")
+    if not set(attack.shows) <= set(attack.layers):
+        raise ValueError("shows names a layer that is not among layers")
+    if attack.scene in ("upload", "fetch") and not (attack.uploads if attack.scene == "upload" else attack.fetches):
+        raise ValueError("no names")
+
+
+def _programs(folder: Path) -> dict[str, Program]:
+    found = {}
+    for role in _ROLES:
+        for suffix in _SUFFIXES:
+            path = folder / f"{role}{suffix}"
+            if path.is_file():
+                found[role] = Program(path.name, path.read_bytes())
+    return found
+
+
+def _names(rows: Iterable[dict[str, Any]]) -> tuple[Name, ...]:
+    return tuple(Name(**row) for row in rows)

@@ -1,0 +1,46 @@
+"""From verdicts to what can be said of each layer. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sandbox_runtime.model import Layer, LayerReport, LayerState
+from sandbox_runtime.proof.verdict import State, Verdict
+
+
+class Standing(StrEnum):
+    """proven: attacks that succeed without the layer were run here and held. unproven: it is on, but nothing tried it.
+    broken: an attack on it got through, or none could be brought to an end."""
+
+    proven = "proven"
+    unproven = "unproven"
+    broken = "broken"
+    missing = "missing"
+    impossible = "impossible"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerProof:
+    layer: Layer
+    standing: Standing
+    detail: str
+    fix: str
+    attacks: int
+    """How many attacks on it held."""
+
+
+def prove(reports: Sequence[LayerReport], verdicts: Sequence[Verdict]) -> list[LayerProof]:
+    return [_prove(report, [verdict for verdict in verdicts if report.layer in verdict.layers]) for report in reports]
+
+
+def _prove(report: LayerReport, verdicts: Sequence[Verdict]) -> LayerProof:
+    held = [verdict for verdict in verdicts if verdict.state is State.held]
+    bad = next((verdict for verdict in verdicts if verdict.bad), None)
+    if report.state is not LayerState.on:
+        return LayerProof(report.layer, Standing(report.state.value), report.detail, report.fix, len(held))
+    if bad is not None:
+        return LayerProof(report.layer, Standing.broken, f"{bad.attack}: {bad.reason}", report.fix, len(held))
+    shown = any(report.layer in verdict.shows for verdict in held)
+    return LayerProof(report.layer, Standing.proven if shown else Standing.unproven, report.detail, report.fix, len(held))

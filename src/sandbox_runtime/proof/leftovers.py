@@ -1,0 +1,85 @@
+"""What boxes left behind, seen from the host: processes, mounts, cgroups, folders, descriptors of ours.
+
+Processes are those that descend from this one: whatever starts in a box, and however often it forks away, the kernel gives it to a
+parent below us. The dead that nobody has collected yet do nothing any more and are not counted.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
+from sandbox_runtime.isolation.kernel.reaping import descendants
+
+_DEAD = ("Z", "X")
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    processes: frozenset[tuple[int, str]]
+    mounts: frozenset[str]
+    folders: frozenset[str]
+    cgroups: frozenset[str]
+    descriptors: frozenset[tuple[int, str]]
+
+    def since(self, before: Traces) -> list[str]:
+        """What is here now and was not before, in words."""
+        return [
+            *(f"process {pid} ({name}) is left" for pid, name in sorted(self.processes - before.processes)),
+            *(f"mount {path} is left" for path in sorted(self.mounts - before.mounts)),
+            *(f"{path} is left" for path in sorted(self.folders - before.folders)),
+            *(f"cgroup {path} is left" for path in sorted(self.cgroups - before.cgroups)),
+            *(f"descriptor {number} ({target}) is left" for number, target in sorted(self.descriptors - before.descriptors)),
+        ]
+
+
+def look(state_dir: str) -> Traces:
+    """state_dir: the folder of the backend, the only place of the host where it makes mounts and folders."""
+    return Traces(_processes(), _mounts(state_dir), _folders(state_dir), _cgroups(), _descriptors())
+
+
+def _processes() -> frozenset[tuple[int, str]]:
+    return frozenset((pid, name) for pid in descendants(os.getpid()) if (name := _living(pid)))
+
+
+def _living(pid: int) -> str:
+    """The name of a process that is not dead, or nothing."""
+    try:
+        name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").partition("(")[2].rpartition(")")
+    except OSError:
+        return ""
+    return name if rest.split()[0] not in _DEAD else ""
+
+
+def _mounts(state_dir: str) -> frozenset[str]:
+    points = (line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return frozenset(point for point in points if point.startswith(state_dir))
+
+
+def _folders(state_dir: str) -> frozenset[str]:
+    """Two levels down: what a box has of its own is there."""
+    return frozenset(str(path) for pattern in ("*", "*/*") for path in Path(state_dir).glob(pattern))
+
+
+def _cgroups() -> frozenset[str]:
+    """Groups in the directories that carry our pid."""
+    ours = f".{os.getpid()}."
+    found: set[str] = set()
+    for mount in read_mounts(Path("/proc/self/mountinfo").read_text()):
+        for folder, names, _ in os.walk(mount.point):
+            if ours in os.path.basename(folder):
+                found.update(os.path.join(folder, name) for name in names)
+                names.clear()
+    return frozenset(found)
+
+
+def _descriptors() -> frozenset[tuple[int, str]]:
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            found.add((int(name), os.readlink(f"/proc/self/fd/{name}")))
+        except FileNotFoundError:
+            continue  # the one that listed the folder
+    return frozenset(found)

@@ -1,0 +1,114 @@
+"""What the attack programs share: how they speak, raw system calls, and the facts that the runner wrote beside them.
+
+Put into each box as probe.py, next to the program and facts.json. Runs in the guest's interpreter: standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import mmap
+import os
+import struct
+import sys
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.syscall.restype = ctypes.c_long
+
+REFUSALS = (errno.EPERM, errno.ENOSYS, errno.EACCES)
+
+
+def facts() -> dict[str, Any]:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "facts.json"), encoding="utf-8") as file:
+        found: dict[str, Any] = json.load(file)
+    return found
+
+
+def escaped(what: str) -> NoReturn:
+    print(f"ESCAPED: {what}", flush=True)
+    os._exit(0)
+
+
+def held(why: str) -> NoReturn:
+    print(f"HELD: {why}", flush=True)
+    os._exit(0)
+
+
+def ready(words: str = "") -> None:
+    """Let the other program begin, and hand it these words."""
+    print(f"READY {words}", flush=True)
+
+
+def wait_for_other() -> None:
+    """Returns when the other program has ended."""
+    sys.stdin.read()
+
+
+def call(name: str, *arguments: int | bytes | None) -> int:
+    """A raw system call: its result, or the negative errno."""
+    number = facts()["calls"].get(name)
+    return -errno.ENOSYS if number is None else call_number(number, *arguments)
+
+
+def call_number(number: int, *arguments: int | bytes | None) -> int:
+    words = [ctypes.c_char_p(word) if isinstance(word, bytes) else ctypes.c_long(word or 0) for word in arguments]
+    ctypes.set_errno(0)
+    result = int(_libc.syscall(ctypes.c_long(number), *words))
+    return -ctypes.get_errno() if result == -1 else result
+
+
+def told(result: int) -> str:
+    return errno.errorcode.get(-result, str(result)) if result < 0 else f"result {result}"
+
+
+def must_be_refused(attempts: Iterable[tuple[Any, ...]], refusals: tuple[int, ...] = REFUSALS) -> NoReturn:
+    """Each attempt is a call's name and its arguments. Any answer but a refusal means that the call was let through."""
+    names = []
+    for name, *arguments in attempts:
+        result = call(name, *arguments)
+        if result >= 0 or -result not in refusals:
+            escaped(f"{name} was let through ({told(result)})")
+        names.append(name)
+    held(f"refused: {' '.join(names)}")
+
+
+def must_fail(action: str, attempt: Any, *arguments: Any) -> str:
+    """The errno's name with which the attempt failed; it must."""
+    try:
+        attempt(*arguments)
+    except OSError as error:
+        return errno.errorcode.get(error.errno or 0, str(error))
+    escaped(action)
+
+
+def status(field: str, pid: str = "self") -> str:
+    """One line of /proc/PID/status."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return next(line.split(":", 1)[1].strip() for line in file if line.startswith(f"{field}:"))
+
+
+def processes() -> list[int]:
+    """Every process in sight."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def i386_call(number: int) -> int:
+    """A call without arguments through the 32-bit gate: mov eax, number; int 0x80; cdqe; ret."""
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(b"\xb8" + struct.pack("<I", number) + b"\xcd\x80\x48\x98\xc3")
+    place = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return int(ctypes.CFUNCTYPE(ctypes.c_long)(place)())
+
+
+def memory_regions() -> Iterable[tuple[int, int]]:
+    """Readable parts of our own memory that hold data."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
+        lines = file.read().splitlines()
+    for line in lines:
+        span, rights, *rest = line.split(None, 5)
+        if rights.startswith("r") and not (rest and rest[-1] in ("[vvar]", "[vsyscall]", "[vvar_vclock]")):
+            start, end = (int(part, 16) for part in span.split("-"))
+            yield start, end
