@@ -102,11 +102,12 @@ def test_every_special_block_is_a_proper_block_and_listed_once() -> None:
 
 
 def test_nft_takes_the_table_with_overlapping_blocks_and_without_any() -> None:
-    if shutil.which("nft", path="/usr/sbin:/usr/bin:/sbin:/bin") is None:
+    nft = shutil.which("nft", path="/usr/sbin:/usr/bin:/sbin:/bin")
+    if nft is None:
         pytest.skip("nft is not installed: apt-get install nftables")
     full = egress.rules(("10.0.0.0/8", "10.1.0.0/16", "fd99::/64"), ("10.0.0.1/32", "8.8.8.8"), POOLS, ("10.9.9.53", "fd99::53"))
     for given in (full, egress.rules()):
-        argv = ["unshare", "--user", "--map-root-user", "--net", "nft", "-c", "-f", "-"]
+        argv = ["unshare", "--user", "--map-root-user", "--net", nft, "-c", "-f", "-"]
         done = subprocess.run(argv, input=egress.box_table(given), capture_output=True, text=True, timeout=20, check=False)
         if "unshare failed" in done.stderr:
             pytest.skip(f"this user may not make namespaces here: {done.stderr.strip()}")

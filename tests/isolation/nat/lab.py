@@ -1,7 +1,7 @@
 """A world of network namespaces to test in, with no way out of it.
 
     box ── (what is tested) ── host ──── outside: 192.31.196.10, 2001:4:112::10 (public), 10.9.9.9, 169.254.169.254, fd99::9, …
-                                 └────── inner: 10.50.0.2, a neighbour of the host that outside has no business with
+                                 └────── inner: 10.50.0.2, fd50::2, a neighbour of the host that outside has no business with
 
 The public addresses are those of a service that answers nobody (AS112): special enough to be nobody's, global enough to be
 allowed. Nothing has a name in the file system: namespaces are held by descriptors and go with the test process.
@@ -33,6 +33,7 @@ HOST_PUBLIC_4 = "192.31.196.77"
 HOST_PUBLIC_6 = "2001:4:112::77"
 GATEWAY_4 = "172.20.0.1"
 INNER_4 = "10.50.0.2"
+INNER_6 = "fd50::2"
 OUTSIDE_4 = (PUBLIC_4, PRIVATE_4, METADATA, "100.64.9.9", "192.168.9.9", "198.18.0.9", "203.0.113.9")
 OUTSIDE_6 = (PUBLIC_6, UNIQUE_LOCAL_6, "64:ff9b::a09:909", "64:ff9b::801:909", "2002:a09:909::1", "2001:db8::9")
 PORT = 8080
@@ -42,6 +43,8 @@ BOUND_S = 20.0
 # Fixed and known to each other: neighbour discovery may take a second that no test here is about.
 _MAC_HOST = "02:00:00:00:00:01"
 _MAC_OUTSIDE = "02:00:00:00:00:02"
+_MAC_LAN = "02:00:00:00:00:03"
+_MAC_INNER = "02:00:00:00:00:04"
 
 T = TypeVar("T")
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
@@ -150,6 +153,21 @@ class Box(Namespace):
             super().close()
 
 
+def arrives(sender: Namespace, source: str, receiver: Namespace, target: str) -> bool:
+    """Whether a datagram that carries this source gets there, whatever comes back."""
+    family = socket.AF_INET6 if ":" in target else socket.AF_INET
+    with receiver.call(lambda: socket.socket(family, socket.SOCK_DGRAM)) as ear:
+        ear.bind((target, PORT))
+        ear.settimeout(0.3)
+        with sender.call(lambda: socket.socket(family, socket.SOCK_DGRAM)) as mouth:
+            mouth.bind((source, 0))
+            mouth.sendto(b"hello", (target, PORT))
+        try:
+            return ear.recv(100) == b"hello"
+        except TimeoutError:
+            return False
+
+
 class Lab:
     """`do` awaits something in an event loop that lives in the host's namespace, as the server would."""
 
@@ -179,26 +197,34 @@ class Lab:
     def _wire(self) -> None:
         self.host.ip(
             f"link add up0 address {_MAC_HOST} type veth peer name up0 address {_MAC_OUTSIDE} {_in(self.outside)}",
-            f"link add lan0 type veth peer name lan0 {_in(self.inner)}",
+            f"link add lan0 address {_MAC_LAN} type veth peer name lan0 address {_MAC_INNER} {_in(self.inner)}",
             *_end("up0", f"{HOST_4}/24", f"{HOST_6}/64", "fe80::2/64"),
             f"neigh replace fd77::1 lladdr {_MAC_OUTSIDE} dev up0 nud permanent",
             f"addr add {HOST_PUBLIC_4} dev lo",
             # Of no preferred lifetime: never chosen as a source, so that answers come back by the uplink's own address.
             f"addr add {HOST_PUBLIC_6} dev lo nodad preferred_lft 0",
-            *_end("lan0", "10.50.0.1/24"),
+            *_end("lan0", "10.50.0.1/24", "fd50::1/64"),
+            f"neigh replace {INNER_4} lladdr {_MAC_INNER} dev lan0 nud permanent",
+            f"neigh replace {INNER_6} lladdr {_MAC_INNER} dev lan0 nud permanent",
             f"route add 0.0.0.0/0 via {GATEWAY_4}",
             "route add ::/0 via fd77::1",
             pass_fds=(self.outside.fd, self.inner.fd),
         )
-        self.inner.ip(*_end("lan0", f"{INNER_4}/24"), "route add 0.0.0.0/0 via 10.50.0.1")
+        self.inner.ip(
+            *_end("lan0", f"{INNER_4}/24", f"{INNER_6}/64"),
+            f"neigh replace fd50::1 lladdr {_MAC_LAN} dev lan0 nud permanent",
+            "route add 0.0.0.0/0 via 10.50.0.1",
+            "route add ::/0 via fd50::1",
+        )
         far = [f"addr add {address} dev lo" + (" nodad" if ":" in address else "") for address in (*OUTSIDE_4, *OUTSIDE_6)]
         back = [f"route add {HOST_PUBLIC_4} via {HOST_4}", f"route add {HOST_PUBLIC_6} via {HOST_6}"]
+        inward = [f"route add 10.50.0.0/24 via {HOST_4}", f"route add fd50::/64 via {HOST_6}"]
         self.outside.ip(
             *_end("up0", f"{GATEWAY_4}/24", "fd77::1/64", "fe80::1/64"),
             f"neigh replace {HOST_6} lladdr {_MAC_HOST} dev up0 nud permanent",
             *far,
             *back,
-            f"route add 10.50.0.0/24 via {HOST_4}",
+            *inward,
         )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.isolation.nat import lab as world
-from tests.isolation.nat.lab import Box, Lab, Namespace
+from tests.isolation.nat.lab import Box, Lab, Namespace, arrives
 
 import sandbox_runtime
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
@@ -36,6 +36,11 @@ def open_box(lab: Lab, nat: Nat, allow: tuple[str, ...] = ()) -> Box:
     box = lab.box()
     lab.do(nat.open(box.pid, "box", allow))
     return box
+
+
+def hosts_end(box: Box) -> str:
+    (own,) = [address for address in box.addresses() if ":" not in address]
+    return str(ipaddress.ip_address(own) - 1)
 
 
 def links(namespace: Namespace) -> set[str]:
@@ -79,7 +84,9 @@ def test_private_metadata_and_host_addresses_are_refused_at_once(lab: Lab, make_
 def test_the_same_addresses_answer_once_they_are_allowed_by_name(lab: Lab, make_nat: MakeNat) -> None:
     targets = [address for address in EVERYWHERE if has_ipv6(lab) or ":" not in address]
     box = open_box(lab, make_nat(), tuple(targets))
-    assert {address: box.reach(address) for address in targets if box.reach(address) == REFUSED} == {}
+    answers = {address: box.reach(address) for address in targets}
+    own = {*lab.host.addresses(), *box.addresses()}
+    assert {address: answer for address, answer in answers.items() if answer not in own} == {}
 
 
 def test_one_box_being_allowed_opens_nothing_for_another(lab: Lab, make_nat: MakeNat) -> None:
@@ -96,46 +103,56 @@ def test_no_box_reaches_another_even_if_its_address_is_named(lab: Lab, make_nat:
     box = open_box(lab, nat, ("100.64.0.0/10", "fc00::/7", *addresses))
     for neighbour in neighbours:
         lab.listen(neighbour)
-    assert addresses and all(neighbour.reach("127.0.0.1") for neighbour in neighbours)
+    assert addresses and all(neighbour.reach("127.0.0.1") == "127.0.0.1" for neighbour in neighbours)
     assert {address: box.reach(address) for address in addresses} == dict.fromkeys(addresses, REFUSED)
 
 
 def test_the_hosts_end_of_the_link_does_not_answer_even_if_it_is_named(lab: Lab, make_nat: MakeNat) -> None:
     box = open_box(lab, make_nat(), ("100.64.0.0/10",))
-    (own,) = [address for address in box.addresses() if ":" not in address]
-    assert box.reach(str(ipaddress.ip_address(own) - 1)) == REFUSED
+    assert box.reach(hosts_end(box)) == REFUSED
 
 
 def test_nobody_outside_gets_into_a_box(lab: Lab, make_nat: MakeNat) -> None:
-    box = open_box(lab, make_nat())
+    assert_closed_to_the_outside(lab, open_box(lab, make_nat()))
+
+
+def assert_closed_to_the_outside(lab: Lab, box: Box) -> None:
     lab.listen(box)
     (own,) = [address for address in box.addresses() if ":" not in address]
     lab.outside.ip(f"route add {own} via {world.HOST_4}")
     assert lab.outside.hears_nothing_from(own)
     assert lab.host.hears_nothing_from(own)
+    box.run(["nft", "flush", "ruleset"])
+    assert not arrives(lab.outside, world.GATEWAY_4, box, own), "the host must not let it through either"
 
 
 def test_the_host_refuses_too_when_the_rules_in_the_box_are_gone(lab: Lab, make_nat: MakeNat) -> None:
     nat = make_nat()
-    box, neighbour = open_box(lab, nat), open_box(lab, nat)
+    box, neighbour = open_box(lab, nat, ("100.64.0.0/10",)), open_box(lab, nat)
     lab.listen(neighbour)
     box.run(["nft", "flush", "ruleset"])
     assert box.reach(world.PUBLIC_4) == world.HOST_4
-    for address in (world.PRIVATE_4, world.METADATA, world.HOST_4, world.HOST_PUBLIC_4, neighbour.addresses()[0]):
+    for address in (world.PRIVATE_4, world.METADATA, world.HOST_4, hosts_end(box), neighbour.addresses()[0]):
         assert box.hears_nothing_from(address), address
 
 
 def test_the_host_drops_what_a_box_sends_under_a_foreign_address(lab: Lab, make_nat: MakeNat) -> None:
     box = open_box(lab, make_nat())
-    box.ip("addr add 192.31.196.55 dev eth0", "route replace 0.0.0.0/0 dev eth0 via inet 192.31.196.1 src 192.31.196.55 onlink")
     box.run(["nft", "flush", "ruleset"])
-    assert box.hears_nothing_from(world.PUBLIC_4)
+    box.ip("addr add 192.31.196.55 dev eth0", "addr add fd00::55 dev eth0 nodad")
+    genuine_4, genuine_6 = box.addresses()[0], [address for address in box.addresses() if address.startswith("fd8c")]
+    assert arrives(box, genuine_4, lab.outside, world.PUBLIC_4)
+    assert not arrives(box, "192.31.196.55", lab.outside, world.PUBLIC_4)
+    if genuine_6:
+        assert arrives(box, genuine_6[0], lab.outside, world.PUBLIC_6)
+        assert not arrives(box, "fd00::55", lab.outside, world.PUBLIC_6)
 
 
 def test_strangers_cannot_use_the_host_as_a_router_while_a_box_is_open(lab: Lab, make_nat: MakeNat) -> None:
     open_box(lab, make_nat())
     assert forwarding(lab)["/proc/sys/net/ipv4/conf/up0/forwarding"] == "1"
     assert lab.outside.hears_nothing_from(world.INNER_4)
+    assert lab.outside.hears_nothing_from(world.INNER_6)
     assert lab.inner.hears_nothing_from(world.PUBLIC_4)
 
 
@@ -194,6 +211,7 @@ def test_a_host_that_forwards_of_its_own_accord_still_does_afterwards(lab: Lab, 
     box = open_box(lab, nat)
     assert box.reach(world.PUBLIC_4) == world.HOST_4
     assert lab.outside.reach(world.INNER_4) == world.GATEWAY_4
+    assert_closed_to_the_outside(lab, box)
     lab.do(nat.close())
     assert forwarding(lab) == before
 

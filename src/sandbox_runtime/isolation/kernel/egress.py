@@ -3,8 +3,8 @@
 Theory of operation. The rules sit in the box's network namespace, on the output hook, and the policy of the chain is to drop.
 That namespace belongs to a user namespace above the guest's, so no right a guest can get inside lets it change them, and they
 hold no matter what lies on the other side of the link (veth, pasta, slirp4netns). They are installed before there is a link at
-all. The order is: loopback; what belongs to a connection that was let through; never our own address pool; the named resolvers
-on port 53; the allow list; then the refusals; then, and only then, the rest of the world. Names play no part: what a name
+all. The order is: loopback; never our own address pool; the named resolvers on port 53; the allow list; then the refusals; then,
+and only then, the rest of the world. Every packet is judged, not only the first of a connection. Names play no part: what a name
 resolves to is judged when a packet is sent to it, so a name that changes its address gains nothing.
 
 Refused means answered at once (a reset for TCP, "prohibited" for the rest), so that a program fails instead of waiting for a time
@@ -125,7 +125,6 @@ table inet {TABLE} {{
   chain output {{
     type filter hook output priority filter; policy drop;
     oifname "lo" accept
-    ct state established accept
     icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} ip6 hoplimit 255 accept
     ip daddr @never4 goto refuse
     ip6 daddr @never6 goto refuse
