@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import secrets
 from collections.abc import Mapping
 from types import TracebackType
 
@@ -42,7 +43,7 @@ class Ground:
             self._guest = await asyncio.to_thread(examine, self.options.guest_python)
             self.keeper.start()
             opened.callback(self.keeper.close)
-            self._place = opened.enter_context(open_place(self.backend))
+            self._place = opened.enter_context(open_place(f"{self.backend}-{secrets.token_hex(4)}"))
             self.keeper.watch_place(self._place)
             self._opened = opened.pop_all()
         return self
@@ -66,6 +67,12 @@ class Ground:
         if self._place is None:
             raise PlatformFault("the backend is not open")
         return self._place
+
+    def start_env(self, policy: Policy) -> dict[str, str]:
+        """What the first process behind a box is started with: never anything of our own, except to prove that it would be
+        seen."""
+        ours = dict(os.environ) if Layer.environment in policy.without else {}
+        return {**ours, **self.guest.base_env}
 
     def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""

@@ -37,7 +37,7 @@ _FORGOTTEN = (
 _exit, _kill, _getpid, _set_signal = os._exit, os.kill, os.getpid, signal.signal
 _display, _default_unraisable = sys.__excepthook__, sys.__unraisablehook__
 _collect, _gc_is_enabled, _run_atexit = gc.collect, gc.isenabled, atexit._run_exitfuncs
-_settrace, _setprofile, _set_switch_interval = sys.settrace, sys.setprofile, sys.setswitchinterval
+_set_switch_interval = sys.setswitchinterval
 _modules = sys.modules
 _sys_names = sys.__dict__
 _builtin_names = builtins.__dict__
@@ -59,13 +59,17 @@ class Leaving:
         self._kept_modules = frozenset(_modules)
         self._kept_names = frozenset(_sys_names) | frozenset(_builtin_names)
 
-    def tell(self, failure: BaseException | None) -> int:
+    def tell(self, failure: BaseException | None, main_names: dict[str, Any]) -> int:
         """What the interpreter says about an exception nobody caught; the exit status, or a signal as a negative number."""
         self._flush_quietly()
-        if failure is None:
-            return 0
         if isinstance(failure, SystemExit):
             return self._exit_status(failure)
+        status = 0 if failure is None else self._tell_of(failure)
+        for name in ("__file__", "__cached__"):
+            main_names.pop(name, None)
+        return status
+
+    def _tell_of(self, failure: BaseException) -> int:
         trace = failure.__traceback__ = _without_ours(failure.__traceback__)
         _sys_names.update(last_type=type(failure), last_value=failure, last_traceback=trace)
         if sys.version_info >= (3, 12):
@@ -113,7 +117,7 @@ class Leaving:
         """Never returns."""
         threading = _modules.get("threading", _MISSING)
         if threading is not _MISSING:
-            self._guarded(threading, lambda: threading._shutdown)
+            self._wait_for_threads(threading)
         with contextlib.suppress(BaseException):
             self._stack.call(_run_atexit)
         _set_switch_interval(_NEVER_S)  # threads that nobody waits for do not get another turn
@@ -121,29 +125,30 @@ class Leaving:
         if _gc_is_enabled():
             self._stack.call(_collect)
         self._end_modules()
-        _flush_streams_of_ours()
         if status < 0:
             _set_signal(-status, signal.SIG_DFL)
             _kill(_getpid(), -status)
         _flush_c_streams(None)
         _exit(status if flushed else _FLUSH_FAILED)
 
-    def _guarded(self, owner: object, step: Any) -> None:
+    def _wait_for_threads(self, threading: Any) -> None:
         try:
-            self._stack.call(step())
+            self._stack.call(threading._shutdown)
         except BaseException as error:
-            self._complain(owner, error)
+            self._complain(threading, "on threading shutdown", error)
 
-    def _complain(self, owner: object, error: BaseException) -> None:
-        """As PyErr_WriteUnraisable."""
+    def _complain(self, owner: object, doing: str, error: BaseException) -> None:
+        """As PyErr_WriteUnraisable, which names what was being done from 3.13 on, and its owner before."""
         error.__traceback__ = trace = _without_ours(error.__traceback__)
-        hook = _sys_names.get("unraisablehook", _default_unraisable)
+        hook = _sys_names.get("unraisablehook") or _default_unraisable
         with contextlib.suppress(BaseException):
-            if hook is not _default_unraisable and hook is not None:
+            if hook is not _default_unraisable:
                 fields = {"exc_type": type(error), "exc_value": error, "exc_traceback": trace, "err_msg": None, "object": owner}
                 self._stack.call(hook, SimpleNamespace(**fields))
                 return
-            if owner is not None:
+            if sys.version_info >= (3, 13):
+                _write_stderr(b"Exception ignored %s:\n", doing.encode())
+            elif owner is not None:
                 _write_stderr(b"Exception ignored in: %s\n", repr(owner).encode(errors="backslashreplace"))
             error.__cause__ = error.__context__ = None
             self._stack.call(_display, type(error), error, trace)
@@ -164,7 +169,7 @@ class Leaving:
             except BaseException as error:
                 done = False
                 if name == "stdout":
-                    self._complain(stream, error)
+                    self._complain(stream, "on flushing sys.stdout", error)
         return done
 
     def _end_modules(self) -> None:
@@ -176,34 +181,37 @@ class Leaving:
                 call(_sys_names.__setitem__, name, None)
         for name in ("stdin", "stdout", "stderr"):
             call(_sys_names.__setitem__, name, _sys_names.get(f"__{name}__"))
-        kept, ours = self._take_modules()
-        call(_modules.clear)
+        ours = self._take_modules()
         call(_collect)
-        for reference in reversed(ours):
+        for reference in ours:
             module = reference()
             if module is not None:
                 self._empty(module.__dict__)
             del module
+        _flush_streams_of_ours()
         self._forget_added_names()
         call(_collect)
-        del kept
 
-    def _take_modules(self) -> tuple[list[object], list[weakref.ref[ModuleType]]]:
-        """Those that stay, and the program's own."""
-        kept: list[object] = []
+    def _take_modules(self) -> list[weakref.ref[ModuleType]]:
+        """The program's own, the last first. They stand at the end, behind those that stay; going through all of them would cost
+        the copying of much of the interpreter's memory."""
+        names = []
+        for name in reversed(_modules):
+            if name in self._kept_modules:
+                break
+            names.append(name)
         ours = []
-        for name in list(_modules):
-            module = _modules[name]
-            if name in self._kept_modules and name != "__main__":
-                kept.append(module)
-            elif isinstance(module, ModuleType):
+        for name in [*names, "__main__"]:
+            module = _modules.get(name)
+            if isinstance(module, ModuleType):
                 ours.append(weakref.ref(module))
             del module
             self._stack.call(_modules.__setitem__, name, None)
-        return kept, ours
+        return ours
 
     def _forget_added_names(self) -> None:
-        """Of sys and builtins the program's own entries alone."""
+        """Of sys and builtins the program's own entries alone. By then there is no stream any more to print to."""
+        _sys_names.update(stdin=None, stdout=None, stderr=None)
         for names in (_sys_names, _builtin_names):
             for name in [name for name in names if name not in self._kept_names]:
                 self._stack.call(names.__setitem__, name, None)

@@ -70,6 +70,7 @@ class Runner:
             os.setsid()
         _default_signals()
         os.umask(0o022)
+        _fresh_identity()
         fresh_randomness()
         if self.setup.has("rlimits"):
             rlimits.apply(rlimits.ALWAYS)
@@ -123,6 +124,13 @@ def _default_signals() -> None:
     for number in (SIGCHLD, SIGTERM, SIGHUP):
         _set_signal(number, SIG_DFL)
     _set_signal(SIGINT, default_int_handler)
+
+
+def _fresh_identity() -> None:
+    """The fork left out what tells the interpreter that it is another process now."""
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        threading.main_thread()._set_native_id()
 
 
 def fresh_randomness() -> None:

@@ -1,10 +1,10 @@
-"""Calling with nothing below on the frame stack, so that a program's outermost frame has no caller, as in an interpreter of its own.
+"""Calling with nothing below on the frame stack: a program's outermost frame has no caller, as in an interpreter of its own.
 
-CPython links each frame to the one that was current when it began. Where the current one is kept differs between versions: in the
-thread state itself (3.10, and again from 3.13 on), or in a structure that the thread state points to. So the place is looked for once,
-by value, reading through /proc/self/mem, which answers a wrong address with an error instead of a crash. Two frames are asked for, so
-that no word is taken for it that holds one of them by chance. Where the place is not found nothing is hidden: programs that walk the
-whole stack then see a few frames more.
+CPython links each frame to the one that was current when it began. Where the current one is kept differs between versions: in
+the thread state itself (3.10, and again from 3.13 on), or in a structure that the thread state points to. So the place is looked
+for once, by value, reading through /proc/self/mem, which answers a wrong address with an error instead of a crash. Two frames are
+asked for, so that no word is taken for it that holds one of them by chance. Where the place is not found nothing is hidden:
+programs that walk the whole stack then see a few frames more.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ class FrameStack:
         return cls(found.pop() if len(found) == 1 else None)
 
     def call(self, function: Callable[..., object], *arguments: object) -> Any:
-        """Between cutting the stack and mending it nothing written in Python may be called from here but the function itself."""
+        """Between cutting the stack and mending it nothing written in Python may be called from here but the function itself.
+
+        A trace or profile function left behind would see what follows, which is ours, so it is taken away. Asked for and taken
+        through C, because a profile function sees even the calls of builtins.
+        """
         if self._place is None:
             return function(*arguments)
         address, distance = self._place
@@ -60,6 +64,9 @@ class FrameStack:
             return call(function, arguments)
         finally:
             current.value = kept
+            if call(sys.getprofile, ()) or call(sys.gettrace, ()):
+                _set_profile(None, None)
+                _set_trace(None, None)
 
 
 def _places(memory: int) -> set[Place]:
@@ -87,5 +94,6 @@ def _places_deeper(memory: int) -> set[Place]:
     return _places(memory)
 
 
+_set_profile, _set_trace = ctypes.pythonapi.PyEval_SetProfile, ctypes.pythonapi.PyEval_SetTrace
 _thread_state = ctypes.pythonapi.PyThreadState_Get
 _thread_state.restype = ctypes.c_void_p

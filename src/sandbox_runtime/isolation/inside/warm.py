@@ -1,11 +1,11 @@
 """`python FILE` without starting Python: the file runs in a fork of an interpreter that is warm already.
 
-Nothing the program can ordinarily look at tells the difference: `__main__` and its names, `sys.argv`, the path, tracebacks and the
+Nothing the program can ordinarily look at tells the difference: `__main__` and its names, `sys.argv`, the path, tracebacks, the
 frame stack, SystemExit and exit codes, atexit, threads, the order of last words at exit, random state. What stays different is
 told in docs/concepts/isolation.md (one hash seed per spawner; modules of the preset are in `sys.modules` from the start).
 
-The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and co_filename
-are as they always are. leaving.py takes the steps at the end. What is no ordinary file is left to an interpreter started for it.
+The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and names of
+code are as they always are. leaving.py takes the steps at the end. What is no ordinary file is left to an interpreter of its own.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class WarmInterpreter:
     def _dress_as(self, order: Order, path: str) -> None:
         if order.env:
             os.environ.update(order.env)
-            time.tzset()
+            if "TZ" in order.env:
+                time.tzset()
         sys.argv[:] = order.argv[1:]
         sys.orig_argv[:] = order.argv
         sys.path[0:0] = [_folder_of(path)]
@@ -84,11 +85,7 @@ class WarmInterpreter:
             self._stack.call(self._run_file, stream, os.fsencode(path), _FILE_INPUT, names, names, 1, None)
         except BaseException as error:
             failure = error
-        status = self._leaving.tell(failure)
-        if not isinstance(failure, SystemExit):
-            names.pop("__file__", None)
-            names.pop("__cached__", None)
-        return status
+        return self._leaving.tell(failure, names)
 
     def _fresh_main(self, path: str) -> dict[str, Any]:
         """A module that nothing of ours refers to, so that it ends when the program does."""
@@ -115,7 +112,7 @@ def _find_packages_of_the_user() -> None:
     """An earlier command of the box may have installed some; an interpreter looks for them when it starts."""
     site = sys.modules.get("site")
     if site is not None and site.ENABLE_USER_SITE and site.USER_SITE not in sys.path:
-        site.addusersitepackages(site.removeduppaths())
+        site.addusersitepackages(set(sys.path))
 
 
 def _hide_our_modules() -> list[ModuleType]:

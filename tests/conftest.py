@@ -1,0 +1,62 @@
+"""What the tests of several rooms share: the guest's interpreter, a folder for state, and backends that are opened once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from sandbox_runtime.isolation.backends import NAMES, open_backend
+from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.port import Backend
+
+GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
+
+
+@pytest.fixture(scope="session")
+def guest_python() -> str:
+    path = os.environ.get("SANDBOX_GUEST_PYTHON") or str(GUEST)
+    if not os.access(path, os.X_OK):
+        pytest.skip(f"there is no guest interpreter at {path}: make setup, or set SANDBOX_GUEST_PYTHON")
+    return path
+
+
+@pytest.fixture(scope="session")
+def state_dir(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture(scope="session")
+def options(guest_python: str, state_dir: str) -> BackendOptions:
+    return BackendOptions(guest_python=guest_python, state_dir=state_dir)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=NAMES)
+async def backend(request: pytest.FixtureRequest, options: BackendOptions) -> AsyncIterator[Backend]:
+    """Each backend in turn. A module that uses it runs its tests in the session's loop."""
+    skip_where_the_host_lacks(request.param)
+    async with open_backend(request.param, options) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def namespaces(options: BackendOptions) -> AsyncIterator[Backend]:
+    skip_where_the_host_lacks("namespaces")
+    async with open_backend("namespaces", options) as opened:
+        yield opened
+
+
+def skip_where_the_host_lacks(backend: str) -> None:
+    """Asks the system's own tools, not the product: what they can do and the product cannot is a failure."""
+    needed = {"namespaces": ["unshare", "-Urm", "true"], "bubblewrap": ["bwrap", "--ro-bind", "/", "/", "true"]}.get(backend)
+    if needed is None:
+        return
+    if shutil.which(needed[0]) is None:
+        pytest.skip(f"{needed[0]} is not installed: make setup as root")
+    if subprocess.run(needed, capture_output=True, timeout=30).returncode:
+        pytest.skip(f"this host lets its users make no namespaces: `{' '.join(needed)}` fails")

@@ -1,0 +1,34 @@
+"""Interpreters of this machine that a guest could have."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+QUESTION = "import os, sys; print('%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable))"
+
+
+def version_of(python: str) -> str:
+    """As "3.11"; empty where it is no interpreter, or only a script that starts one."""
+    try:
+        answer = subprocess.run([python, "-c", QUESTION], capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    version, executable = answer.split()
+    return version if executable == os.path.realpath(python) else ""
+
+
+def find_interpreter(version: str) -> str | None:
+    """Through PATH, or among those of pyenv."""
+    return next((path for path in _candidates(version) if version_of(path) == version), None)
+
+
+def _candidates(version: str) -> Iterator[str]:
+    on_path = shutil.which(f"python{version}")
+    if on_path:
+        yield on_path
+    root = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    yield from sorted(glob.glob(f"{root}/versions/{version}.*/bin/python{version}"))

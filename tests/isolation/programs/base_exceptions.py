@@ -1,0 +1,5 @@
+import sys
+
+kind = type("OwnBase", (BaseException,), {})
+sys.stdout.write("kept")
+raise kind("own", 1)

@@ -1,0 +1,4 @@
+import os
+
+print("lost, it was only buffered")
+os.abort()

@@ -1,0 +1,4 @@
+import sys
+
+print("before", end="")
+sys.exit(b"raw")

@@ -1,0 +1,3 @@
+import sys
+
+print(repr(sys.stdin.read()), list(sys.stdin), sys.stdin.readline() == "")

@@ -1,0 +1,5 @@
+import os
+
+print("seen")
+os.close(2)
+raise ValueError("unheard")

@@ -1,0 +1,4 @@
+import os
+
+print("never seen")
+os.close(1)

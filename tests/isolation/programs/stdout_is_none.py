@@ -1,0 +1,6 @@
+import sys
+
+sys.stdout = None
+print("nowhere")
+sys.stderr = None
+raise ValueError("unheard")

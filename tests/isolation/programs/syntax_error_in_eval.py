@@ -1,0 +1,1 @@
+compile("x = = 1", "made.py", "exec")

@@ -1,0 +1,4 @@
+import json
+
+print("before")
+json.loads("{bad json}")
