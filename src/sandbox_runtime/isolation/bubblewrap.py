@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from types import TracebackType
 
 from sandbox_runtime.errors import Unavailable
@@ -17,7 +18,8 @@ from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground, label
 from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
-from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH
+from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
+from sandbox_runtime.isolation.kernel import mounts
 from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import CODE
@@ -40,6 +42,7 @@ class BubblewrapBackend:
         self._options = options
         self._ground = Ground(self.name, options)
         self._program = ""
+        self._etc = ""
 
     async def __aenter__(self) -> BubblewrapBackend:
         program = shutil.which("bwrap")
@@ -47,10 +50,18 @@ class BubblewrapBackend:
             raise Unavailable("bubblewrap is not installed; install the package bubblewrap, or set isolation to namespaces")
         self._program = program
         await self._ground.__aenter__()
+        try:
+            self._fill_etc()
+        except BaseException:
+            await self._ground.__aexit__(None, None, None)
+            raise
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self._ground.__aexit__(kind, error, trace)
+        try:
+            await self._ground.__aexit__(kind, error, trace)
+        finally:
+            shutil.rmtree(self._etc, ignore_errors=True)
 
     def layers(self) -> list[LayerReport]:
         bounds = self._ground.bounds()
@@ -85,6 +96,7 @@ class BubblewrapBackend:
             "disk_bytes": policy.disk_bytes,
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
+            "trees": view.trees(self._entries(policy)),
             "base_env": self._ground.guest.base_env,
         }
 
@@ -98,33 +110,46 @@ class BubblewrapBackend:
         words += self._view(policy)
         words += ["--bind", "/dev", "/dev"] if Layer.devices in policy.without else ["--dev", "/dev"]
         words += ["--proc", "/proc", *_code()]
-        for folder in (SCRATCH, *WRITABLE):
+        for folder in (SCRATCH, mounts.EMPTY, *WRITABLE):
             words += ["--dir", folder]
+        if Layer.mount in policy.without:
+            words += ["--bind", self._shared_folder(), SHARED_SCRATCH]
         return [*words, "--remount-ro", "/"]
 
+    def _entries(self, policy: Policy) -> list[view.Entry]:
+        """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
+        if Layer.root in policy.without:
+            return view.whole_machine()
+        outside = [entry for entry in view.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
+        return [*outside, {"kind": "tree", "source": self._etc, "target": "/etc"}]
+
     def _view(self, policy: Policy) -> list[str]:
-        off = Layer.root in policy.without
         words: list[str] = []
-        for entry in view.whole_machine() if off else view.entries(self._ground.guest.prefixes):
-            target = entry["target"]
-            words += _parents(target)
-            if entry["kind"] == "link":
-                words += ["--symlink", entry["source"], target]
-            elif entry["kind"] == "text":
-                words += ["--ro-bind", self._text_file(target, entry["text"]), target]
-            else:
-                words += ["--ro-bind", entry["source"], target]
+        for entry in self._entries(policy):
+            words += _parents(entry["target"])
+            words += ["--symlink" if entry["kind"] == "link" else "--ro-bind", entry["source"], entry["target"]]
         return words
 
-    def _text_file(self, target: str, text: str) -> str:
-        """bwrap binds what is there: files of our own wording are kept in the state folder."""
-        path = os.path.join(self._options.state_dir, "etc", os.path.basename(target))
-        os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-        if not os.path.exists(path):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(path, 0o644)
-        return path
+    def _fill_etc(self) -> None:
+        os.makedirs(self._options.state_dir, mode=0o755, exist_ok=True)
+        self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._options.state_dir)
+        self._ground.keeper.watch_folder(self._etc)
+        os.chmod(self._etc, 0o755)
+        for entry in view.entries(self._ground.guest.prefixes):
+            if _in_etc(entry):
+                mounts.place_entry(self._etc + entry["target"].removeprefix("/etc"), entry)
+
+    def _shared_folder(self) -> str:
+        """For proofs: where boxes without the mount layer meet."""
+        folder = os.path.join(self._options.state_dir, "shared")
+        for name in WRITABLE.values():
+            os.makedirs(os.path.join(folder, name), exist_ok=True)
+            os.chmod(os.path.join(folder, name), 0o1777)
+        return folder
+
+
+def _in_etc(entry: view.Entry) -> bool:
+    return entry["target"].startswith("/etc/")
 
 
 def _parents(target: str) -> list[str]:

@@ -26,7 +26,7 @@ async def launch(
     try:
         message = setup(box)
         channels = ",".join(map(str, ends.descriptors()))
-        process = _start(argv(channels), ground.guest.base_env, ends.descriptors())
+        process = _start(argv(channels), ground.start_env(policy), ends.descriptors())
         box.on_close.append(lambda: _collect(process))
         ends.close()
         with box.entries() as entries:

@@ -104,7 +104,7 @@ class NamespacesBackend:
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._ground.guest
-        spawner = Spawner(guest.python, {**guest.base_env, **_ONE_THREAD}, self._config(policy))
+        spawner = Spawner(guest.python, {**self._ground.start_env(policy), **_ONE_THREAD}, self._config(policy))
         await spawner.start()
         return spawner
 

@@ -36,9 +36,11 @@ def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
 def settle(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     """In namespaces that bubblewrap made, with rights over them: what it has no words for. As enclose otherwise."""
     resolver = wait_for_network() if setup.network == "nat" else None
-    files = _mount_files(setup, "")
+    files = _mount_files_around_trees(setup)
     if resolver is not None:
         _show_resolver(resolver, "")
+    if setup.uid is None:
+        mounts.hide_init("/proc")
     mounts.mask_proc("/proc", "/dev/null")
     mounts.unmount(CODE_INSIDE)
     if setup.has("devices"):
@@ -85,6 +87,19 @@ def _mount_files(setup: Setup, root: str) -> int:
     for target, name in setup.writable.items():
         _bind(f"{SHARED_SCRATCH}/{name}", root + target)
     return _open_folder(SHARED_SCRATCH)
+
+
+def _mount_files_around_trees(setup: Setup) -> int:
+    """The trees are where they belong already: each is shown there again through an overlay. One that lies in a writable folder
+    is out of sight by then, hence the descriptors."""
+    trees = [(tree, _open_folder(tree)) for tree in setup.trees] if setup.has("mount") else []
+    files = _mount_files(setup, "")
+    for tree, descriptor in trees:
+        if not os.path.isdir(tree):
+            os.makedirs(tree)
+        mounts.overlay(f"/proc/self/fd/{descriptor}", tree)
+        os.close(descriptor)
+    return files
 
 
 def _open_folder(path: str) -> int:

@@ -84,7 +84,7 @@ def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[
     for folder in folders:
         os.makedirs(place + folder, mode=0o755, exist_ok=True)
     for entry in view:
-        _place_entry(place + entry["target"], entry)
+        place_entry(place + entry["target"], entry)
 
 
 def _made(folder: str) -> str:
@@ -92,7 +92,8 @@ def _made(folder: str) -> str:
     return folder
 
 
-def _place_entry(target: str, entry: Mapping[str, str]) -> None:
+def place_entry(target: str, entry: Mapping[str, str]) -> None:
+    """One entry of a view, at `target`."""
     os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
     kind = entry["kind"]
     if kind == "link":
@@ -162,8 +163,17 @@ def mount_proc(target: str) -> None:
     mount("proc", target, "proc", NO_SUID | NO_DEV | NO_EXEC)
 
 
+def hide_init(folder: str) -> None:
+    """Show in proc only processes that the looker could trace, which init is not. Needed where init was started inside the user
+    namespace: its files in proc then belong to the guest's own user."""
+    mount("proc", folder, "proc", REMOUNT | NO_SUID | NO_DEV | NO_EXEC, "hidepid=invisible")
+
+
 def mask_proc(folder: str, null: str) -> None:
-    """Hide what tells of the machine's key rings; the rest of proc is guarded by the guest not being root."""
+    """Hide what tells of the machine's key rings, and close the kernel's settings: those of a box's own namespaces would else be
+    open to a guest that is their owner, as a plain user's is. The rest of proc is guarded by the guest not being root."""
+    mount(f"{folder}/sys", f"{folder}/sys", None, BIND)
+    make_read_only(f"{folder}/sys")
     for name in MASKED:
         try:
             mount(null, f"{folder}/{name}", None, BIND)
