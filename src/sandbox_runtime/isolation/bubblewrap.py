@@ -101,7 +101,8 @@ class BubblewrapBackend:
         }
 
     def _arguments(self, policy: Policy) -> list[str]:
-        words = [self._program, "--die-with-parent", "--as-pid-1", "--cap-add", "ALL"]
+        words = [self._program, "--die-with-parent", "--cap-add", "ALL"]
+        words += ["--as-pid-1"] if Layer.pid not in policy.without else []
         words += [flag for layer, flag in _UNSHARE.items() if layer not in policy.without]
         if Layer.uts not in policy.without:
             words += ["--hostname", HOST_NAME]

@@ -55,7 +55,7 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
 
 def whole_machine() -> list[Entry]:
     """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself."""
-    own = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"home", "var"}
+    own = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"var"}
     names = [name for name in sorted(os.listdir("/")) if name not in own and os.path.isdir(f"/{name}")]
     return [_folder(f"/{name}") for name in names]
 

@@ -92,7 +92,7 @@ def _mount_files(setup: Setup, root: str) -> int:
 def _mount_files_around_trees(setup: Setup) -> int:
     """The trees are where they belong already: each is shown there again through an overlay. One that lies in a writable folder
     is out of sight by then, hence the descriptors."""
-    trees = [(tree, _open_folder(tree)) for tree in setup.trees] if setup.has("mount") else []
+    trees = [(tree, os.open(tree, os.O_PATH | os.O_CLOEXEC)) for tree in setup.trees] if setup.has("mount") else []
     files = _mount_files(setup, "")
     for tree, descriptor in trees:
         if not os.path.isdir(tree):
@@ -127,6 +127,8 @@ def _show_resolver(text: str, root: str) -> None:
 def give_up_rights(setup: Setup) -> None:
     """User, capabilities, no new privileges. Afterwards the caller cannot be looked into by the guest."""
     if setup.uid is not None:
+        if setup.has("capabilities") and not setup.has("user"):
+            capabilities.empty_bounding_set()  # no user namespace gives us back the right to do it later
         os.setgroups([])
         os.setresgid(setup.uid, setup.uid, setup.uid)
         os.setresuid(setup.uid, setup.uid, setup.uid)

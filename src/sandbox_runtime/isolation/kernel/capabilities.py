@@ -38,11 +38,15 @@ _NO_CAPABILITIES = bytes(_Words())
 def drop_all() -> None:
     """Empty all five sets of the calling thread. The bounding set goes first, while we may still lower it: without it even a file
     with capabilities, or user 0 of the namespace, gets nothing back at execve."""
+    empty_bounding_set()
+    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    _capset(_OWN_HEADER, _NO_CAPABILITIES)
+
+
+def empty_bounding_set() -> None:
     for capability in range(_MOST_CAPABILITIES):
         if not _drop_from_bounding_set(capability):
             break
-    libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
-    _capset(_OWN_HEADER, _NO_CAPABILITIES)
 
 
 def _drop_from_bounding_set(capability: int) -> bool:
