@@ -168,3 +168,24 @@ async def test_a_backend_that_never_answers_is_a_fault_of_ours(backend: FaultyBa
     async with backend, BoxPool(backend, {}, 0, Metrics(), open_log("error")) as pool:
         with pytest.raises(PlatformFault, match=r"within 0\.05 s"):
             await pool.take(POLICY)
+
+
+async def test_closing_ends_although_an_opening_swallows_the_cancellation(
+    backend: FaultyBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "_ASK_AGAIN_S", 0.02)
+    opening, entered = backend.open, asyncio.Event()
+
+    async def stubborn(policy: Policy) -> Any:
+        try:
+            entered.set()
+            await asyncio.sleep(0.2)
+        except asyncio.CancelledError:
+            pass
+        return await opening(policy)
+
+    backend.open = stubborn  # type: ignore[method-assign]
+    async with asyncio.timeout(20), backend:
+        async with BoxPool(backend, {POLICY: 3}, 8, Metrics(), open_log("error")):
+            await entered.wait()
+        assert not backend.open_boxes

@@ -30,7 +30,8 @@ class Allowance:
         )
 
     def check(self, job: Job) -> None:
-        """Whether the job is within bounds; raises InvalidRequest. Whether its names can be placed is known once there is a box."""
+        """Whether the job is within bounds; raises InvalidRequest. Whether its names can be placed is known once there is a
+        box."""
         self._check_code(job.code)
         self.quotas.admit(job.files)
         if job.stdin is not None and len(job.stdin) > self.max_stdin_bytes:

@@ -26,6 +26,7 @@ OPEN_WITHIN_S = 30.0
 CLOSE_WITHIN_S = 30.0
 TICK_S = 5.0
 _FADE = 0.5
+_ASK_AGAIN_S = 0.5
 _FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.1, 5.0
 
 
@@ -126,15 +127,21 @@ class BoxPool:
     async def close(self) -> None:
         """Idempotent. Afterwards no task and no idle box of the pool is left."""
         self._open = False
-        for task in self._keepers:
-            task.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
-        self._keepers.clear()
+        await self._stop_keepers()
         for shelf in self._shelves.values():
             while shelf.idle:
                 self._bury(shelf.idle.popleft())
         if self._burials:
             await asyncio.wait(self._burials, timeout=CLOSE_WITHIN_S)
+
+    async def _stop_keepers(self) -> None:
+        """A keeper may be in the middle of an opening that takes the cancellation for its own: so it is asked until it ends."""
+        pending, deadline = set(self._keepers), asyncio.get_running_loop().time() + CLOSE_WITHIN_S
+        while pending and asyncio.get_running_loop().time() < deadline:
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=_ASK_AGAIN_S)
+        self._keepers.clear()
 
     async def _open_now(self, policy: Policy) -> Box:
         self._metrics.box_taken("opened")
@@ -152,7 +159,7 @@ class BoxPool:
 
     async def _keep(self, shelf: _Shelf) -> None:
         backoff_s = _FIRST_BACKOFF_S
-        while True:
+        while self._open:
             await shelf.wake.wait()
             shelf.wake.clear()
             if await self._fill(shelf):
