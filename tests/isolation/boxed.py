@@ -6,8 +6,10 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
+import pytest
+
 from sandbox_runtime.isolation.port import Backend, Box
-from sandbox_runtime.model import Command, Limits, Outcome, Policy
+from sandbox_runtime.model import Command, Layer, LayerState, Limits, Outcome, Policy
 
 
 def put(box: Box, name: str, content: bytes, mode: int = 0o644) -> None:
@@ -27,9 +29,30 @@ async def opened(backend: Backend, policy: Policy | None = None) -> AsyncIterato
         await box.close()
 
 
-async def run_in(
-    backend: Backend, *argv: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, **limits: float | None
-) -> Outcome:
-    """One command in a box of its own."""
+def command(
+    *argv: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None, cwd: str | None = None, **limits: float | None
+) -> Command:
+    return Command(argv, stdin=stdin, env=env or {}, cwd=cwd, limits=Limits().replace(**limits))
+
+
+def shell(script: str, **given: object) -> Command:
+    return command("bash", "-c", script, **given)  # type: ignore[arg-type]
+
+
+async def run(backend: Backend, ordered: Command) -> Outcome:
+    """In a box of its own."""
     async with opened(backend) as box:
-        return await box.run(Command(argv, stdin=stdin, env=env or {}, limits=Limits().replace(**limits)))
+        return await box.run(ordered)
+
+
+async def run_python(backend: Backend, python: str, source: str, **given: object) -> Outcome:
+    async with opened(backend) as box:
+        put(box, "main.py", source.encode())
+        return await box.run(command(python, "main.py", **given))  # type: ignore[arg-type]
+
+
+def needs(backend: Backend, *layers: Layer) -> None:
+    """Skips where this backend does not hold a layer on this host, with its own reason."""
+    for report in backend.layers():
+        if report.layer in layers and report.state is not LayerState.on:
+            pytest.skip(f"{backend.name} has no layer {report.layer} here: {report.detail}")

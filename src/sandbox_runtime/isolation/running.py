@@ -168,10 +168,18 @@ class RunningCommand:
         if not piece:
             self._loop.remove_reader(capture.descriptor)
             return
-        if self._sink is not None:
-            self._sink(name, piece)
+        self._show(name, piece)
         if self._output_bytes() > self._command.limits.output_bytes:
             self._stop("output")
+
+    def _show(self, name: str, piece: bytes) -> None:
+        """A listener that fails is not asked again; the command goes on."""
+        try:
+            if self._sink is not None:
+                self._sink(name, piece)
+        except Exception as error:
+            self._sink = None
+            self._loop.call_exception_handler({"message": "a listener to the output of a command failed", "exception": error})
 
     def _output_bytes(self) -> int:
         return sum(capture.total_bytes for capture in self._captures.values())
@@ -230,8 +238,7 @@ class RunningCommand:
     def _drain_rest(self, name: str, capture: Capture) -> None:
         """Nobody is left to write, so what the pipe holds is all there is."""
         while piece := capture.read():
-            if self._sink is not None:
-                self._sink(name, piece)
+            self._show(name, piece)
 
     def _close_descriptors(self) -> None:
         self._close_stdin()

@@ -87,9 +87,15 @@ class Runner:
     def _become(self, message: wire.Message, streams: list[int]) -> None:
         for target, stream in enumerate(streams):
             os.dup2(stream, target, inheritable=True)
-        os.chdir(message.get("cwd") or self.setup.workdir)
+        self._go_to(message.get("cwd") or self.setup.workdir)
         if self.setup.has("rlimits"):
             rlimits.apply(message["rlimits"])
+
+    def _go_to(self, folder: str) -> None:
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            raise ValueError(f"cannot work in {folder!r}: {error.strerror}") from error
 
     def _close_descriptors(self) -> None:
         if self.setup.has("descriptors"):
@@ -102,12 +108,14 @@ class Runner:
             descriptors.close_on_exec_from(3)
         try:
             execute(message["argv"], message["env"])
-        except OSError as error:
-            self._fail(error)
+        except OSError as error:  # its own words name the last of the places where the program was looked for
+            self._fail(OSError(error.errno, error.strerror, message["argv"][0]))
 
     def _fail(self, error: Exception) -> None:
-        number = error.errno if isinstance(error, OSError) else None
-        wire.send(self.orders, wire.to_server({"not_started": str(error), "errno": number}))
+        number, why = None, str(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            number, why = error.errno, f"cannot start {error.filename!r}: {error.strerror}"
+        wire.send(self.orders, wire.to_server({"not_started": why, "errno": number}))
         os._exit(127)
 
 
