@@ -1,9 +1,9 @@
 """Attacks a deployment and says what held.
 
-Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; see corpus.py for the form). Attacks run in boxes
-of a backend that somebody else opened, one after another, each for at most ATTACK_LIMIT_S; afterwards everything that was made
-for them is gone. A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
-applicable, with the reason. Knows the isolation port, the files of boxes and the model; nothing of settings, languages or HTTP.
+Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; see corpus.py for the form). Attacks run in
+boxes of a backend that somebody else opened, one after another, each for at most ATTACK_LIMIT_S; afterwards everything that was
+made for them is gone. A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
+applicable, with the reason. Knows isolation, the files of boxes and the model; nothing of settings, languages or HTTP.
 """
 
 from sandbox_runtime.proof.attacking import ATTACK_LIMIT_S, attack

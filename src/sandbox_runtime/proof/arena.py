@@ -30,7 +30,7 @@ class Arena:
         self.evidence = Evidence()
         self.facts: dict[str, object] = {}
         self._backend = backend
-        self._policy = dataclasses.replace(policy, **attack.disk)
+        self._policy = dataclasses.replace(policy, disk_bytes=attack.disk_bytes, disk_files=attack.disk_files)
         self._python = python
         self._boxes = contextlib.AsyncExitStack()
 

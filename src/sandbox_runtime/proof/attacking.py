@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.port import Backend
@@ -34,36 +35,56 @@ async def attack(
     python: the guest's interpreter, by the path with which the backend starts it warm. state_dir: the backend's folder.
     tell: called with each verdict as it comes.
     """
-    on = {report.layer for report in backend.layers() if report.state is LayerState.on}
+    target = _Target(backend, policy, python, state_dir)
+    # Whatever the backend starts for the first box of a policy is there before anything is counted.
     await (await backend.open(policy)).close()
     verdicts = []
     for one in corpus:
-        verdict = _inapplicable(one, backend, policy, on) or await _attack(backend, policy, one, python, state_dir)
+        reason = target.inapplicable(one)
+        verdict = _verdict(one, State.not_applicable, reason, 0.0) if reason else await _attack(target, one)
         verdicts.append(verdict)
         if tell is not None:
             tell(verdict)
     return verdicts
 
 
-def _inapplicable(attack: Attack, backend: Backend, policy: Policy, on: set[Layer]) -> Verdict | None:
-    reason = next((NEEDS[need] for need in attack.needs if not _has(need, backend, policy)), "")
-    if attack.layers and not on & set(attack.layers):
-        reason = f"{backend.name} has no layer {' or '.join(attack.layers)} here"
-    return _verdict(attack, State.not_applicable, reason, 0.0) if reason else None
+@dataclass(frozen=True, slots=True)
+class _Target:
+    backend: Backend
+    policy: Policy
+    python: str
+    state_dir: str
+
+    @property
+    def claimed(self) -> set[Layer]:
+        return {report.layer for report in self.backend.layers() if report.state is LayerState.on}
+
+    @property
+    def filtered(self) -> bool:
+        """Whether boxes have the system call filter, which needs that no privileges can be gained."""
+        return self.claimed - self.policy.without >= {Layer.seccomp, Layer.privileges}
+
+    def inapplicable(self, attack: Attack) -> str:
+        """Why an attack makes no sense here, or nothing."""
+        if attack.layers and not self.claimed & set(attack.layers):
+            return f"{self.backend.name} has no layer {' or '.join(attack.layers)} here"
+        return next((NEEDS[need] for need in attack.needs if not self._has(need)), "")
+
+    def _has(self, need: str) -> bool:
+        as_root = os.geteuid() == 0
+        if need == "own_devices":
+            return self.backend.name == "namespaces" and as_root
+        if need == "init_in_sight":
+            return self.backend.name != "bubblewrap" or as_root
+        if need == "no_network":
+            return self.policy.network.mode == "none"
+        return platform.machine() == need
 
 
-def _has(need: str, backend: Backend, policy: Policy) -> bool:
-    if need == "own_devices":
-        return backend.name == "namespaces" and os.geteuid() == 0
-    if need == "no_network":
-        return policy.network.mode == "none"
-    return platform.machine() == need
-
-
-async def _attack(backend: Backend, policy: Policy, attack: Attack, python: str, state_dir: str) -> Verdict:
+async def _attack(target: _Target, attack: Attack) -> Verdict:
     began = time.monotonic()
-    before = leftovers.look(state_dir)
-    arena = Arena(backend, policy, attack, python)
+    before = leftovers.look(target.state_dir)
+    arena = Arena(target.backend, target.policy, attack, target.python)
     try:
         async with asyncio.timeout(ATTACK_LIMIT_S), arena:
             await SCENE[attack.scene](arena)
@@ -71,8 +92,8 @@ async def _attack(backend: Backend, policy: Policy, attack: Attack, python: str,
         arena.evidence.doubts.append(f"it took longer than {ATTACK_LIMIT_S:g} s")
     except (SandboxError, OSError) as error:
         arena.evidence.doubts.append(f"{type(error).__name__}: {error}")
-    arena.evidence.breaches += leftovers.look(state_dir).since(before)
-    state, reason = judge(attack, arena.evidence, filtered=not policy.without & {Layer.seccomp, Layer.privileges})
+    arena.evidence.breaches += leftovers.look(target.state_dir).since(before)
+    state, reason = judge(attack, arena.evidence, filtered=target.filtered)
     return _verdict(attack, state, reason, time.monotonic() - began)
 
 

@@ -1,7 +1,7 @@
 """Things on the host that no box may reach: a secret in our environment, files, listening sockets, a process, a descriptor.
 
-They stand for what a server really has. Whoever runs the attack makes them for its time only and looks afterwards whether they were
-harmed.
+They stand for what a server really has. Whoever runs the attack makes them for its time only and looks afterwards whether they
+were harmed.
 """
 
 from __future__ import annotations

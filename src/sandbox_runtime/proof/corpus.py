@@ -21,8 +21,9 @@ attack.toml:
     [[upload]] name, content, refused: whether the name must be refused or land inside
     [[fetch]] name, content: what must come out ("" where nothing may), or refused = true
 
-A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints `HELD: why` when
-it was stopped, `ESCAPED: what` when it was not, and `READY words` where the other one may begin.
+A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints
+`HELD: why` when it was stopped, `ESCAPED: what` when it was not, and `READY words` where the other one may begin. What programs
+have in common is in probe.py.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ NEEDS: Mapping[str, str] = MappingProxyType(
     {
         "x86_64": "only x86-64 machines have these calls",
         "own_devices": "the device nodes of a box are the host's own here: only namespaces as root can make some for each box",
+        "init_in_sight": "init is hidden in boxes of bubblewrap as a plain user",
         "no_network": "boxes of this deployment have a network",
     }
 )
 DEFAULT_LIMITS = Limits(wall_s=4.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
-_KEYS = frozenset(
-    "title scene layers shows needs quick endings denied alongside rounds limits policy upload fetch".split()
-)
+_TEXT_KEYS = ("title", "scene", "layers", "shows", "needs", "endings", "denied")
+_KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "limits", "policy", "upload", "fetch"))
 _ROLES = ("program", "first", "second")
 _SUFFIXES = (".py", ".sh")
 
@@ -94,7 +95,8 @@ class Attack:
     alongside: bool
     rounds: int
     limits: Limits
-    disk: Mapping[str, int]
+    disk_bytes: int
+    disk_files: int
     programs: Mapping[str, Program]
     uploads: tuple[Name, ...]
     fetches: tuple[Name, ...]
@@ -132,7 +134,8 @@ def _attack(folder: Path, table: dict[str, Any]) -> Attack:
         alongside=table.get("alongside", False),
         rounds=table.get("rounds", 1),
         limits=DEFAULT_LIMITS.replace(**table.get("limits", {})),
-        disk=MappingProxyType(dict(table.get("policy", {}))),
+        disk_bytes=table.get("policy", {}).get("disk_bytes", DEFAULT_LIMITS.disk_bytes),
+        disk_files=table.get("policy", {}).get("disk_files", DEFAULT_LIMITS.disk_files),
         programs=MappingProxyType(_programs(folder)),
         uploads=_names(table.get("upload", ())),
         fetches=_names(table.get("fetch", ())),

@@ -1,7 +1,7 @@
 """What boxes left behind, seen from the host: processes, mounts, cgroups, folders, descriptors of ours.
 
-Processes are those that descend from this one: whatever starts in a box, and however often it forks away, the kernel gives it to a
-parent below us. The dead that nobody has collected yet do nothing any more and are not counted.
+Processes are those that descend from this one: whatever starts in a box, and however often it forks away, the kernel gives it
+to a parent below us. The dead that nobody has collected yet do nothing any more and are not counted.
 """
 
 from __future__ import annotations

@@ -75,7 +75,8 @@ def _doubt(attack: Attack, outcome: Outcome) -> str:
 
 def _stopped(attack: Attack, outcomes: list[Outcome]) -> list[str]:
     """Endings that are the proof themselves; a program that exited has to speak."""
-    return [f"ended with {outcome.ending}" for outcome in outcomes if outcome.ending is not Ending.exited and outcome.ending in attack.endings]
+    telling = attack.endings - {Ending.exited}
+    return [f"ended with {outcome.ending}" for outcome in outcomes if outcome.ending in telling]
 
 
 def _uncounted(attack: Attack, outcomes: list[Outcome]) -> list[str]:

@@ -9,5 +9,4 @@ with contextlib.suppress(OSError, ValueError):
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 if resource.getrlimit(resource.RLIMIT_CORE) != (0, 0):
     probe.escaped("a dump was allowed")
-probe.must_fail("the place of dumps was changed", os.open, "/proc/sys/kernel/core_pattern", os.O_WRONLY)
 os.kill(os.getpid(), signal.SIGSEGV)

@@ -3,7 +3,8 @@ import os
 import probe
 
 most = 3 * probe.facts()["disk_bytes"]
-folders = [folder for folder in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/mnt", os.environ["HOME"], ".") if os.access(folder, os.W_OK)]
+everywhere = ("/tmp", "/var/tmp", "/dev/shm", "/run", "/mnt", os.environ["HOME"], ".")
+folders = [folder for folder in everywhere if os.access(folder, os.W_OK)]
 written = 0
 try:
     while written < most:

@@ -3,7 +3,7 @@ import os
 import probe
 
 PRIVATE = (
-    "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/fstab", "/etc/ssh", "/etc/ssl/private", "/etc/systemd",
+    "/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/fstab", "/etc/ssh", "/etc/systemd",
     "/boot", "/root", "/var/log", "/var/spool", "/var/cache", "/run/systemd", "/run/docker.sock", "/run/dbus", "/sys/kernel",
     "/.dockerenv", "/run/secrets",
 )  # fmt: skip

@@ -2,7 +2,8 @@ import os
 
 import probe
 
-for path in ("/proc/kcore", "/proc/kmsg", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/kmsg", "/proc/kpageflags", "/proc/vmallocinfo"):
+PLACES = ("/proc/kcore", "/proc/kmsg", "/dev/mem", "/dev/kmem", "/dev/port", "/dev/kmsg", "/proc/kpageflags", "/proc/vmallocinfo")
+for path in PLACES:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         os.read(file, 1)

@@ -2,7 +2,7 @@ import os
 
 import probe
 
-PLACES = ("sysrq-trigger", "irq/default_smp_affinity", "mtrr", "timer_list", "sched_debug", "latency_stats", "acpi", "scsi/scsi", "fs/nfsd")
+PLACES = ("sysrq-trigger", "irq/default_smp_affinity", "mtrr", "timer_list", "sched_debug", "latency_stats", "scsi/scsi")
 for place in PLACES:
     path = f"/proc/{place}"
     if os.path.lexists(path) and not os.path.isdir(path):

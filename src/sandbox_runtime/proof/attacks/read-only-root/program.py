@@ -3,7 +3,8 @@ import sys
 
 import probe
 
-for folder in ("/", "/usr", "/usr/bin", "/usr/local", "/etc", "/lib", "/bin", "/dev", "/proc", "/sys", "/var", os.path.dirname(sys.executable)):
+FOLDERS = ("/", "/usr", "/usr/bin", "/usr/local", "/etc", "/lib", "/bin", "/dev", "/proc", "/sys", "/var")
+for folder in (*FOLDERS, os.path.dirname(sys.executable)):
     probe.must_fail(f"{folder} can be written", os.open, f"{folder}/planted", os.O_CREAT | os.O_WRONLY)
 for path in ("/usr/bin/env", "/etc/passwd", "/etc/ld.so.cache", os.path.realpath(sys.executable), os.__file__, "/proc/self/exe"):
     probe.must_fail(f"{path} can be written", os.open, path, os.O_WRONLY)
