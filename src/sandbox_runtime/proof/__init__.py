@@ -8,7 +8,19 @@ applicable, with the reason. Knows isolation, the files of boxes and the model; 
 
 from sandbox_runtime.proof.attacking import ATTACK_LIMIT_S, attack
 from sandbox_runtime.proof.corpus import Attack, load_corpus
+from sandbox_runtime.proof.diagnosis import Diagnosis
 from sandbox_runtime.proof.layers import LayerProof, Standing, prove
 from sandbox_runtime.proof.verdict import State, Verdict
 
-__all__ = ["ATTACK_LIMIT_S", "Attack", "LayerProof", "Standing", "State", "Verdict", "attack", "load_corpus", "prove"]
+__all__ = [
+    "ATTACK_LIMIT_S",
+    "Attack",
+    "Diagnosis",
+    "LayerProof",
+    "Standing",
+    "State",
+    "Verdict",
+    "attack",
+    "load_corpus",
+    "prove",
+]

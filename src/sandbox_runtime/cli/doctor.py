@@ -1,0 +1,132 @@
+"""`sandbox doctor`: is this deployment what it claims to be? `--attack` tries everything."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
+from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
+from sandbox_runtime.settings import Settings
+
+if TYPE_CHECKING:
+    from sandbox_runtime.proof import Diagnosis, Verdict
+
+All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus, not only the short proof of each layer.")]
+AsJson = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON to FILE, - for stdout.", show_default=False)
+]
+
+EXIT_FAILED = 1
+EXIT_CANNOT_RUN = 2
+HELP = "Exit code: 0 everything held, 1 something did not or a required layer is missing, 2 no box can be made here."
+
+
+def register(app: typer.Typer) -> None:
+    app.command("doctor", epilog=HELP)(doctor)
+
+
+def doctor(
+    everything: All = False, as_json: AsJson = None, isolation: Isolation = None, config: Config = None, sets: Set = None
+) -> None:
+    """Attack this deployment and say which layers of isolation held."""
+    from sandbox_runtime.cli.report import print_diagnosis
+
+    settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
+    try:
+        diagnosis = asyncio.run(_examine(settings, everything, _progress(as_json)))
+    except (Unavailable, PlatformFault) as error:
+        _refuse(settings, error, as_json)
+        raise typer.Exit(EXIT_CANNOT_RUN) from error
+    if as_json is not None:
+        _write(as_json, diagnosis.as_dict())
+    if as_json != "-":
+        print_diagnosis(diagnosis, verdicts=everything)
+    raise typer.Exit(EXIT_FAILED if diagnosis.failures else 0)
+
+
+async def _examine(settings: Settings, everything: bool, progress: bool) -> Diagnosis:
+    from sandbox_runtime.assembly import backend_of, policies_of, preset_of
+    from sandbox_runtime.proof import Diagnosis, attack, host, load_corpus, prove
+
+    corpus = [one for one in load_corpus() if everything or one.quick]
+    policy = policies_of(settings)[preset_of(settings)[0]]
+    async with backend_of(settings) as backend:
+        verdicts = await attack(
+            backend,
+            policy,
+            corpus,
+            python=settings.guest_python,
+            state_dir=settings.state_dir,
+            tell=_Progress(len(corpus)) if progress else None,
+        )
+        layers = prove(backend.layers(), verdicts)
+    return Diagnosis(
+        isolation=settings.isolation,
+        as_root=os.geteuid() == 0,
+        host=host.facts(settings.guest_python),
+        backends=await _backends(settings),
+        warnings=host.warnings(),
+        layers=layers,
+        verdicts=verdicts,
+    )
+
+
+async def _backends(settings: Settings) -> dict[str, str]:
+    """Which backends can open a box on this host. The one in use just has."""
+    from sandbox_runtime.assembly import options_of
+    from sandbox_runtime.isolation.backends import NAMES, open_backend
+    from sandbox_runtime.model import Policy
+
+    plain = dataclasses.replace(options_of(settings), presets={"std": ()})
+    found = {settings.isolation: "in use"}
+    for name in NAMES:
+        if name in found:
+            continue
+        try:
+            async with open_backend(name, plain) as backend:
+                await (await backend.open(Policy())).close()
+            found[name] = "available" if name != "none" else "available, without any isolation"
+        except SandboxError as error:
+            found[name] = f"not available: {error}"
+    return found
+
+
+def _progress(as_json: str | None) -> bool:
+    return as_json != "-" and sys.stderr.isatty()
+
+
+class _Progress:
+    """One line on a terminal that tells how far the corpus is."""
+
+    def __init__(self, total: int) -> None:
+        self._left = total
+
+    def __call__(self, verdict: Verdict) -> None:
+        self._left -= 1
+        line = f"{self._left} to go: {verdict.attack}" if self._left else ""
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+
+
+def _refuse(settings: Settings, error: SandboxError, as_json: str | None) -> None:
+    if as_json is not None:
+        _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": [str(error)]})
+    print(f"sandbox: isolation {settings.isolation} cannot make a box here: {error}", file=sys.stderr)
+
+
+def _write(target: str, report: dict[str, object]) -> None:
+    text = json.dumps(report, indent=2)
+    if target == "-":
+        print(text)
+        return
+    try:
+        Path(target).write_text(text + "\n")
+    except OSError as error:
+        raise InvalidRequest(f"the report cannot be written to {target}: {error.strerror}") from error
