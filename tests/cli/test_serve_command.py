@@ -83,3 +83,23 @@ def test_garbage_on_the_wire_is_refused(server: subprocess.Popen[bytes], port: i
 def test_an_exposed_server_without_a_key_does_not_start() -> None:
     done = sandbox("serve", "--host", "0.0.0.0")
     assert done.returncode == 64 and b"api_key" in done.stderr and b"Traceback" not in done.stderr
+
+
+def test_a_client_that_goes_away_in_the_middle_of_its_request_is_no_error(server: subprocess.Popen[bytes], port: int) -> None:
+    for framing in (b"Content-Length: 1000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
+            wire.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\n" + framing)
+    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+    server.send_signal(signal.SIGINT)
+    _, log = server.communicate(timeout=60)
+    assert server.returncode == 0 and b"Traceback" not in log and b"unforeseen" not in log
+
+
+def test_a_platform_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path) -> None:
+    done = sandbox("serve", "--port", "0", "--set", "guest_python=/nonexistent/python", "--set", f"state_dir={tmp_path}")
+    assert done.returncode in (64, 69) and b"/nonexistent/python" in done.stderr and b"Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path, server: subprocess.Popen[bytes], port: int) -> None:
+    done = sandbox("serve", "--port", str(port), "--set", f"state_dir={tmp_path / 'second'}")
+    assert done.returncode != 0 and b"address already in use" in done.stderr and b"Traceback" not in done.stderr

@@ -75,6 +75,12 @@ async def test_cpp_links_with_the_libraries_of_this_host(platform: Platform, bac
     assert proofs["cpp"].enabled and "-lpthread" in proofs["cpp"].linked
 
 
+@pytest.mark.parametrize(("language", "told"), [("python", "Python 3."), ("bash", "GNU bash"), ("cpp", "g++")])
+async def test_a_toolchain_tells_its_version(platform: Platform, backend: FaultyBackend, language: str, told: str) -> None:
+    assert (await platform.engine.version(language)).startswith(told)
+    assert not backend.open_boxes
+
+
 async def test_what_does_not_compile_is_not_run_but_files_are_fetched(platform: Platform) -> None:
     job = Job("cpp", "int main( {", files=(File("note", b"here"),), fetch=("note", "test"))
     result = await platform.engine.run(job)

@@ -56,6 +56,7 @@ def test_a_good_file_is_read() -> None:
         ("[check]", "[czech]", "czech is no known key"),
         ('stdin = "x"', "", "check.stdin is missing"),
         ('needs = "awk"', 'needs = "awk"\nwarm = "yes"', "true or false"),
+        ('version = ["awk"', 'version = ["{source}"', "version cannot use"),
         ("[run]", "[run", "not valid TOML"),
     ],
 )

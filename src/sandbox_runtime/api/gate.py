@@ -6,6 +6,7 @@ judged by its header before a byte is read; one without is counted while it come
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import ipaddress
 from collections.abc import Mapping
@@ -29,9 +30,13 @@ class Gate:
         self._most = max_body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "http":
+            with contextlib.suppress(ClientDisconnect):
+                await self._http(scope, receive, send)
+        else:
             await self._app(scope, receive, send)
-            return
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
         refusal = self._refusal(scope["path"], headers)
         if refusal is not None:
@@ -80,7 +85,7 @@ class Gate:
 
         try:
             await self._app(scope, count, watch)
-        except (_TooLarge, ClientDisconnect):
+        except _TooLarge:
             if not started:
                 await self._too_large()(scope, receive, send)
 

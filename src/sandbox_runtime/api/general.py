@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from sandbox_runtime.assembly import Platform, version
+
+BODY_WITHIN_S = 60.0
 
 router = APIRouter()
 
@@ -23,6 +26,15 @@ _PAGE = """<!doctype html>
 def platform_of(request: Request) -> Platform:
     platform: Platform = request.app.state.platform
     return platform
+
+
+async def body_of(request: Request) -> bytes:
+    """A client that stops sending must not hold its connection for ever."""
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            return await request.body()
+    except TimeoutError as error:
+        raise HTTPException(408, f"the request body did not arrive within {BODY_WITHIN_S:g} s") from error
 
 
 @router.get("/", response_class=HTMLResponse)

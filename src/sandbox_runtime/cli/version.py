@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+
 import typer
 
 
@@ -11,6 +13,4 @@ def register(app: typer.Typer) -> None:
 
 def show() -> None:
     """Print the version."""
-    from sandbox_runtime.assembly import version
-
-    print(version())
+    print(metadata.version("sandbox-runtime"))

@@ -17,10 +17,10 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.boxed import BoxedRun
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof, Prover
-from sandbox_runtime.errors import PlatformFault, SandboxError
+from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Box, Sink
-from sandbox_runtime.languages import Catalog, Language, Toolchain, plan
-from sandbox_runtime.model import Blame, Job, JobResult, Policy
+from sandbox_runtime.languages import Catalog, Language, Toolchain, plan, version_step
+from sandbox_runtime.model import Blame, Command, Job, JobResult, Policy
 from sandbox_runtime.telemetry import Log, Metrics
 
 
@@ -80,6 +80,23 @@ class Engine:
     async def languages(self) -> tuple[Proof, ...]:
         """Each language of the catalog, proven on this host."""
         return await self._prover.prove_all(self._catalog)
+
+    async def version(self, name: str) -> str:
+        """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
+        language = self._catalog.find(name)
+        policy = self._policies["std"]
+        box = await self._pool.take(policy)
+        try:
+            step = version_step(language, Toolchain(self._python, box.workdir))
+            outcome = await box.run(Command(step.argv, env=dict(step.env), limits=self._allowance.for_checks()))
+        finally:
+            await self._pool.discard(policy, box)
+        lines = (outcome.stdout.text + outcome.stderr.text).strip().splitlines()
+        if not outcome.ok or not lines:
+            raise Unavailable(
+                f"{language.title} tells no version: {outcome.message or outcome.ending}. It needs {language.needs}"
+            )
+        return lines[0]
 
     async def _execute(self, language: Language, job: Job, linked: tuple[str, ...] = (), sink: Sink | None = None) -> JobResult:
         """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller

@@ -107,15 +107,15 @@ class BoxPool:
 
     async def discard(self, policy: Policy, box: Box) -> None:
         """Close a box that was taken. When the caller is cancelled meanwhile, the pool finishes the closing."""
-        shelf = self._shelves.get(policy)
-        if shelf:
-            shelf.in_use -= 1
-            shelf.wake.set()
         try:
             await box.close()
         except asyncio.CancelledError:
             self._bury(box)
             raise
+        finally:
+            if shelf := self._shelves.get(policy):
+                shelf.in_use -= 1
+                shelf.wake.set()
 
     def distrust(self, policy: Policy) -> None:
         """A box of this policy was broken: drop those that wait beside it."""

@@ -35,6 +35,11 @@ def plan(language: Language, job: Job, tools: Toolchain) -> Plan:
     )
 
 
+def version_step(language: Language, tools: Toolchain) -> Step:
+    """How to ask the toolchain for its version."""
+    return Step(tuple(_filled(word, {"python": tools.python, "workdir": tools.workdir}) for word in language.version))
+
+
 def _step(recipe: Recipe, values: dict[str, str], linked: tuple[str, ...]) -> Step:
     argv = tuple(_filled(word, values) for word in recipe.argv)
     return Step(argv + linked, tuple((name, _filled(value, values)) for name, value in recipe.env))

@@ -43,7 +43,7 @@ class _Reader:
             extensions=tuple(self._plain_name(end, "extensions") for end in self._words(table, "extensions", "")),
             source=self._plain_file(self._text(table, "source", "")),
             binary=self._plain_file(binary) if binary else "",
-            version=self._argv(table, "version", "", binary),
+            version=self._version(table),
             needs=self._text(table, "needs", ""),
             warm=self._flag(table, "warm"),
             compile=recipe,
@@ -85,6 +85,13 @@ class _Reader:
             raise self._error(f"{_path(place, name)} must be a list with the program first")
         for word in words:
             self._placeholders(word, _path(place, name), binary)
+        return words
+
+    def _version(self, table: Mapping[str, Any]) -> tuple[str, ...]:
+        """Asked without any program at hand, so there is no source and no binary."""
+        words = self._argv(table, "version", "", "none")
+        if any(name in word for word in words for name in ("{source}", "{binary}")):
+            raise self._error("version cannot use {source} or {binary}")
         return words
 
     def _placeholders(self, word: str, place: str, binary: str) -> None:

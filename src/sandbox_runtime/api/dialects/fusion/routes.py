@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from sandbox_runtime.api import faults
 from sandbox_runtime.api.dialects.fusion.translation import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.wire import Json, RunCodeRequest, RunCodeResponse
-from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.general import body_of, platform_of
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
@@ -25,7 +25,7 @@ _BODY = {"requestBody": {"required": True, "content": {"application/json": {"sch
 async def run_code(request: Request) -> Response:
     """Run a program in a fresh box."""
     try:
-        asked = RunCodeRequest.model_validate_json(await request.body())
+        asked = RunCodeRequest.model_validate_json(await body_of(request))
     except ValidationError as error:
         return _invalid(error)
     try:

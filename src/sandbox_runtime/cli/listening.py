@@ -1,0 +1,77 @@
+"""The web server around the app. Apart from `serve` because it is heavy to import."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+import uvloop
+
+from sandbox_runtime.api.app import create_app, refuse_exposure
+from sandbox_runtime.assembly import open_platform
+from sandbox_runtime.settings import Settings, environment_name, shown
+from sandbox_runtime.telemetry import server_log_config
+
+KEEP_ALIVE_S = 30
+SHUTDOWN_S = 30
+
+
+def listen(settings: Settings) -> None:
+    """Serve until a signal says to stop."""
+    refuse_exposure(settings)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_listen(settings))
+
+
+async def _listen(settings: Settings) -> None:
+    """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
+    app = create_app(settings)
+    async with open_platform(settings) as platform:
+        app.state.platform = platform
+        await _Server(uvicorn.Config(app, lifespan="off", **_options(settings))).serve()
+
+
+def listen_and_reload(settings: Settings) -> None:
+    """The reloading parent starts its children by import name: they find the flags in their environment."""
+    refuse_exposure(settings)
+    os.environ.update(_as_environment(settings))
+    uvicorn.run("sandbox_runtime.api.app:create_app_from_environment", factory=True, reload=True, **_options(settings))
+
+
+class _Server(uvicorn.Server):
+    """Ends on a signal by itself, instead of raising the signal again before the platform is closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        loop, numbers = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+        for number in numbers:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        "host": settings.host,
+        "port": settings.port,
+        "http": "httptools",
+        "loop": "uvloop",
+        "access_log": False,
+        "log_config": server_log_config(settings.log_level, settings.log_format),
+        "server_header": False,
+        "timeout_keep_alive": KEEP_ALIVE_S,
+        "timeout_graceful_shutdown": SHUTDOWN_S,
+    }
+
+
+def _as_environment(settings: Settings) -> dict[str, str]:
+    given = (name for name, origin in settings.origin.items() if origin != "default")
+    return {environment_name(name): shown(getattr(settings, name)) for name in given}
