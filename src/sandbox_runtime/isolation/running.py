@@ -69,7 +69,7 @@ class RunningCommand:
         self._ended: asyncio.Future[wire.Message | None] = self._loop.create_future()
         self._outcome: Outcome | None = None
         self._stopped_for: str | None = None
-        self._timers: list[asyncio.TimerHandle] = []
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stdin = -1
         self._pending = memoryview(command.stdin or b"")
         self._captures: dict[str, Capture] = {}
@@ -101,11 +101,12 @@ class RunningCommand:
         for name, capture in self._captures.items():
             loop.add_reader(capture.descriptor, self._drain, name, capture)
         loop.add_reader(self._host.reports.fileno(), self._on_report)
-        self._timers.append(loop.call_later(limits.wall_s, self._stop, "wall"))
+        self._timers["wall"] = loop.call_later(limits.wall_s, self._stop, "wall")
         if limits.cpu_s is not None:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
 
     async def wait(self) -> Outcome:
+        """Concluded as soon as it ended, waited for or not: the box of a caller who went away is free again."""
         return self._settle(await asyncio.shield(self._ended))
 
     def abandon(self) -> None:
@@ -186,7 +187,7 @@ class RunningCommand:
 
     def _check_cpu_later(self, limit_s: float, left_s: float) -> None:
         delay = max(CPU_CHECK_S, left_s / max(self._command.limits.cpu_cores, 1.0))
-        self._timers.append(self._loop.call_later(delay, self._check_cpu, limit_s))
+        self._timers["cpu"] = self._loop.call_later(delay, self._check_cpu, limit_s)
 
     def _check_cpu(self, limit_s: float) -> None:
         if self._ended.done():
@@ -202,7 +203,7 @@ class RunningCommand:
             return
         self._stopped_for = reason
         self._tell_init(signal.SIGKILL)
-        self._timers.append(self._loop.call_later(KILL_GRACE_S, self._host.kill_now))
+        self._timers["grace"] = self._loop.call_later(KILL_GRACE_S, self._host.kill_now)
 
     def _tell_init(self, number: int) -> None:
         try:
@@ -226,7 +227,7 @@ class RunningCommand:
         """report None: init is gone."""
         self._wall_s = time.monotonic() - self._started
         self._loop.remove_reader(self._host.reports.fileno())
-        for timer in self._timers:
+        for timer in self._timers.values():
             timer.cancel()
         for name, capture in self._captures.items():
             self._loop.remove_reader(capture.descriptor)
@@ -234,6 +235,7 @@ class RunningCommand:
         self._close_stdin()
         if not self._ended.done():
             self._ended.set_result(report)
+            self._settle(report)
 
     def _drain_rest(self, name: str, capture: Capture) -> None:
         """Nobody is left to write, so what the pipe holds is all there is."""
