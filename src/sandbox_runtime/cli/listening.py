@@ -7,11 +7,13 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 import uvloop
 
+import sandbox_runtime
 from sandbox_runtime.api.app import create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.settings import Settings, environment_name, shown
@@ -40,7 +42,13 @@ def listen_and_reload(settings: Settings) -> None:
     """The reloading parent starts its children by import name: they find the flags in their environment."""
     refuse_exposure(settings)
     os.environ.update(_as_environment(settings))
-    uvicorn.run("sandbox_runtime.api.app:create_app_from_environment", factory=True, reload=True, **_options(settings))
+    uvicorn.run(
+        "sandbox_runtime.api.app:create_app_from_environment",
+        factory=True,
+        reload=True,
+        reload_dirs=[str(Path(sandbox_runtime.__file__).parent)],
+        **_options(settings),
+    )
 
 
 class _Server(uvicorn.Server):
