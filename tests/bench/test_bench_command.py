@@ -23,6 +23,7 @@ MACHINE = {
     "guest_version": "3.11",
     "cgroup": "version 2",
     "load_average": [0.1, 0.2, 0.3],
+    "load_average_after": [0.4, 0.2, 0.3],
 }
 
 
@@ -63,6 +64,13 @@ def test_what_was_missed_skipped_and_failed_is_said() -> None:
     assert "skipped bwrap: bwrap is not installed" in text
     assert "failed soak: it broke" in text
     assert "without cpu" in text
+
+
+def test_a_busy_machine_is_told() -> None:
+    found = report()
+    assert "busy" not in printed(found)
+    found.machine = {**MACHINE, "load_average": [3.0, 1.0, 1.0]}
+    assert "busy" in printed(found)
 
 
 def test_of_a_part_only_that_part_is_shown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -14,13 +15,14 @@ from tests.conftest import skip_where_the_host_lacks
 from sandbox_runtime.bench.effort import FULL, QUICK, SECTIONS, Effort
 from sandbox_runtime.bench.jobs import SOAK
 from sandbox_runtime.bench.report import Report
+from sandbox_runtime.bench.soak import Holdings, Soaked
 from sandbox_runtime.bench.suite import measure
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.settings import Settings
 
 SMALL = Effort(rounds=2, warmup_rounds=1, windows=1, window_s=0.2, window_warmup_s=0.05, data_rounds=1, soak_runs=len(SOAK))
 LATENCIES = {"bare", "engine_cold", "engine_on_demand", "engine_warm", "http"}
-LOADS = {"engine_1", "engine_16", "http_1", "http_16"}
+LOADS = {"bare_1", "engine_1", "engine_16", "http_1", "http_16"}
 
 
 class Watched:
@@ -116,6 +118,7 @@ async def test_after_rough_runs_nothing_is_left_and_every_answer_was_right(setti
     assert report.soaked.leftovers.total == 0
     assert report.soaked.before.processes > 0 and report.soaked.before.descriptors > 0
     assert report.soaked.server_bytes_after > 0
+    assert report.soaked.growth is None
 
 
 async def test_the_report_tells_where_it_comes_from(settings: Settings) -> None:
@@ -135,6 +138,19 @@ async def test_a_guest_interpreter_that_does_not_work_is_refused_at_once(tmp_pat
 async def test_an_address_of_a_peer_that_is_none_is_refused_before_anything_is_measured(settings: Settings) -> None:
     with pytest.raises(InvalidRequest, match="ftp"):
         await measure(settings, SMALL, Watched(), "ftp://peer")
+
+
+def test_growth_is_told_only_after_enough_runs() -> None:
+    nothing = Holdings(0, 0, 0, 0, 0)
+    few = Soaked(499, 1.0, 0, {}, nothing, nothing, nothing, 100, 110, None, None)
+    assert few.growth is None
+    assert dataclasses.replace(few, runs=500).growth == pytest.approx(0.1)
+
+
+def test_only_what_was_not_there_before_is_left_over() -> None:
+    before, after = Holdings(5, 40, 8, 60, 3), Holdings(7, 38, 8, 61, 3)
+    assert after.beyond(before) == Holdings(2, 0, 0, 1, 0)
+    assert after.beyond(before).total == 3
 
 
 def test_what_is_asked_for_changes_the_effort_and_nothing_else_of_it() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sandbox_runtime.bench import processes
 
-_FAMILY = "import os, sys, time; os.fork(); print(os.getpid(), flush=True); time.sleep(60)"
+_FAMILY = "import os, time; os.fork(); os.write(1, b'%d\\n' % os.getpid()); time.sleep(60)"
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ MB = 1_000_000
 GOALS = (
     Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
     Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
-    Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare"),
+    Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
     Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
     Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
     Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),

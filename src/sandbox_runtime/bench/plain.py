@@ -104,6 +104,7 @@ class _Stage:
     def _loads(self) -> list[Load]:
         url, peer, cores = self._server.url, self._scene.peer, self._scene.cores
         found = [
+            Load("bare_1", "python main.py, back to back", _in_threads(self._bare, 1), self._calm),
             Load("http_1", "HTTP, back to back", self._http(url, 1), self._calm),
             Load(f"http_{CONCURRENT}", f"HTTP, {CONCURRENT} at once", self._http(url, CONCURRENT), self._calm),
             Load("engine_1", "engine, back to back", self._engine(1), self._calm),
@@ -111,7 +112,7 @@ class _Stage:
         ]
         if self._bwrap:
             title = f"bwrap … python main.py, back to back, {cores} at once"
-            found.insert(0, Load("bwrap_cores", title, _in_thread(self._bwrap, cores), self._calm))
+            found.insert(0, Load("bwrap_cores", title, _in_threads(self._bwrap, cores), self._calm))
         if peer:
             found.append(Load("peer_1", "peer, back to back", self._http(peer, 1), self._calm))
             found.append(Load(f"peer_{CONCURRENT}", f"peer, {CONCURRENT} at once", self._http(peer, CONCURRENT), self._calm))
@@ -144,5 +145,5 @@ def _as_once(baseline: Baseline) -> Callable[[], Awaitable[float]]:
     return once
 
 
-def _in_thread(baseline: Baseline, workers: int) -> Callable[[float], Awaitable[tuple[list[float], float]]]:
+def _in_threads(baseline: Baseline, workers: int) -> Callable[[float], Awaitable[tuple[list[float], float]]]:
     return lambda seconds: asyncio.to_thread(baselines.back_to_back, baseline, workers, seconds)

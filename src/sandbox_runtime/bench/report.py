@@ -49,7 +49,9 @@ class Report:
         if self.memory:
             values["box_pss_bytes"] = max(self.memory, key=lambda one: one.boxes).pss_bytes
         if self.soaked:
-            values |= {"leftovers": self.soaked.leftovers.total, "growth": max(0.0, self.soaked.growth)}
+            values["leftovers"] = self.soaked.leftovers.total
+            if self.soaked.growth is not None:
+                values["growth"] = max(0.0, self.soaked.growth)
         return values
 
     def told(self) -> dict[str, Any]:

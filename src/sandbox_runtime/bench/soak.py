@@ -1,7 +1,8 @@
 """Many runs, a third of them rough, on a server of its own; then: what is left of them, and how much heavier did it become?
 
-The server's pool has a fixed size, so that its idle boxes are the same before and after. A first share of the runs is dropped:
-memory that a server takes once is not growth.
+The server's pool has a fixed size, so that its idle boxes are the same before and after. As many runs as will be counted (but no
+more than WARMUP_RUNS) go before: memory that a server takes once, until its allocator has room for the largest outputs at once,
+is not growth. Fewer than ENOUGH_RUNS say nothing about growth.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from sandbox_runtime.bench.serving import Server
 
 CONCURRENCY = 16
 CALM_WITHIN_S = 15.0
-WARMUP_SHARE = 0.2
+WARMUP_RUNS = 1000
+ENOUGH_RUNS = 500
 _SECONDS_FOR_EACH = 0.5
 _GRACE_S = 120.0
 _LOOK_EVERY_S = 0.25
@@ -60,12 +62,12 @@ class Soaked:
     """PSS of all processes that come with the server; None where they cannot be looked into."""
 
     @property
-    def growth(self) -> float:
-        """Of the server's own memory: 0.05 is 5 %."""
-        return self.server_bytes_after / self.server_bytes_before - 1
+    def growth(self) -> float | None:
+        """Of the server's own memory: 0.05 is 5 %. None after too few runs."""
+        return self.server_bytes_after / self.server_bytes_before - 1 if self.runs >= ENOUGH_RUNS else None
 
     def told(self) -> dict[str, Any]:
-        return {**asdict(self), "growth": round(self.growth, 5)}
+        return {**asdict(self), "growth": self.growth}
 
 
 def holdings(server: Server) -> Holdings:
@@ -81,8 +83,7 @@ def holdings(server: Server) -> Holdings:
 
 
 async def soak(server: Server, loader: Loader, runs: int) -> Soaked:
-    warmup = max(len(SOAK), int(runs * WARMUP_SHARE))
-    await _pour(server, loader, warmup)
+    await _pour(server, loader, min(runs, WARMUP_RUNS))
     await server.settle()
     before, memory_before, helpers_before = await _calm(server), processes.resident_bytes(server.pid), _helpers(server)
     begun = time.perf_counter()

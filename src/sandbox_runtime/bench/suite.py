@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -44,6 +45,7 @@ async def measure(settings: Settings, effort: Effort, progress: Progress, peer: 
             scene = Scene(own, effort, examine(own.guest_python), loader, report, progress, cores, peer)
             await _all_sections(scene)
     report.took_s = time.perf_counter() - begun
+    report.machine["load_average_after"] = list(os.getloadavg())
     return report
 
 

@@ -47,7 +47,9 @@ class Shown:
 
 def print_report(report: Report, console: Console | None = None) -> None:
     console = console or _console()
-    console.print(_machine(report))
+    console.print(_machine(report), highlight=False)
+    if report.machine["load_average"][0] > report.machine["cores_allowed"] / 2:
+        console.print("[yellow]the machine was busy with other things; run it again on a quiet one before you trust a figure")
     console.print(_goals_table(report))
     console.print(_timings_table(report))
     for line in [*_memory_lines(report), *_soak_lines(report)]:
@@ -70,7 +72,7 @@ def _machine(report: Report) -> str:
     return (
         f"sandbox-runtime {report.version} · {facts['backend']}{off} · {facts['cores_allowed']} cores · "
         f"Linux {facts['kernel']} · Python {facts['python']}, guest {facts['guest_version']} · cgroup {facts['cgroup']} · "
-        f"load {facts['load_average'][0]:.2f} · {report.took_s:.0f} s"
+        f"load {facts['load_average'][0]:.1f} to {facts['load_average_after'][0]:.1f} · {report.took_s:.0f} s"
     )
 
 
