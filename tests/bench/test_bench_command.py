@@ -88,7 +88,7 @@ def test_a_part_is_measured_and_written_as_json(guest_python: str, tmp_path: Pat
     told = json.loads(target.read_text())
     assert told["effort"]["sections"] == ["memory"]
     assert told["failed"] == {}
-    assert (len(told["memory"]) == 2) == (os.geteuid() == 0)
+    assert len(told["memory"]) == 2 or "memory" in told["skipped"]
 
 
 @pytest.mark.parametrize(

@@ -59,4 +59,4 @@ def _weight(pids: set[int]) -> processes.Weight:
     try:
         return processes.weight_of_all(pids)
     except PermissionError as error:
-        raise Unavailable("the memory of boxes can be read by root only: they are closed to their own user as well") from error
+        raise Unavailable("the memory of boxes is closed to this user; root may look into it") from error
