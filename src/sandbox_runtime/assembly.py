@@ -90,7 +90,10 @@ def policies_of(settings: Settings) -> dict[str, Policy]:
         raise InvalidRequest("network_allow names addresses but allow_network is off; switch it on or clear network_allow")
     network = Network("nat" if settings.allow_network else "none", settings.network_allow)
     names = (STD, preset_of(settings)[0])
-    return {name: Policy(network, name, settings.disk_limit, settings.file_limit) for name in names}
+    return {
+        name: Policy(network, name, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit)
+        for name in names
+    }
 
 
 def allowance_of(settings: Settings) -> Allowance:

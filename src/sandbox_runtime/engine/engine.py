@@ -138,6 +138,8 @@ class Engine:
 
     def _policy(self, language: Language, job: Job) -> Policy:
         policy = self._policies[self._preset if language.warm else "std"]
+        if language.compile is not None:
+            policy = dataclasses.replace(policy, single_use=False)
         limits = job.run_limits
         if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
             return policy

@@ -16,6 +16,7 @@ from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.place import Place
 from sandbox_runtime.isolation.nat import NatLink
 from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.isolation.refusals import Refusals
 from sandbox_runtime.isolation.running import RunningCommand
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
 
@@ -60,6 +61,8 @@ class InitBox:
         self.reports = reports
         self.files_fd = -1
         self.pidfd = -1
+        self.runner_pidfd = -1
+        self.refusals = Refusals(None)
         self.on_close: list[Callable[[], object]] = []
         self.link: NatLink | None = None
         self._commands = 0
@@ -72,11 +75,12 @@ class InitBox:
 
     async def get_ready(self) -> None:
         """Wait for init to take on the layers and for the first runner to stand by."""
-        received = await self.reports.receive(OPEN_TIMEOUT_S)
-        if received.message is None or not received.message.get("ready"):
-            raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
-        self.files_fd, own_process = received.descriptors
-        self.hold(own_process)
+        if not self._is_single:
+            received = await self.reports.receive(OPEN_TIMEOUT_S)
+            if received.message is None or not received.message.get("ready"):
+                raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+            self.files_fd, own_process = received.descriptors
+            self.hold(own_process)
         await self._meet_runner()
         self._set_limits(self.furnishing.usual_limits)
 
@@ -91,6 +95,15 @@ class InitBox:
         hello = await self.orders.receive(OPEN_TIMEOUT_S)
         if hello.message is None or "hello" not in hello.message:
             raise PlatformFault(f"a box could not be made: {(hello.message or {}).get('not_started', 'its runner died')}")
+        passed = hello.descriptors
+        if self._is_single:
+            self.files_fd = passed.pop(0)
+        self.refusals = Refusals(passed.pop() if passed else None)
+
+    @property
+    def _is_single(self) -> bool:
+        """Without an init of ours: what runs in it is the spawner's child."""
+        return self.runner_pidfd >= 0
 
     def _next_group(self) -> Group:
         self._commands += 1
@@ -107,6 +120,8 @@ class InitBox:
                 os.close(descriptor)
 
     async def start(self, command: Command, *, sink: Sink | None = None, interactive: bool = False) -> RunningCommand:
+        if self._used and self.policy.single_use:
+            raise Conflict("this box was opened for one command, and has had it")
         if self._busy or not self._alive:
             raise Conflict("a box runs one command at a time" if self._alive else "the box is closed")
         self._busy = True
@@ -178,9 +193,23 @@ class InitBox:
         return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree, full
 
     def pid(self) -> int:
-        """Of init, as this process sees it. Meaningful only while pidfd holds it."""
-        with open(f"/proc/self/fdinfo/{self.pidfd}", encoding="ascii") as file:
+        """Of a process that lives in all namespaces of the box, as this process sees it. Meaningful only while it is held."""
+        held = self.runner_pidfd if self._is_single else self.pidfd
+        with open(f"/proc/self/fdinfo/{held}", encoding="ascii") as file:
             return int(next(line.split()[1] for line in file if line.startswith("Pid:")))
+
+    def send_signal(self, number: int) -> None:
+        if self._is_single:
+            if number == signal.SIGKILL:
+                self.kill_now()
+            else:
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self.runner_pidfd, number)
+            return
+        try:
+            self.reports.send({"signal": int(number)})
+        except PlatformFault:
+            self.kill_now()
 
     def command_ended(self, *, box_alive: bool) -> None:
         self._busy = False
@@ -227,10 +256,11 @@ class InitBox:
     def _release(self) -> None:
         self.orders.close()
         self.reports.close()
-        for descriptor in (self.pidfd, self.files_fd):
+        self.refusals.close()
+        for descriptor in (self.pidfd, self.runner_pidfd, self.files_fd):
             if descriptor >= 0:
                 os.close(descriptor)
-        self.pidfd = self.files_fd = -1
+        self.pidfd = self.runner_pidfd = self.files_fd = -1
         for action in reversed(self.on_close):
             action()
 

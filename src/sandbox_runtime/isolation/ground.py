@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Mapping
 from types import TracebackType
 
-from sandbox_runtime.errors import PlatformFault, TooMany
+from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
 from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
 from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.guest import Guest, examine
@@ -74,6 +74,16 @@ class Ground:
         ours = dict(os.environ) if Layer.environment in policy.without else {}
         return {**ours, **self.guest.base_env}
 
+    def state_folder(self, *parts: str) -> str:
+        """A folder of the operator's state folder, made where it is not there yet."""
+        path = os.path.join(self.options.state_dir, *parts)
+        try:
+            os.makedirs(path, mode=0o755, exist_ok=True)
+        except OSError as error:
+            advice = "set state_dir to a folder that can be written and has room"
+            raise Unavailable(f"the folder {path} cannot be made: {error.strerror}; {advice}") from error
+        return path
+
     def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""
         orders, reports = wire.pair(), wire.pair()
@@ -96,15 +106,17 @@ class Ground:
         """Where its policy says so, give the box a network; its init waits for that before it goes on."""
         if box.policy.network.mode == "none":
             return
-        received = await box.reports.receive(OPEN_TIMEOUT_S)
+        channel = box.reports if box.runner_pidfd < 0 else box.orders
+        received = await channel.receive(OPEN_TIMEOUT_S)
         if received.message is None or not received.message.get("network"):
             raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
-        box.hold(received.descriptors.pop())
+        if received.descriptors:
+            box.hold(received.descriptors.pop())
         if self._nat is None:
             self._nat = Nat(self.options.nat)
             await self._nat.sweep()
         box.link = await self._nat.open(box.pid(), box.id, box.policy.network.allow)
-        box.reports.send({"resolver": box.link.resolv_conf})
+        channel.send({"resolver": box.link.resolv_conf})
 
     def bounds(self) -> Mapping[Layer, LayerReport]:
         """How memory, processes and cpu are held on this host."""

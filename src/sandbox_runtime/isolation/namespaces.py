@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from types import TracebackType
 
+from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground, label
@@ -52,12 +52,24 @@ class NamespacesBackend:
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
     async def open(self, policy: Policy) -> InitBox:
+        """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""
+        if policy.preset not in self._options.presets:
+            raise InvalidRequest(f"there is no preset {policy.preset!r}; there are: {', '.join(self._options.presets)}")
         spawner = await self._spawner_for(policy)
+        try:
+            return await self._open_by(spawner, policy)
+        except PlatformFault:
+            if spawner.alive:
+                raise
+            return await self._open_by(await self._spawner_for(policy), policy)
+
+    async def _open_by(self, spawner: Spawner, policy: Policy) -> InitBox:
         box, ends = self._ground.new_box(policy, self._furnishing(policy))
         try:
             request = self._request(policy, self._ground.take_uid(box))
             with box.entries() as entries:
-                box.pidfd = await spawner.open(box.id, request, [*ends.descriptors(), *entries])
+                opened = await spawner.open(box.id, request, [*ends.descriptors(), *entries], single=self._is_single(policy))
+            box.pidfd, box.runner_pidfd = (*opened, -1)[:2]
             ends.close()
             await self._ground.connect(box)
             await box.get_ready()
@@ -66,6 +78,10 @@ class NamespacesBackend:
             await box.close()
             raise
         return box
+
+    def _is_single(self, policy: Policy) -> bool:
+        """Only a pid namespace ends with its first process."""
+        return policy.single_use and Layer.pid not in policy.without
 
     def _request(self, policy: Policy, uid: int | None) -> wire.Message:
         return {
@@ -111,12 +127,10 @@ class NamespacesBackend:
     def _config(self, policy: Policy) -> wire.Message:
         guest = self._ground.guest
         entries = view.whole_machine() if Layer.root in policy.without else view.entries(guest.prefixes)
-        place = os.path.join(self._options.state_dir, "root")
-        os.makedirs(place, mode=0o755, exist_ok=True)
         return {
             "rootless": self._ground.rootless,
             "code": CODE,
-            "place": place,
+            "place": self._ground.state_folder("root"),
             "view": entries,
             "preload": list(self._options.presets[policy.preset]),
             "box": {

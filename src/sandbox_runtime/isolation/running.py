@@ -22,6 +22,7 @@ from sandbox_runtime.isolation.endings import Facts, ending_of
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
 from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.isolation.refusals import Refusals
 from sandbox_runtime.model import Command, Ending, Outcome, Output, Usage
 
 KILL_GRACE_S = 5.0
@@ -48,6 +49,11 @@ class Host(Protocol):
     reports: Channel
     keep_bytes: int
     label: str
+    refusals: Refusals
+
+    def send_signal(self, number: int) -> None:
+        """To the command's first process; SIGKILL to everyone."""
+        ...
 
     def disk_usage(self) -> tuple[int | None, int | None, bool]:
         """Bytes and files in use where they are counted, and whether either is at its limit."""
@@ -101,6 +107,7 @@ class RunningCommand:
         for name, capture in self._captures.items():
             loop.add_reader(capture.descriptor, self._drain, name, capture)
         loop.add_reader(self._host.reports.fileno(), self._on_report)
+        self._host.refusals.watch()
         self._timers["wall"] = loop.call_later(limits.wall_s, self._stop, "wall")
         if limits.cpu_s is not None:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
@@ -124,7 +131,7 @@ class RunningCommand:
         if not 1 <= number <= signal.SIGRTMAX:
             raise InvalidRequest(f"{number} is no signal")
         if not self._ended.done():
-            self._tell_init(number)
+            self._host.send_signal(number)
 
     def cancel(self) -> None:
         self._stop("cancel")
@@ -202,14 +209,8 @@ class RunningCommand:
         if self._stopped_for is not None or self._ended.done():
             return
         self._stopped_for = reason
-        self._tell_init(signal.SIGKILL)
+        self._host.send_signal(signal.SIGKILL)
         self._timers["grace"] = self._loop.call_later(KILL_GRACE_S, self._host.kill_now)
-
-    def _tell_init(self, number: int) -> None:
-        try:
-            self._host.reports.send({"signal": int(number)})
-        except PlatformFault:
-            self._host.kill_now()
 
     def _on_report(self) -> None:
         try:
@@ -253,6 +254,7 @@ class RunningCommand:
             return self._outcome_of(report, self._group.usage(), failure)
         finally:
             self._close_descriptors()
+            self._host.refusals.close()
             self._host.command_ended(box_alive=report is not None)
 
     def _failure_to_start(self) -> str | None:
@@ -265,7 +267,7 @@ class RunningCommand:
     def _outcome_of(self, report: wire.Message | None, used: GroupUsage, failure: str | None) -> Outcome:
         facts_of_exit = report or {}
         disk_bytes, disk_files, disk_full = self._host.disk_usage()
-        denied = _counts(facts_of_exit.get("denied"))
+        denied = self._host.refusals.counts
         usage = self._usage(facts_of_exit, used, disk_bytes, disk_files, denied)
         facts = Facts(
             exit_code=facts_of_exit.get("exit_code"),
@@ -310,10 +312,6 @@ class RunningCommand:
 
     def _output(self, name: str) -> Output:
         return self._captures[name].output()
-
-
-def _counts(value: object) -> dict[str, int]:
-    return {str(name): int(count) for name, count in value.items()} if isinstance(value, dict) else {}
 
 
 def _pipe_to_them() -> tuple[int, int]:

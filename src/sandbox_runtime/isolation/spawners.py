@@ -30,7 +30,7 @@ class Spawner:
         self._python = python
         self._env = dict(env)
         self._config = config
-        self._waiting: dict[str, asyncio.Future[int]] = {}
+        self._waiting: dict[str, asyncio.Future[list[int]]] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
         self.alive = False
@@ -61,14 +61,15 @@ class Spawner:
         self.alive = True
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._on_message)
 
-    async def open(self, box_id: str, box: wire.Message, descriptors: Sequence[int]) -> int:
-        """Fork a box; the descriptor of its init's process. The box's own words come over its own channels."""
+    async def open(self, box_id: str, box: wire.Message, descriptors: Sequence[int], *, single: bool) -> list[int]:
+        """Fork a box; the descriptors of its first process and, for a box for one command, of the one that becomes it. The
+        box's own words come over its own channels."""
         if self._channel is None or not self.alive:
             raise PlatformFault("the spawner is gone")
-        reply: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
         self._waiting[box_id] = reply
         try:
-            self._channel.send({"id": box_id, "box": box}, descriptors)
+            self._channel.send({"id": box_id, "box": box, "single": single}, descriptors)
             return await asyncio.wait_for(reply, REPLY_TIMEOUT_S)
         except TimeoutError as error:
             raise PlatformFault(f"the spawner did not answer within {REPLY_TIMEOUT_S:g} s") from error
@@ -93,7 +94,8 @@ class Spawner:
             return
         reply = self._waiting.get(received.message.get("opened") or received.message.get("refused", ""))
         if reply is not None and not reply.done() and received.descriptors:
-            reply.set_result(received.descriptors.pop())
+            reply.set_result(received.descriptors[:])
+            received.descriptors.clear()
         elif reply is not None and not reply.done():
             reply.set_exception(PlatformFault(f"the spawner cannot fork: {received.message.get('why')}"))
         for descriptor in received.descriptors:
@@ -146,7 +148,8 @@ async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
         process.wait(END_TIMEOUT_S)
 
 
-def _close_unclaimed(reply: asyncio.Future[int]) -> None:
+def _close_unclaimed(reply: asyncio.Future[list[int]]) -> None:
     """The caller went away in the moment the box came; without its channels the box dies by itself."""
     if reply.done() and not reply.cancelled() and reply.exception() is None:
-        os.close(reply.result())
+        for descriptor in reply.result():
+            os.close(descriptor)

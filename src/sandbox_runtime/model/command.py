@@ -35,4 +35,4 @@ class Command:
         if any(not name or "=" in name for name in self.env):
             raise InvalidRequest("an environment name must not be empty or hold '='")
         if sum(len(word.encode(errors="surrogateescape")) for word in words) > MAX_ARGUMENT_BYTES:
-            raise InvalidRequest(f"arguments and environment exceed {MAX_ARGUMENT_BYTES} bytes; pass the data as a file or as stdin")
+            raise InvalidRequest(f"arguments and environment exceed {MAX_ARGUMENT_BYTES} bytes; pass data as a file or as stdin")

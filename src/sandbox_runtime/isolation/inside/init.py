@@ -1,4 +1,5 @@
-"""pid 1 of a box: forks runners, reaps, forwards signals, ends everything on the server's word, and dies with the box."""
+"""pid 1 of a box for many commands: forks runners, reaps, forwards signals, ends everything on the server's word, and dies with
+the box."""
 
 from __future__ import annotations
 
@@ -7,7 +8,6 @@ import os
 import select
 import signal
 import socket
-import time
 from signal import set_wakeup_fd
 
 from sandbox_runtime.isolation.inside import boxing, runner, wire
@@ -15,12 +15,7 @@ from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import descriptors, forking, reaping, seccomp
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
-DENIED_NAMES_KEPT = 64
-REFUSALS_AT_FULL_SPEED = 1000
-REFUSAL_PAUSE_S = 0.001
-"""Answering costs our time, not the command's: one that goes on asking for what it may not have is made to wait."""
 _READY = wire.to_server({"ready": True})
-_WAITS_FOR_NETWORK = wire.to_server({"network": True})
 
 
 class Init:
@@ -75,7 +70,7 @@ class Init:
 
     def _wait_for_network(self) -> str:
         own_process = os.pidfd_open(os.getpid())
-        wire.send(self.reports, _WAITS_FOR_NETWORK, [own_process])
+        wire.send(self.reports, wire.WAITS_FOR_NETWORK, [own_process])
         os.close(own_process)
         data, _ = wire.receive(self.reports)
         if not data:
@@ -83,18 +78,12 @@ class Init:
         return str(wire.from_server(data)["resolver"])
 
     def _one_command(self) -> runner.Order | None:
-        ours, theirs = wire.pair()
         pid = forking.fork()
         if pid == 0:
-            ours.close()
             tree.enter(self.entries)
-            return runner.Runner(self.orders, theirs, self.filter, self.setup).take_order()
-        theirs.close()
+            return runner.Runner(self.orders, self.filter, self.setup).take_order([])
         self._close_entries()
-        try:
-            _Command(self, pid, ours).watch()
-        finally:
-            ours.close()
+        _Command(self, pid).watch()
         self._wait_for_next()
         return None
 
@@ -126,39 +115,22 @@ def enter(orders: socket.SocketType, reports: socket.SocketType) -> None:
 class _Command:
     """The life of one command as init sees it."""
 
-    def __init__(self, init: Init, pid: int, relay: socket.SocketType) -> None:
+    def __init__(self, init: Init, pid: int) -> None:
         self.init = init
         self.pid = pid
-        self.relay = relay
-        self.listener: int | None = None
-        self.denied: dict[str, int] = {}
-        self.refusals = 0
         self.reaped = reaping.Reaped()
         self.status: int | None = None
 
     def watch(self) -> None:
-        poll = self.init.poll
-        poll.register(self.relay, select.POLLIN)
-        try:
-            while self.status is None:
-                for descriptor, event in poll.poll():
-                    self._handle(descriptor, event)
-        finally:
-            self._unregister(self.relay.fileno())
+        while self.status is None:
+            for descriptor, _ in self.init.poll.poll():
+                if descriptor == self.init.wake:
+                    os.read(descriptor, 4096)
+                    self._collect()
+                else:
+                    self._obey()
         reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
-        self._drop_listener()
-        self._report()
-
-    def _handle(self, descriptor: int, event: int) -> None:
-        if descriptor == self.init.wake:
-            os.read(descriptor, 4096)
-            self._collect()
-        elif descriptor == self.init.reports.fileno():
-            self._obey()
-        elif descriptor == self.listener:
-            self._answer(event)
-        else:
-            self._take_listener()
+        self._report(self.status)
 
     def _collect(self) -> None:
         while (dead := self.reaped.collect(os.WNOHANG)) is not None:
@@ -184,46 +156,10 @@ class _Command:
         else:
             reaping.signal_descendants()
 
-    def _take_listener(self) -> None:
-        """The runner hands over the seccomp listener just before it becomes the guest's program, then its end closes."""
-        _, passed = wire.receive(self.relay)
-        self._unregister(self.relay.fileno())
-        if passed:
-            self.listener = passed[0]
-            self.init.poll.register(self.listener, select.POLLIN)
-
-    def _answer(self, event: int) -> None:
-        if self.listener is None or not event & select.POLLIN:
-            self._drop_listener()
-            return
-        self.refusals += 1
-        if self.refusals > REFUSALS_AT_FULL_SPEED:
-            time.sleep(REFUSAL_PAUSE_S)
-        name = seccomp.answer_one(self.listener)
-        if name is not None and (name in self.denied or len(self.denied) < DENIED_NAMES_KEPT):
-            self.denied[name] = self.denied.get(name, 0) + 1
-
-    def _drop_listener(self) -> None:
-        if self.listener is not None:
-            self._unregister(self.listener)
-            os.close(self.listener)
-            self.listener = None
-
-    def _unregister(self, descriptor: int) -> None:
-        with contextlib.suppress(KeyError):
-            self.init.poll.unregister(descriptor)
-
-    def _report(self) -> None:
-        """Written by hand: this is on the way of every answer, and an encoder would be one more thing to wake up."""
-        status, reaped = self.status or 0, self.reaped
-        code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
-        denied = wire.to_server(self.denied).decode() if self.denied else "{}"
-        report = (
-            f'{{"ended":true,"exit_code":{code},"signal":{number},"user_s":{reaped.user_s:.6f},"system_s":{reaped.system_s:.6f},'
-            f'"memory_peak_bytes":{reaped.memory_peak_bytes},"denied":{denied}}}'
-        )
+    def _report(self, status: int) -> None:
+        reaped = self.reaped
         try:
-            wire.send(self.init.reports, report.encode())
+            wire.send(self.init.reports, wire.ended(status, reaped.user_s, reaped.system_s, reaped.memory_peak_bytes))
         except OSError:
             os._exit(0)
 

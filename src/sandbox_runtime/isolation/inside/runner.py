@@ -38,19 +38,23 @@ class Order:
 
 
 class Runner:
-    def __init__(self, orders: socket.SocketType, relay: socket.SocketType, program: bytes | None, setup: Setup) -> None:
+    def __init__(self, orders: socket.SocketType, program: bytes | None, setup: Setup) -> None:
         self.orders = orders
-        self.relay = relay
         self.program = program
         self.setup = setup
 
-    def take_order(self) -> Order:
-        """Stand by with every layer on that needs no order, wait for one, take on the rest; returns only to run it warm."""
+    def take_order(self, passed: list[int]) -> Order:
+        """Stand by with every layer on that needs no order, wait for one, take on the rest; returns only to run it warm.
+
+        passed goes to the server with the hello, and after it the listener that hears of refused system calls.
+        """
         try:
-            self._stand_by()
+            listener = self._stand_by()
         except Exception as error:
-            self._fail(error)
-        wire.send(self.orders, _HELLO)
+            self.fail(error)
+        wire.send(self.orders, _HELLO, passed + listener)
+        for descriptor in passed + listener:
+            os.close(descriptor)
         data, streams = wire.receive(self.orders)
         if not data or len(streams) != 3:
             os._exit(1)
@@ -58,14 +62,13 @@ class Runner:
         try:
             self._become(message, streams)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
         if message.get("warm"):
             self._close_descriptors()
             return Order(message["argv"], message["env"])
         self._execute(message)
-        raise AssertionError("unreachable")
 
-    def _stand_by(self) -> None:
+    def _stand_by(self) -> list[int]:
         if self.setup.has("session"):
             os.setsid()
         _default_signals()
@@ -75,14 +78,10 @@ class Runner:
         if self.setup.has("rlimits"):
             rlimits.apply(rlimits.ALWAYS)
         capabilities.set_dumpable(True)
-        if self.program is not None:
-            self._filter(self.program)
-
-    def _filter(self, program: bytes) -> None:
-        listener = seccomp.install(program, listen=True)
-        if listener is not None:
-            wire.send(self.relay, b"l", [listener])
-            os.close(listener)
+        if self.program is None:
+            return []
+        listener = seccomp.install(self.program, listen=True)
+        return [] if listener is None else [listener]
 
     def _become(self, message: wire.Message, streams: list[int]) -> None:
         for target, stream in enumerate(streams):
@@ -100,18 +99,17 @@ class Runner:
     def _close_descriptors(self) -> None:
         if self.setup.has("descriptors"):
             self.orders.detach()
-            self.relay.detach()
             descriptors.close_from(3)
 
-    def _execute(self, message: wire.Message) -> None:
+    def _execute(self, message: wire.Message) -> NoReturn:
         if self.setup.has("descriptors"):
             descriptors.close_on_exec_from(3)
         try:
             execute(message["argv"], message["env"])
         except OSError as error:  # its own words name the last of the places where the program was looked for
-            self._fail(OSError(error.errno, error.strerror, message["argv"][0]))
+            self.fail(OSError(error.errno, error.strerror, message["argv"][0]))
 
-    def _fail(self, error: Exception) -> None:
+    def fail(self, error: Exception) -> NoReturn:
         number, why = None, str(error)
         if isinstance(error, OSError) and error.filename is not None:
             number, why = error.errno, f"cannot start {error.filename!r}: {error.strerror}"
@@ -149,9 +147,6 @@ def fresh_randomness() -> None:
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()
-    process = sys.modules.get("multiprocessing.process")
-    if process is not None:
-        process.current_process().authkey = os.urandom(32)
     process = sys.modules.get("multiprocessing.process")
     if process is not None:
         process.current_process().authkey = os.urandom(32)

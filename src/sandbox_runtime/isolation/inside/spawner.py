@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import resource
 import select
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from signal import set_wakeup_fd
 from typing import Any
 
-from sandbox_runtime.isolation.inside import boxing, init, wire
+from sandbox_runtime.isolation.inside import boxing, init, single, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
+from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
 
 def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
@@ -39,11 +42,18 @@ def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
 def _pass_gate(channel: socket.SocketType, config: dict[str, Any]) -> int:
     """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner."""
     if config["rootless"]:
-        uid, gid = os.geteuid(), os.getegid()
-        namespaces.leave(namespaces.NEW_USER)
-        namespaces.map_single_user(0, uid, gid)
+        _become_root_of_our_own()
     namespaces.leave(namespaces.NEW_PID)
     return os.fork()
+
+
+def _become_root_of_our_own() -> None:
+    uid, gid = os.geteuid(), os.getegid()
+    try:
+        namespaces.leave(namespaces.NEW_USER)
+        namespaces.map_single_user(0, uid, gid)
+    except OSError as error:
+        raise OSError(f"{error}; {namespaces.PLAIN_USERS_NEED}") from error
 
 
 def _guard(channel: socket.SocketType, spawner: int) -> None:
@@ -67,6 +77,9 @@ class _Spawner:
         self.filter = seccomp.build(notify=True)
         self.setup = Setup.from_message(config["box"])
         self.own_pid_namespace = -1
+        self.pid_one = PidOne()
+        self.singles: dict[int, _Single] = {}
+        self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def serve(self) -> Order:
         capabilities.die_with_parent(signal.SIGKILL)
@@ -76,14 +89,38 @@ class _Spawner:
             wire.send(self.channel, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
         wire.send(self.channel, wire.to_server({"ready": True}))
+        set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self.channel, select.POLLIN)
+        poll.register(self.wake, select.POLLIN)
         while True:
-            data, passed = wire.receive(self.channel)
-            if not data:
-                os._exit(0)
-            order = self._open_box(wire.from_server(data), passed)
-            if order is not None:
-                return order
-            _reap()
+            for descriptor, _ in poll.poll():
+                if descriptor == self.wake:
+                    self._collect()
+                elif (order := self._obey()) is not None:
+                    return order
+
+    def _obey(self) -> Order | None:
+        data, passed = wire.receive(self.channel)
+        if not data:
+            os._exit(0)
+        request = wire.from_server(data)
+        return self._open_single(request, passed) if request["single"] else self._open_box(request, passed)
+
+    def _collect(self) -> None:
+        """Collect the dead. A box for one command ends with its program: whoever is left in it is ended with its first process,
+        and when that one is gone, nobody is left and the server is told."""
+        os.read(self.wake, 4096)
+        while True:
+            try:
+                pid, status, used = os.wait3(os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            box = self.singles.pop(pid, None)
+            if box is not None:
+                box.died(pid, status, used)
 
     def _prepare(self) -> None:
         namespaces.leave(namespaces.NEW_MOUNT)
@@ -137,7 +174,7 @@ class _Spawner:
         own_pids = "pid" not in self.without
         if own_pids:
             namespaces.leave(namespaces.NEW_PID)
-        pid = self._fork(request)
+        pid = self._start(forking.fork, request)
         if pid == 0:
             return self._become_init(request, passed)
         if own_pids:
@@ -148,19 +185,44 @@ class _Spawner:
             self._announce(request, pid)
         return None
 
-    def _fork(self, request: dict[str, Any]) -> int:
+    def _announce(self, request: dict[str, Any], *pids: int) -> None:
+        watched = [os.pidfd_open(pid) for pid in pids]
         try:
-            return forking.fork()
+            wire.send(self.channel, wire.to_server({"opened": request["id"]}), watched)
+        finally:
+            for descriptor in watched:
+                os.close(descriptor)
+
+    def _open_single(self, request: dict[str, Any], passed: list[int]) -> Order | None:
+        namespaces.leave(namespaces.NEW_PID)
+        first = self._start(self.pid_one.start, request)
+        pid = self._start(forking.fork, request) if first > 0 else -1
+        if pid == 0:
+            return self._become_single(request, passed)
+        namespaces.enter(self.own_pid_namespace, namespaces.NEW_PID)
+        for descriptor in (passed[0], *passed[2:]):
+            os.close(descriptor)
+        if pid > 0:
+            self.singles[first] = self.singles[pid] = _Single(first, pid, passed[1])
+            self._announce(request, first, pid)
+        else:
+            os.close(passed[1])
+            if first > 0:
+                os.kill(first, signal.SIGKILL)
+        return None
+
+    def _start(self, how: Callable[[], int], request: dict[str, Any]) -> int:
+        """Its pid, or -1 after having told the server why there is none."""
+        try:
+            return how()
         except OSError as error:
             wire.send(self.channel, wire.to_server({"refused": request["id"], "why": str(error)}))
             return -1
 
-    def _announce(self, request: dict[str, Any], pid: int) -> None:
-        watched = os.pidfd_open(pid)
-        try:
-            wire.send(self.channel, wire.to_server({"opened": request["id"]}), [watched])
-        finally:
-            os.close(watched)
+    def _become_single(self, request: dict[str, Any], passed: list[int]) -> Order:
+        self.setup.__dict__.update(request["box"])
+        self.channel.detach()
+        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:])
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         orders, reports = wire.at(passed[0]), wire.at(passed[1])
@@ -168,6 +230,28 @@ class _Spawner:
         self.channel.detach()
         self.warm.title.set(["sandbox-init"])
         return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()
+
+
+class _Single:
+    """A box for one command, as long as one of its two processes that are ours lives."""
+
+    def __init__(self, first: int, pid: int, reports: int) -> None:
+        self._first = first
+        self._pid = pid
+        self._reports = reports
+        self._alive = 2
+        self._report = b""
+
+    def died(self, pid: int, status: int, used: resource.struct_rusage) -> None:
+        self._alive -= 1
+        if pid == self._pid:
+            self._report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
+            if self._alive:
+                os.kill(self._first, signal.SIGKILL)
+        if not self._alive:
+            with contextlib.suppress(OSError):
+                os.write(self._reports, self._report)
+            os.close(self._reports)
 
 
 @contextlib.contextmanager
@@ -179,11 +263,3 @@ def _passing_folders(paths: list[str]) -> Iterator[None]:
     finally:
         for path in paths:
             mounts.unmount(path)
-
-
-def _reap() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import marshal
+import os
 import socket
 import struct
 from collections.abc import Sequence
@@ -66,6 +67,19 @@ def to_server(message: Message) -> bytes:
 def from_server(data: bytes) -> Message:
     message: Message = marshal.loads(data)
     return message
+
+
+WAITS_FOR_NETWORK = to_server({"network": True})
+
+
+def ended(status: int, user_s: float, system_s: float, memory_peak_bytes: int) -> bytes:
+    """The report that a command is over, from its wait status. Written by hand: this is on the way of every answer, and an
+    encoder would be one more thing to wake up."""
+    code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
+    return (
+        f'{{"ended":true,"exit_code":{code},"signal":{number},"user_s":{user_s:.6f},"system_s":{system_s:.6f},'
+        f'"memory_peak_bytes":{memory_peak_bytes}}}'
+    ).encode()
 
 
 def send(sock: socket.SocketType, data: bytes, descriptors: Sequence[int] = ()) -> None:

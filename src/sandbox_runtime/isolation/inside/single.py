@@ -1,0 +1,38 @@
+"""The one process of a box for one command: takes on every layer itself, stands by, and becomes the program.
+
+Its pid namespace has a first process that only holds it (kernel/pid_one.py). Its parent is the spawner, which tells the server how
+it ended, after having ended whoever it left behind. So a box costs one fork, not two.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from sandbox_runtime.isolation.inside import boxing, wire
+from sandbox_runtime.isolation.inside.runner import Order, Runner
+from sandbox_runtime.isolation.inside.setup import Setup
+from sandbox_runtime.isolation.kernel import descriptors
+from sandbox_runtime.isolation.kernel.cgroup import tree
+
+
+def live(orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int]) -> Order:
+    """Returns with a warm order; everything else ends in execve or _exit."""
+    runner = Runner(orders, filter_program if setup.filtered else None, setup)
+    try:
+        if setup.has("descriptors"):
+            descriptors.close_but([orders.fileno(), *entries])
+        files = boxing.enclose(setup, lambda: _wait_for_network(orders))
+        boxing.give_up_rights(setup)
+        tree.enter(entries)
+    except Exception as error:
+        runner.fail(error)
+    return runner.take_order([files])
+
+
+def _wait_for_network(orders: socket.SocketType) -> str:
+    wire.send(orders, wire.WAITS_FOR_NETWORK)
+    data, _ = wire.receive(orders)
+    if not data:
+        os._exit(1)
+    return str(wire.from_server(data)["resolver"])

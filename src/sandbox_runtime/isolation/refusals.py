@@ -1,0 +1,59 @@
+"""Answering and counting the system calls that a command may not make.
+
+A refused call waits until it is answered. Answering costs our time, not the command's, so one that goes on asking for what it may
+not have is made to wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+
+from sandbox_runtime.isolation.kernel import seccomp
+
+NAMES_KEPT = 64
+AT_FULL_SPEED = 200
+PAUSE_S = 0.01
+
+
+class Refusals:
+    """Owns the listener it is given; None where calls are not counted."""
+
+    def __init__(self, listener: int | None) -> None:
+        self.counts: dict[str, int] = {}
+        self._listener = -1 if listener is None else listener
+        self._answered = 0
+        self._pause: asyncio.TimerHandle | None = None
+
+    def watch(self) -> None:
+        if self._listener >= 0:
+            asyncio.get_running_loop().add_reader(self._listener, self._answer)
+
+    def _answer(self) -> None:
+        loop = asyncio.get_running_loop()
+        if not _has_question(self._listener):
+            loop.remove_reader(self._listener)
+            return
+        name = seccomp.answer_one(self._listener)
+        self._answered += 1
+        if name is not None and (name in self.counts or len(self.counts) < NAMES_KEPT):
+            self.counts[name] = self.counts.get(name, 0) + 1
+        if self._answered > AT_FULL_SPEED:
+            loop.remove_reader(self._listener)
+            self._pause = loop.call_later(PAUSE_S, self.watch)
+
+    def close(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+        if self._listener >= 0:
+            asyncio.get_running_loop().remove_reader(self._listener)
+            os.close(self._listener)
+            self._listener = -1
+
+
+def _has_question(listener: int) -> bool:
+    """Not so when it woke us because nobody is left who could ask; reading then would wait for ever."""
+    poll = select.poll()
+    poll.register(listener, select.POLLIN)
+    return any(event & select.POLLIN for _, event in poll.poll(0))
