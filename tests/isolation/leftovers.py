@@ -1,0 +1,77 @@
+"""What could be left of boxes: counted from outside, in the kernel's own books."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
+from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.port import Backend
+
+
+def mount_points() -> list[str]:
+    """Of this process' namespace."""
+    return sorted(line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def groups_of(server: int) -> set[str]:
+    """Every cgroup directory of the server with this pid. Those of others come and go meanwhile."""
+    points = {mount.point for mount in read_mounts(Path("/proc/self/mountinfo").read_text())}
+    claim = re.compile(rf"/sandbox_runtime\.[^/]+\.{server}\.\d+\.\d+(/|$)")
+    return {folder for point in points for folder, _, _ in os.walk(point) if claim.search(folder)}
+
+
+@dataclass(frozen=True)
+class Held:
+    """What this process and those it started hold."""
+
+    processes: int
+    descriptors: int
+    mounts: tuple[str, ...]
+    groups: int
+    folders: tuple[str, ...]
+
+    @classmethod
+    def now(cls, state_dir: str) -> Held:
+        return cls(
+            processes=len(descendants(os.getpid())),
+            descriptors=len(os.listdir("/proc/self/fd")),
+            mounts=tuple(mount_points()),
+            groups=len(groups_of(os.getpid())),
+            folders=tuple(sorted(str(path.relative_to(state_dir)) for path in Path(state_dir).rglob("*"))),
+        )
+
+
+def resident_bytes() -> int:
+    """What this process holds in memory of its own, shared pages left out."""
+    _, resident, shared = Path("/proc/self/statm").read_text().split()[:3]
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def start_time(pid: int) -> str:
+    """The clock tick at which it began; empty when there is no such process, or only what is left of one."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def has_ended(pid: int, start: str) -> bool:
+    return start_time(pid) != start
+
+
+def spawners_below(pid: int, backend: Backend) -> list[int]:
+    """Of one backend: the children of its gates, found by what ps shows."""
+    gates = {spawner._process.pid for spawner in backend._spawners.values() if spawner._process}  # type: ignore[attr-defined]
+    return [child for gate in gates for child in descendants(gate) if _title(child) == b"sandbox-spawner"]
+
+
+def _title(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0")
+    except OSError:
+        return b""
