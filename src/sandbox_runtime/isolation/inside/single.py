@@ -1,7 +1,7 @@
 """The one process of a box for one command: takes on every layer itself, stands by, and becomes the program.
 
-Its pid namespace has a first process that only holds it (kernel/pid_one.py). Its parent is the spawner, which tells the server how
-it ended, after having ended whoever it left behind. So a box costs one fork, not two.
+Its pid namespace has a first process that only holds it (kernel/pid_one.py). Its parent is the spawner, which tells the server
+how it ended, after having ended whoever it left behind. So a box costs one fork, not two.
 """
 
 from __future__ import annotations

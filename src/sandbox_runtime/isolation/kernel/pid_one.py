@@ -1,9 +1,9 @@
 """The first process of a pid namespace, where nothing of it is wanted but that it is there.
 
 It reaps (by ignoring SIGCHLD, which makes the kernel do it), holds the namespace together, and when it is killed the kernel kills
-everyone else in it. That takes no interpreter: it is a clone that shares its parent's memory and runs fifty bytes of machine
-code, so it costs microseconds and no memory. It keeps its parent's rights, which makes it untouchable for the guest, and does nothing
-with them. On machines that the code is not written for a plain fork does the same, at the price of a fork.
+everyone else in it. That takes no interpreter: it is a clone that shares its parent's memory and runs fifty bytes of
+machine code, so it costs microseconds and no memory. It keeps its parent's rights, which makes it untouchable for the guest, and
+does nothing with them. On machines that the code is not written for a plain fork does the same, at the price of a fork.
 """
 
 from __future__ import annotations
