@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
+import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 from tests.engine.faulty import FaultyBackend, kill
+from tests.isolation.leftovers import spawners_below
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.assembly import Platform, open_platform
@@ -122,6 +125,8 @@ async def test_output_is_passed_on_while_it_is_also_kept(platform: Platform) -> 
         Job("python", "x", run_limits=Limits(wall_s=4000)),
         Job("python", "x", run_limits=Limits(memory_bytes=2**39)),
         Job("python", "x", run_limits=Limits(memory_bytes=None)),
+        Job("python", "x", run_limits=Limits(disk_bytes=2**40)),
+        Job("python", "x", compile_limits=Limits(processes=1000)),
     ],
 )
 async def test_a_job_out_of_bounds_is_refused_and_starts_nothing(platform: Platform, backend: FaultyBackend, job: Job) -> None:
@@ -130,6 +135,15 @@ async def test_a_job_out_of_bounds_is_refused_and_starts_nothing(platform: Platf
     with pytest.raises(InvalidRequest):
         await platform.engine.run(job)
     assert runs(platform) == before and not backend.open_boxes
+
+
+async def test_files_that_do_not_fit_on_the_disk_of_the_box_are_refused(tmp_path: Path) -> None:
+    settings = Settings(state_dir=str(tmp_path), disk_limit=256 * 1024, log_level="error")
+    async with open_platform(settings, ahead=False) as platform:
+        with pytest.raises(InvalidRequest, match="disk limit"):
+            limits = platform.allowance.default
+            job = Job("python", "", files=(File("large", bytes(1024 * 1024)),), run_limits=limits, compile_limits=limits)
+            await platform.engine.run(job)
 
 
 async def test_an_unknown_language_is_not_found(platform: Platform) -> None:
@@ -161,6 +175,7 @@ async def test_a_cancelled_caller_leaves_no_box(platform: Platform, backend: Fau
     assert not backend.open_boxes and platform.admission.busy == 0
 
 
+@pytest.mark.parametrize("settings", ["none"], indirect=True)
 async def test_a_box_that_died_before_its_run_is_replaced(platform: Platform, backend: FaultyBackend) -> None:
     await warm(platform)
     backend.kill_next = 1
@@ -169,6 +184,7 @@ async def test_a_box_that_died_before_its_run_is_replaced(platform: Platform, ba
     assert not backend.open_boxes
 
 
+@pytest.mark.parametrize("settings", ["none"], indirect=True)
 async def test_a_box_that_dies_during_its_run_is_blamed_on_the_platform(platform: Platform, backend: FaultyBackend) -> None:
     await warm(platform)
     running = asyncio.create_task(platform.engine.run(Job("bash", "sleep 30")))
@@ -181,6 +197,17 @@ async def test_a_box_that_dies_during_its_run_is_blamed_on_the_platform(platform
     assert not backend.open_boxes
     after = await platform.engine.run(Job("python", "print(1)"))
     assert after.run is not None and after.run.ok
+
+
+async def test_boxes_that_waited_ready_when_the_spawner_died_cost_nobody_a_run(tmp_path: Path) -> None:
+    async with open_platform(Settings(state_dir=str(tmp_path), pool_size=3, log_level="error")) as platform:
+        await platform.engine.languages()
+        while platform.pool.idle < 3:
+            await asyncio.sleep(0.01)
+        for spawner in spawners_below(os.getpid(), platform.backend):
+            os.kill(spawner, signal.SIGKILL)
+        results = await asyncio.gather(*(platform.engine.run(Job("python", "print(1)")) for _ in range(4)))
+    assert [result.run is not None and result.run.ok for result in results] == [True] * 4
 
 
 async def test_a_platform_that_cannot_open_boxes_says_so(platform: Platform, backend: FaultyBackend) -> None:

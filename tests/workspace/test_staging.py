@@ -116,19 +116,3 @@ def test_no_descriptor_is_left_open(area: Folder) -> None:
     with pytest.raises(InvalidRequest):
         staged(area, File("x/y", b"1"))
     assert len(os.listdir("/proc/self/fd")) == before
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
-def test_files_that_do_not_fit_on_the_disk_of_the_box_are_told_so(area: Folder) -> None:
-    from sandbox_runtime.isolation.kernel import libc
-
-    target = str(area.path / "work").encode()
-    libc.call("mount", b"tmpfs", target, b"tmpfs", 0, b"size=64k")
-    try:
-        descriptor = os.open(area.path / "work", os.O_RDONLY | os.O_DIRECTORY)
-        small = Folder(area.path, descriptor, {"/work": "."}, "/work")
-        with pytest.raises(InvalidRequest, match="disk limit"):
-            stage(small, [File("x", b"x" * 200_000)])
-        os.close(descriptor)
-    finally:
-        libc.call("umount2", target, 2)

@@ -10,6 +10,8 @@ from sandbox_runtime.model.limits import GIB
 from sandbox_runtime.workspace import Quotas
 
 _LARGEST_CHARACTER_BYTES = 4
+_OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "cpu_cores")
+"""Limits that a request may lower but not raise: what the operator set is what the machine can give."""
 _CHECK_WALL_S, _CHECK_MEMORY_BYTES = 60.0, GIB
 
 
@@ -39,7 +41,8 @@ class Allowance:
         if len(job.fetch) > self.quotas.max_files:
             raise InvalidRequest(f"{len(job.fetch)} files to fetch are more than the {self.quotas.max_files} allowed")
         self._check_limits(job.run_limits)
-        self._check_limits(job.compile_limits)
+        if job.compile_limits is not job.run_limits:
+            self._check_limits(job.compile_limits)
 
     def _check_code(self, code: str) -> None:
         if len(code) * _LARGEST_CHARACTER_BYTES <= self.max_code_bytes:
@@ -53,3 +56,6 @@ class Allowance:
             raise InvalidRequest(f"{limits.wall_s:g} s is longer than the {self.longest_wall_s:g} s that a step may take here")
         if limits.memory_bytes is None or limits.memory_bytes > self.most_memory_bytes:
             raise InvalidRequest(f"the memory limit must be at most {self.most_memory_bytes} bytes here")
+        for name in _OPERATORS_OWN:
+            if getattr(limits, name) > getattr(self.default, name):
+                raise InvalidRequest(f"{name} must be at most {getattr(self.default, name):g} here")

@@ -20,8 +20,10 @@ from sandbox_runtime.engine.proof import Proof, Prover
 from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Catalog, Language, Toolchain, plan, version_step
-from sandbox_runtime.model import Blame, Command, Job, JobResult, Policy
+from sandbox_runtime.model import Blame, Command, Job, JobResult, Outcome, Policy
 from sandbox_runtime.telemetry import Log, Metrics
+
+DEAD_WITHIN_S = 0.1
 
 
 class Engine:
@@ -123,9 +125,10 @@ class Engine:
         finally:
             await self._pool.discard(policy, box)
         ended = result.run or result.compile
-        if ended is not None and ended.blame is Blame.platform:
-            self._broken(policy, ended.message)
-        return result
+        if ended is None or ended.blame is not Blame.platform:
+            return result
+        self._broken(policy, ended.message)
+        return None if not last and _dead_on_arrival(ended, policy) else result
 
     def _broken(self, policy: Policy, reason: str) -> None:
         self._pool.distrust(policy)
@@ -155,3 +158,9 @@ class Engine:
                 continue
             if not proof.enabled:
                 self._log.info("a language is not available", language=language.name, reason=proof.reason)
+
+
+def _dead_on_arrival(outcome: Outcome, policy: Policy) -> bool:
+    """Whether the box was dead before it was given its command, as boxes are that waited ready when their spawner died. That is
+    known at once; and a program that did begin in that moment had no way to reach anything outside of its box."""
+    return outcome.usage.wall_s < DEAD_WITHIN_S and policy.network.mode == "none"
