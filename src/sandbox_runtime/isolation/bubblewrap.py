@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from types import TracebackType
 
-from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground, label
@@ -20,6 +20,7 @@ from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
 from sandbox_runtime.isolation.kernel import mounts
+from sandbox_runtime.isolation.kernel.namespaces import PLAIN_USERS_NEED
 from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import CODE
@@ -52,10 +53,24 @@ class BubblewrapBackend:
         await self._ground.__aenter__()
         try:
             self._fill_etc()
-        except BaseException:
-            await self._ground.__aexit__(None, None, None)
+            await self._prove()
+        except BaseException as error:
+            await self.__aexit__(None, None, None)
+            if isinstance(error, OSError):
+                raise Unavailable(
+                    f"{self._options.state_dir} cannot be used: {error.strerror}; set state_dir to another"
+                ) from error
             raise
         return self
+
+    async def _prove(self) -> None:
+        """One box, so that what this host lacks is told now and not by the first job."""
+        try:
+            box = await self.open(Policy())
+        except PlatformFault as fault:
+            fix = f"; {PLAIN_USERS_NEED}" if self._ground.rootless else ""
+            raise Unavailable(f"bubblewrap can make no box here: {fault}{fix}") from fault
+        await box.close()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
@@ -132,8 +147,7 @@ class BubblewrapBackend:
         return words
 
     def _fill_etc(self) -> None:
-        os.makedirs(self._options.state_dir, mode=0o755, exist_ok=True)
-        self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._options.state_dir)
+        self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._ground.state_folder())
         self._ground.keeper.watch_folder(self._etc)
         os.chmod(self._etc, 0o755)
         for entry in view.entries(self._ground.guest.prefixes):

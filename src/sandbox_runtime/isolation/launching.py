@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 
@@ -12,6 +13,8 @@ from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.model import Policy
 
 EXIT_TIMEOUT_S = 10.0
+LAST_WORDS_BYTES = 2000
+"""What is told of the complaints of a box that could not be made."""
 
 
 async def launch(
@@ -23,31 +26,36 @@ async def launch(
 ) -> InitBox:
     """argv gets the descriptors of init's channels as one word. The box is closed if anything on the way fails."""
     box, ends = ground.new_box(policy, furnishing)
+    words = os.memfd_create("last-words", os.MFD_CLOEXEC)
     try:
         message = setup(box)
         channels = ",".join(map(str, ends.descriptors()))
-        process = _start(argv(channels), ground.start_env(policy), ends.descriptors())
+        process = _start(argv(channels), ground.start_env(policy), ends.descriptors(), words)
         box.on_close.append(lambda: _collect(process))
         ends.close()
         with box.entries() as entries:
             box.reports.send(message, entries)
         await ground.connect(box)
         await box.get_ready()
-    except BaseException:
+    except BaseException as error:
         ends.close()
         await box.close()
+        if isinstance(error, PlatformFault) and (last := os.pread(words, LAST_WORDS_BYTES, 0)):
+            raise PlatformFault(f"{error}: {last.decode(errors='replace').strip()}") from error
         raise
+    finally:
+        os.close(words)
     return box
 
 
-def _start(argv: Sequence[str], env: dict[str, str], passed: Sequence[int]) -> subprocess.Popen[bytes]:
+def _start(argv: Sequence[str], env: dict[str, str], passed: Sequence[int], words: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             argv,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=words,
             pass_fds=passed,
             start_new_session=True,
             cwd="/",

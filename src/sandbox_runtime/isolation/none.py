@@ -4,10 +4,10 @@ every answer."""
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from types import TracebackType
 
-from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground
 from sandbox_runtime.isolation.inside import wire
@@ -48,10 +48,7 @@ class NoneBackend:
     async def open(self, policy: Policy) -> InitBox:
         if policy.network.mode != "none":
             raise Unavailable("the plain backend has no network of its own to set up: set isolation to namespaces")
-        folder = tempfile.mkdtemp(prefix="box-", dir=self._folders())
-        self._ground.keeper.watch_folder(folder)
-        for name in FOLDERS:
-            os.mkdir(os.path.join(folder, name))
+        folder = self._new_folder()
         try:
             box = await self._launch(policy, folder)
         except BaseException:
@@ -92,10 +89,17 @@ class NoneBackend:
             "base_env": env,
         }
 
-    def _folders(self) -> str:
-        path = os.path.join(self._options.state_dir, "boxes")
-        os.makedirs(path, mode=0o755, exist_ok=True)
-        return path
+    def _new_folder(self) -> str:
+        place = self._ground.state_folder("boxes")
+        folder = os.path.join(place, f"box-{secrets.token_hex(8)}")
+        self._ground.keeper.watch_folder(folder)
+        try:
+            for name in ("", *FOLDERS):
+                os.mkdir(os.path.join(folder, name), 0o700)
+        except OSError as error:
+            self._remove(folder)
+            raise PlatformFault(f"there is no room for a box in {place}: {error.strerror}") from error
+        return folder
 
     def _remove(self, folder: str) -> None:
         folders.remove_folder(folder)

@@ -28,6 +28,12 @@ FLAG_OF_LAYER = {
 }
 
 
+PLAIN_USERS_NEED = (
+    "a plain user needs user namespaces: `sysctl user.max_user_namespaces` must be above 0, and where they exist, "
+    "kernel.unprivileged_userns_clone 1 and kernel.apparmor_restrict_unprivileged_userns 0; or run the server as root"
+)
+
+
 def leave(flags: int) -> None:
     """unshare: the caller (for NEW_PID its next child) moves into fresh namespaces."""
     _unshare(flags)
