@@ -30,7 +30,7 @@ class Arena:
         self.evidence = Evidence()
         self.facts: dict[str, object] = {}
         self._backend = backend
-        self._policy = dataclasses.replace(policy, disk_bytes=attack.disk_bytes, disk_files=attack.disk_files)
+        self._policy = _adapted(policy, attack)
         self._python = python
         self._boxes = contextlib.AsyncExitStack()
 
@@ -76,6 +76,12 @@ class Arena:
             "calls": dict(syscalls.numbers(syscalls.this_machine())),
         }
         return json.dumps(known).encode()
+
+
+def _adapted(policy: Policy, attack: Attack) -> Policy:
+    """The deployment's own, as far as the attack lets it: one that comes back to a box needs a box it can come back to."""
+    single_use = policy.single_use and attack.scene != "again"
+    return dataclasses.replace(policy, disk_bytes=attack.disk_bytes, disk_files=attack.disk_files, single_use=single_use)
 
 
 class Waiting:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import select
 import shutil
 import socket
 import subprocess
@@ -18,7 +19,7 @@ from types import TracebackType
 
 VARIABLE = "SANDBOX_PROOF_CANARY"
 _NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup")
-_PROCESS_LIFE_S = 60
+_ANSWER_TIMEOUT_S = 5.0
 
 
 class Canaries:
@@ -38,7 +39,7 @@ class Canaries:
             self._place_files(opened)
             self._tcp = opened.enter_context(_listening(socket.AF_INET, ("127.0.0.1", 0)))
             self._abstract = opened.enter_context(_listening(socket.AF_UNIX, f"\0sandbox-proof-{self._token}"))
-            self._process = _sleeper()
+            self._process = _echo()
             opened.callback(_end, self._process)
             os.environ[VARIABLE] = self.secret
             opened.callback(os.environ.pop, VARIABLE, None)
@@ -75,7 +76,7 @@ class Canaries:
 
     def harmed(self) -> list[str]:
         found = []
-        if self._process.poll() is not None:
+        if not _answers(self._process):
             found.append("a process of the host was killed")
         if self._secret_file.read_text() != self.secret:
             found.append("a file of the host was written to")
@@ -96,10 +97,21 @@ def _listening(family: socket.AddressFamily, address: tuple[str, int] | str) -> 
     return sock
 
 
-def _sleeper() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["sleep", str(_PROCESS_LIFE_S)], stdin=subprocess.DEVNULL, start_new_session=True, close_fds=True)
+def _echo() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, bufsize=0)
+
+
+def _answers(process: subprocess.Popen[bytes]) -> bool:
+    """Asked rather than looked at: one that was killed a moment ago may still look alive."""
+    if process.stdin is None or process.stdout is None:
+        return False
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(b"?")
+    answer = select.poll()
+    answer.register(process.stdout, select.POLLIN)
+    return bool(answer.poll(_ANSWER_TIMEOUT_S * 1000)) and process.stdout.read(1) == b"?"
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
-    process.wait(10)
+    process.communicate(timeout=10)

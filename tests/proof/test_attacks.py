@@ -1,0 +1,25 @@
+"""Every attack of the corpus, on every backend that isolates and in every kind of box that it makes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.proof.conftest import Attacking
+
+from sandbox_runtime.isolation.port import Backend
+from sandbox_runtime.model import Policy
+from sandbox_runtime.proof import Attack, State, load_corpus
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
+
+KINDS = [("namespaces", Policy(single_use=True)), ("namespaces", Policy()), ("bubblewrap", Policy())]
+
+
+@pytest.mark.parametrize(
+    ("isolating", "policy"), KINDS, ids=["namespaces-once", "namespaces", "bubblewrap"], indirect=["isolating"]
+)
+@pytest.mark.parametrize("one", load_corpus(), ids=lambda one: one.name)
+async def test_the_attack_is_held(one: Attack, isolating: Backend, policy: Policy, attacking: Attacking) -> None:
+    verdict = await attacking(isolating, one, policy)
+    if verdict.state is State.not_applicable:
+        pytest.skip(verdict.reason)
+    assert verdict.state is State.held, verdict.reason

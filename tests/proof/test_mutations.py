@@ -1,0 +1,49 @@
+"""The corpus tests the layers: with any one of them left out, the attacks that name it as what stops them get through."""
+
+from __future__ import annotations
+
+import pytest
+from tests.proof.conftest import Attacking
+
+from sandbox_runtime.isolation.port import Backend
+from sandbox_runtime.model import Command, Layer, Policy
+from sandbox_runtime.proof import Attack, State, load_corpus
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
+
+PAIRS = [(layer, one) for layer in Layer for one in load_corpus() if layer in one.shows]
+QUICK = [(layer, one) for layer, one in PAIRS if one.quick]
+"""The programs are the same everywhere: one for each layer tells whether another kind of box leaves it out as well."""
+
+CASES = [
+    *(("namespaces", False, layer, one) for layer, one in PAIRS),
+    *(("namespaces", True, layer, one) for layer, one in QUICK),
+    # bwrap forbids new privileges whatever it is told.
+    *(("bubblewrap", False, layer, one) for layer, one in QUICK if layer is not Layer.privileges),
+]
+
+
+def name(case: tuple[str, bool, Layer, Attack]) -> str:
+    backend, single_use, layer, one = case
+    return f"{backend}-{'once-' if single_use else ''}{layer}-{one.name}"
+
+
+@pytest.mark.parametrize(
+    ("isolating", "single_use", "layer", "one"), [pytest.param(*case, id=name(case)) for case in CASES], indirect=["isolating"]
+)
+async def test_without_the_layer_the_attack_gets_through(
+    isolating: Backend, single_use: bool, layer: Layer, one: Attack, attacking: Attacking
+) -> None:
+    verdict = await attacking(isolating, one, Policy(single_use=single_use, without=frozenset({layer})))
+    if verdict.state is State.not_applicable:
+        pytest.skip(verdict.reason)
+    assert verdict.state is State.escaped, verdict.reason
+
+
+async def test_a_box_without_a_layer_says_so_in_every_answer(isolating: Backend) -> None:
+    box = await isolating.open(Policy(without=frozenset({Layer.uts})))
+    try:
+        outcome = await box.run(Command(("/bin/true",)))
+    finally:
+        await box.close()
+    assert outcome.isolation == f"{isolating.name} without uts"
