@@ -134,6 +134,7 @@ class _Spawner:
         mounts.make_read_only("/")
         self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._preload()
+        capabilities.count()
         init.prepare_signals()
         init.settle_environment(self.setup)
         self.warm.preloaded()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+from functools import cache
 
 from sandbox_runtime.isolation.kernel import libc
 
@@ -44,31 +45,26 @@ def drop_all() -> None:
 
 
 def empty_bounding_set() -> None:
-    for capability in range(_MOST_CAPABILITIES):
-        if not _drop_from_bounding_set(capability):
-            break
-
-
-def _drop_from_bounding_set(capability: int) -> bool:
-    """False past the last capability that this kernel has."""
+    """Who may not lower the set any more is told so, unless there is nothing left in it."""
     try:
-        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    except OSError as error:
-        if error.errno == errno.EINVAL:
-            return False
-        if _is_in_bounding_set(capability):
+        for capability in range(count()):
+            libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+    except OSError:
+        if any(libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) for capability in range(count())):
             raise
-    return True
 
 
-def _is_in_bounding_set(capability: int) -> bool:
-    """Who may not lower the set is told so even about capabilities that do not exist, hence the EINVAL here."""
-    try:
-        return libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0) == 1
-    except OSError as error:
-        if error.errno == errno.EINVAL:
-            return False
-        raise
+@cache
+def count() -> int:
+    """How many capabilities this kernel has. A spawner asks before it forks, so that no box has to."""
+    for capability in range(_MOST_CAPABILITIES):
+        try:
+            libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            return capability
+    return _MOST_CAPABILITIES
 
 
 def effective() -> int:

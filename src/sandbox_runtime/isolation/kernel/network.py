@@ -7,19 +7,22 @@ import os
 import socket
 import struct
 
-_SIOCGIFFLAGS = 0x8913
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 0x1
-_IFREQ = struct.Struct("16sh22x")
+_IFF_LOOPBACK = 0x8
+_LOOPBACK_UP = struct.pack("16sh22x", b"lo", _IFF_UP | _IFF_LOOPBACK)
+_FAMILY, _KIND = int(socket.AF_INET), int(socket.SOCK_DGRAM)
 _NS_GET_USERNS = 0xB701
 
 
 def bring_loopback_up() -> None:
-    """In a fresh network namespace lo is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        answer = fcntl.ioctl(control, _SIOCGIFFLAGS, _IFREQ.pack(b"lo", 0))
-        flags = _IFREQ.unpack(answer)[1]
-        fcntl.ioctl(control, _SIOCSIFFLAGS, _IFREQ.pack(b"lo", flags | _IFF_UP))
+    """In a fresh network namespace lo is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace. The plain
+    socket type, and a request made in advance: this runs in every box."""
+    control = socket.SocketType(_FAMILY, _KIND)
+    try:
+        fcntl.ioctl(control, _SIOCSIFFLAGS, _LOOPBACK_UP)
+    finally:
+        control.close()
 
 
 def namespace_of(pid: int) -> int:

@@ -2,8 +2,8 @@
 
 Theory of operation. The server's directory is made below the process' own group in each hierarchy where that can be written, so
 that a limit around the server holds around its boxes too; else in the nearest directory above. memory.memsw counts memory plus
-swap and must never be below memory, hence the order of the two writes. What waits in the sockets of a group is counted apart from its
-memory, and only once it has a limit of its own: it gets the same one. cpuacct.usage is exact; usage_user and usage_sys are
+swap and must never be below memory, hence the order of the two writes. What waits in the sockets of a group is counted apart from
+its memory, and only once it has a limit of its own: it gets the same one. cpuacct.usage is exact; usage_user and usage_sys are
 sampled at clock ticks, so they only give the ratio in which the exact sum is shared out.
 """
 
