@@ -6,6 +6,7 @@ async with open_platform(settings) as platform:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -118,8 +119,9 @@ def allowance_of(settings: Settings) -> Allowance:
 
 
 def _floors(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
-    """The plain shelf beside another preset starts empty and fills with demand."""
-    return {policies[STD]: 0, policies[preset_of(settings)[0]]: settings.pool_size}
+    """The plain shelf beside another preset, and the one of boxes for languages that compile, start empty and fill with demand."""
+    many_commands = dataclasses.replace(policies[STD], single_use=False)
+    return {many_commands: 0, policies[STD]: 0, policies[preset_of(settings)[0]]: settings.pool_size}
 
 
 def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:

@@ -70,7 +70,8 @@ class Spawner:
         self._waiting[box_id] = reply
         try:
             self._channel.send({"id": box_id, "box": box, "single": single}, descriptors)
-            return await asyncio.wait_for(reply, REPLY_TIMEOUT_S)
+            async with asyncio.timeout(REPLY_TIMEOUT_S):
+                return await reply
         except TimeoutError as error:
             raise PlatformFault(f"the spawner did not answer within {REPLY_TIMEOUT_S:g} s") from error
         except asyncio.CancelledError:
