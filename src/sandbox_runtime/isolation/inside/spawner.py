@@ -83,6 +83,9 @@ class _Spawner:
 
     def serve(self) -> Order:
         capabilities.die_with_parent(signal.SIGKILL)
+        # A box's first process shares our memory and, for a plain user, the guest's user: what the guest sets on it in /proc
+        # would hold for us.
+        capabilities.set_dumpable(False)
         try:
             self._prepare()
         except Exception as error:
