@@ -15,6 +15,7 @@ from importlib import metadata
 from sandbox_runtime.engine import Admission, Allowance, BoxPool, Engine
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
+from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, STANDARD_MODULES, BackendOptions
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.languages import Catalog, load_catalog
@@ -144,4 +145,5 @@ def options_of(settings: Settings) -> BackendOptions:
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
         box_uid_base=settings.box_uid_base,
+        nat=NatOptions(dns=settings.network_dns, nameservers=settings.network_nameservers, refuse=settings.network_refuse),
     )

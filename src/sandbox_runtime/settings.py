@@ -120,6 +120,18 @@ class Settings:
     network_allow: tuple[str, ...] = knob(
         (), "addresses", "Addresses or CIDR blocks that programs may reach although private; needs allow_network.", "isolation"
     )
+    network_refuse: tuple[str, ...] = knob(
+        (), "addresses", "Addresses or CIDR blocks that programs may not reach although public; for allow_network.", "isolation"
+    )
+    network_dns: bool = knob(
+        False,
+        "yes or no",
+        "Let programs ask the host's resolvers even where their addresses are private, on port 53.",
+        "isolation",
+    )
+    network_nameservers: tuple[str, ...] = knob(
+        (), "addresses", "Resolvers that programs are told of instead of the host's.", "isolation"
+    )
     guest_python: str = knob(
         "/usr/bin/python3", "path", "Interpreter that runs Python programs; separate from the server's own.", "isolation"
     )
