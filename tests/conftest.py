@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -13,8 +14,10 @@ import pytest_asyncio
 
 from sandbox_runtime.isolation.backends import NAMES, open_backend
 from sandbox_runtime.isolation.options import BackendOptions
-from sandbox_runtime.isolation.port import Backend
+from sandbox_runtime.isolation.port import Backend, Box
+from sandbox_runtime.model import Policy
 
+SINGLE_USE = "single-use"
 GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
 
 
@@ -36,12 +39,26 @@ def options(guest_python: str, state_dir: str) -> BackendOptions:
     return BackendOptions(guest_python=guest_python, state_dir=state_dir)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session", params=NAMES)
+class SingleUse:
+    """The namespaces backend with boxes that serve one command each, as the engine opens them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.name = backend.name
+        self.layers = backend.layers
+
+    async def open(self, policy: Policy) -> Box:
+        return await self.backend.open(dataclasses.replace(policy, single_use=True))
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", params=[SINGLE_USE, *NAMES])
 async def backend(request: pytest.FixtureRequest, options: BackendOptions) -> AsyncIterator[Backend]:
     """Each backend in turn. A module that uses it runs its tests in the session's loop."""
-    skip_where_the_host_lacks(request.param)
-    async with open_backend(request.param, options) as opened:
-        yield opened
+    single = request.param == SINGLE_USE
+    name = "namespaces" if single else request.param
+    skip_where_the_host_lacks(name)
+    async with open_backend(name, options) as opened:
+        yield SingleUse(opened) if single else opened
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -49,6 +66,11 @@ async def namespaces(options: BackendOptions) -> AsyncIterator[Backend]:
     skip_where_the_host_lacks("namespaces")
     async with open_backend("namespaces", options) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def single_use(namespaces: Backend) -> Backend:
+    return SingleUse(namespaces)
 
 
 def skip_where_the_host_lacks(backend: str) -> None:

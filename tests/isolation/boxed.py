@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 import pytest
+from tests.conftest import SingleUse
 
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Command, Layer, LayerState, Limits, Outcome, Policy
@@ -56,3 +57,8 @@ def needs(backend: Backend, *layers: Layer) -> None:
     for report in backend.layers():
         if report.layer in layers and report.state is not LayerState.on:
             pytest.skip(f"{backend.name} has no layer {report.layer} here: {report.detail}")
+
+
+def needs_many_commands(backend: Backend) -> None:
+    if isinstance(backend, SingleUse):
+        pytest.skip("these boxes serve one command")

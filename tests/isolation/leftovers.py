@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
 from sandbox_runtime.isolation.kernel.reaping import descendants
-from sandbox_runtime.isolation.port import Backend
+from sandbox_runtime.isolation.port import Backend, Box
 
 
 def mount_points() -> list[str]:
@@ -68,7 +68,13 @@ def has_ended(pid: int, start: str) -> bool:
     return start_time(pid) != start
 
 
-def spawners_below(pid: int, backend: Backend) -> list[int]:
+def first_process(box: Box) -> int:
+    """The pid of the process that holds the box together."""
+    text = Path(f"/proc/self/fdinfo/{box.pidfd}").read_text()  # type: ignore[attr-defined]
+    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("Pid:")))
+
+
+def spawners_of(backend: Backend) -> list[int]:
     """Of one backend: the children of its gates, found by what ps shows."""
     gates = {spawner._process.pid for spawner in backend._spawners.values() if spawner._process}  # type: ignore[attr-defined]
     return [child for gate in gates for child in descendants(gate) if _title(child) == b"sandbox-spawner"]

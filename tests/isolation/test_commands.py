@@ -6,7 +6,7 @@ import asyncio
 import signal
 
 import pytest
-from tests.isolation.boxed import command, needs, opened, put, run, shell
+from tests.isolation.boxed import command, needs, needs_many_commands, opened, put, run, shell
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.isolation.port import Backend
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 OWN_VARIABLES = {"PATH", "HOME", "LANG", "TMPDIR"}
 
 
-@pytest.mark.parametrize("code", [0, 1, 42, 255])
+@pytest.mark.parametrize("code", [0, 1, 255])
 async def test_the_exit_code_is_the_programs_own(backend: Backend, code: int) -> None:
     outcome = await run(backend, shell(f"exit {code}"))
     assert (outcome.ending, outcome.exit_code, outcome.signal) == (Ending.exited, code, None)
     assert outcome.blame is Blame.program and outcome.ok is (code == 0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGHUP, signal.SIGPIPE])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
 async def test_a_program_killed_by_a_signal_has_no_exit_code(backend: Backend, number: int) -> None:
     outcome = await run(backend, shell(f"kill -{int(number)} $$"))
     assert (outcome.ending, outcome.exit_code, outcome.signal) == (Ending.signaled, None, number)
@@ -47,6 +47,7 @@ async def test_the_environment_is_ours_and_the_callers_and_nothing_else(
 
 
 async def test_the_working_folder_is_the_workspace_or_the_one_asked_for(backend: Backend) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         assert (await box.run(shell("pwd"))).stdout.text == f"{box.workdir}\n"
         assert (await box.run(shell("pwd", cwd="/usr"))).stdout.text == "/usr\n"
@@ -69,6 +70,7 @@ async def test_home_and_temporary_folder_can_be_written(backend: Backend) -> Non
     ],
 )
 async def test_what_cannot_be_started_is_told_with_its_name(backend: Backend, program: str, why: str) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         put(box, "text", b"no program\n", 0o755)
         put(box, "lost", b"#!/no/such/interpreter\n", 0o755)
@@ -98,6 +100,7 @@ async def test_bytes_that_are_no_text_arrive_in_arguments_and_environment(backen
 
 
 async def test_commands_of_a_box_share_its_files_and_nothing_else(backend: Backend) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         await box.run(shell("echo left > note; mkdir -p sub; (sleep 300 & echo $! > pid); export MARK=1; umask 077"))
         outcome = await box.run(shell('cat note; echo "mark=$MARK"; kill -0 $(cat pid) 2>&1 | grep -c "No such process"; umask'))
@@ -105,6 +108,7 @@ async def test_commands_of_a_box_share_its_files_and_nothing_else(backend: Backe
 
 
 async def test_a_box_runs_one_command_at_a_time(backend: Backend) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         running = await box.start(shell("read line; echo $line"), interactive=True)
         with pytest.raises(Conflict, match="one command at a time"):

@@ -18,7 +18,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import opened, run, shell
 from tests.isolation.kernel.groups import SOURCE
-from tests.isolation.leftovers import groups_of, has_ended, mount_points, spawners_below, start_time
+from tests.isolation.leftovers import first_process, groups_of, has_ended, mount_points, spawners_of, start_time
 from tests.isolation.test_streams import Seen
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
@@ -111,7 +111,7 @@ def is_lost(outcome: object) -> bool:
 async def test_when_the_spawner_dies_its_commands_are_lost_and_the_next_box_opens(own: Backend) -> None:
     async with opened(own, BARE) as one, opened(own, BARE) as two, opened(own, BARE) as idle:
         running = [await sleeping_in(box) for box in (one, two)]
-        (spawner,) = spawners_below(os.getpid(), own)
+        (spawner,) = spawners_of(own)
         os.kill(spawner, signal.SIGKILL)
         outcomes = await asyncio.wait_for(asyncio.gather(*(command.wait() for command in running)), 20)
         assert all(is_lost(outcome) and outcome.stdout.text == "begun\n" for outcome in outcomes)
@@ -126,10 +126,10 @@ async def run_bare(backend: Backend) -> Outcome:
 
 
 async def test_a_box_opens_although_the_spawner_died_a_moment_ago(own: Backend) -> None:
-    (spawner,) = spawners_below(os.getpid(), own)
+    (spawner,) = spawners_of(own)
     os.kill(spawner, signal.SIGKILL)
     assert (await run_bare(own)).ok  # nobody has looked at the dead one's socket yet
-    (again,) = spawners_below(os.getpid(), own)
+    (again,) = spawners_of(own)
     assert again != spawner
 
 
@@ -137,19 +137,19 @@ async def test_many_at_once_survive_the_death_of_the_spawner(own: Backend) -> No
     """Each either runs or is told that it was us; the backend goes on."""
     pending = [asyncio.ensure_future(run_bare(own)) for _ in range(10)]
     await asyncio.sleep(0.005)
-    for spawner in spawners_below(os.getpid(), own):
+    for spawner in spawners_of(own):
         os.kill(spawner, signal.SIGKILL)
     ended = await asyncio.wait_for(asyncio.gather(*pending, return_exceptions=True), 30)
     assert all(isinstance(end, PlatformFault) or is_lost(end) or getattr(end, "ok", False) for end in ended)
     assert (await run_bare(own)).ok
 
 
-async def test_when_the_init_of_a_box_dies_only_its_command_is_lost(backend: Backend) -> None:
+async def test_when_the_first_process_of_a_box_dies_only_its_command_is_lost(backend: Backend) -> None:
     async with opened(backend) as other:
         bystander = await sleeping_in(other)
         async with opened(backend) as box:
             running = await sleeping_in(box)
-            os.kill(box.pid(), signal.SIGKILL)  # type: ignore[attr-defined]
+            os.kill(first_process(box), signal.SIGKILL)
             outcome = await asyncio.wait_for(running.wait(), 20)
             assert is_lost(outcome) and outcome.stdout.text == "begun\n"
         bystander.cancel()
@@ -157,11 +157,11 @@ async def test_when_the_init_of_a_box_dies_only_its_command_is_lost(backend: Bac
     assert (await run(backend, shell("true"))).ok
 
 
-async def test_an_init_that_hangs_is_killed_with_its_box(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_first_process_that_hangs_is_killed_with_its_box(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_module, "KILL_GRACE_S", 0.3)
     async with opened(backend) as box:
         running = await box.start(shell("echo begun; sleep 300", wall_s=0.3))
-        os.kill(box.pid(), signal.SIGSTOP)  # type: ignore[attr-defined]
+        os.kill(first_process(box), signal.SIGSTOP)
         outcome = await asyncio.wait_for(running.wait(), 20)
         assert outcome.ending is Ending.timed_out
 

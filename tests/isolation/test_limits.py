@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.isolation.boxed import command, needs, opened, run, run_python, shell
+from tests.isolation.boxed import command, needs, needs_many_commands, opened, run, run_python, shell
 
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Blame, Ending, Layer, Policy
@@ -122,6 +122,7 @@ async def test_the_memory_peak_is_at_least_what_was_touched(backend: Backend, gu
 
 
 async def test_the_memory_peak_of_a_command_is_not_that_of_the_one_before(backend: Backend) -> None:
+    needs_many_commands(backend)
     needs(backend, Layer.memory)
     async with opened(backend) as box:
         first = await box.run(shell("x=$(head -c 40M /dev/zero | tr '\\0' x); echo ${#x}"))
@@ -167,6 +168,7 @@ async def test_output_that_fits_exactly_is_no_limit(backend: Backend) -> None:
 
 
 async def test_a_full_disk_is_told_as_such(backend: Backend) -> None:
+    needs_many_commands(backend)
     needs(backend, Layer.disk)
     async with opened(backend, Policy(disk_bytes=MIB, disk_files=1000)) as box:
         outcome = await box.run(shell("head -c 10M /dev/zero > big"))
@@ -213,6 +215,7 @@ async def test_too_many_open_files_are_refused(backend: Backend, guest_python: s
 
 
 async def test_each_command_of_a_box_has_limits_of_its_own(backend: Backend) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         assert (await box.run(shell("sleep 300", wall_s=0.2))).ending is Ending.timed_out
         assert (await box.run(shell("yes", output_bytes=1000))).ending is Ending.output_limit

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.isolation.boxed import command, opened, put, run, run_python, shell
+from tests.isolation.boxed import command, needs_many_commands, opened, put, run, run_python, shell
 from tests.isolation.test_streams import Seen
 
 from sandbox_runtime.errors import Conflict
@@ -79,6 +79,7 @@ async def test_a_double_fork_into_a_session_of_its_own_is_found_and_ended(backen
 
 
 async def test_a_warm_program_that_forks_twice_leaves_nothing(backend: Backend, guest_python: str) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         put(box, "main.py", DOUBLE_FORK.encode())
         assert (await box.run(command(guest_python, "main.py"))).ok
@@ -131,6 +132,7 @@ async def test_an_interrupt_ends_a_warm_program_as_it_would_a_cold_one(backend: 
 
 
 async def test_a_cancelled_command_ends_with_all_its_processes(backend: Backend, mark: str) -> None:
+    needs_many_commands(backend)
     seen = Seen()
     async with opened(backend) as box:
         running = await box.start(shell(f"sleep 300 & {WAITS_DEAF}", env={"MARK": mark}), sink=seen)
@@ -163,6 +165,7 @@ async def test_a_cancelled_caller_cancels_the_command(backend: Backend, mark: st
 
 
 async def test_the_box_of_a_cancelled_caller_can_be_used_again(backend: Backend, mark: str) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         await cancelled_while_it_ran(box, mark)
         async with asyncio.timeout(10):
@@ -176,6 +179,7 @@ async def test_the_box_of_a_cancelled_caller_can_be_used_again(backend: Backend,
 
 
 async def test_many_commands_in_one_box_leave_no_descriptors(backend: Backend) -> None:
+    needs_many_commands(backend)
     async with opened(backend) as box:
         await box.run(shell("true"))
         before = sorted(os.listdir("/proc/self/fd"))

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, opened, put, run, run_python, shell
+from tests.isolation.boxed import command, needs_many_commands, opened, put, run, run_python, shell
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import NAMES, open_backend
@@ -154,6 +154,8 @@ async def test_feeding_what_takes_no_input_is_refused(backend: Backend) -> None:
 
 
 async def test_a_listener_that_fails_does_not_keep_a_command_from_ending(backend: Backend) -> None:
+    needs_many_commands(backend)
+
     def fails(stream: str, piece: bytes) -> None:
         raise RuntimeError("of the listener")
 

@@ -126,11 +126,11 @@ def guest_version(guest_python: str) -> str:
 
 @pytest.mark.parametrize("name", ALL)
 async def test_a_warm_program_says_what_a_cold_one_says(
-    namespaces: Backend, guest_python: str, guest_version: str, name: str
+    single_use: Backend, guest_python: str, guest_version: str, name: str
 ) -> None:
     if not ALL[name].fits(guest_version):
         pytest.skip(f"not a program for Python {guest_version}")
-    warm, cold = await asyncio.gather(*(said(namespaces, guest_python, ALL[name], warm=warm) for warm in (True, False)))
+    warm, cold = await asyncio.gather(*(said(single_use, guest_python, ALL[name], warm=warm) for warm in (True, False)))
     assert warm == cold
 
 

@@ -273,7 +273,7 @@ class RunningCommand:
             exit_code=facts_of_exit.get("exit_code"),
             signal=facts_of_exit.get("signal"),
             stopped_for=self._stopped_for,
-            lost=report is None,
+            lost=report is None or bool(report.get("lost")),
             not_started=failure is not None,
             oom_kills=used.oom_kills or 0,
             processes_refused=used.processes_refused or 0,
@@ -286,7 +286,7 @@ class RunningCommand:
         return Outcome(
             ending=ending,
             exit_code=facts.exit_code if ending not in (Ending.not_started, Ending.lost) else None,
-            signal=facts.signal,
+            signal=facts.signal if ending is not Ending.lost else None,
             stdout=self._output("stdout"),
             stderr=self._output("stderr"),
             usage=usage,

@@ -21,6 +21,9 @@ from sandbox_runtime.isolation.inside.warm import WarmInterpreter
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
+_EXITING = 0x4
+"""PF_EXITING, among the flags of a process in /proc."""
+
 
 def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
     """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
@@ -249,13 +252,21 @@ class _Single:
     def died(self, pid: int, status: int, used: resource.struct_rusage) -> None:
         self._alive -= 1
         if pid == self._pid:
-            self._report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024)
+            lost = status == signal.SIGKILL and (not self._alive or _is_leaving(self._first))
+            self._report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, lost=lost)
             if self._alive:
                 os.kill(self._first, signal.SIGKILL)
         if not self._alive:
             with contextlib.suppress(OSError):
                 os.write(self._reports, self._report)
             os.close(self._reports)
+
+
+def _is_leaving(pid: int) -> bool:
+    """Whether the kernel has begun to end it. A first process that goes takes all others with it before it is gone."""
+    with open(f"{boxing.SPAWNER_PROC}/{pid}/stat", "rb") as file:
+        flags = int(file.read().rpartition(b")")[2].split()[6])
+    return bool(flags & _EXITING)
 
 
 @contextlib.contextmanager

@@ -72,13 +72,13 @@ def from_server(data: bytes) -> Message:
 WAITS_FOR_NETWORK = to_server({"network": True})
 
 
-def ended(status: int, user_s: float, system_s: float, memory_peak_bytes: int) -> bytes:
+def ended(status: int, user_s: float, system_s: float, memory_peak_bytes: int, *, lost: bool = False) -> bytes:
     """The report that a command is over, from its wait status. Written by hand: this is on the way of every answer, and an
-    encoder would be one more thing to wake up."""
+    encoder would be one more thing to wake up. lost: its box died first and took it along."""
     code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
     return (
         f'{{"ended":true,"exit_code":{code},"signal":{number},"user_s":{user_s:.6f},"system_s":{system_s:.6f},'
-        f'"memory_peak_bytes":{memory_peak_bytes}}}'
+        f'"memory_peak_bytes":{memory_peak_bytes},"lost":{"true" if lost else "false"}}}'
     ).encode()
 
 
