@@ -72,11 +72,8 @@ class _Target:
         return next((NEEDS[need] for need in attack.needs if not self._has(need)), "")
 
     def _has(self, need: str) -> bool:
-        as_root = os.geteuid() == 0
         if need == "own_devices":
-            return self.backend.name == "namespaces" and as_root
-        if need == "init_in_sight":
-            return self.backend.name != "bubblewrap" or as_root
+            return self.backend.name == "namespaces" and os.geteuid() == 0
         if need == "no_network":
             return self.policy.network.mode == "none"
         return platform.machine() == need
@@ -86,6 +83,7 @@ async def _attack(target: _Target, attack: Attack) -> Verdict:
     began = time.monotonic()
     before = leftovers.look(target.state_dir)
     arena = Arena(target.backend, target.policy, attack, target.python)
+    cpu_s = time.process_time()
     try:
         async with asyncio.timeout(ATTACK_LIMIT_S), arena:
             await SCENE[attack.scene](arena)
@@ -93,6 +91,9 @@ async def _attack(target: _Target, attack: Attack) -> Verdict:
         arena.evidence.doubts.append(f"it took longer than {ATTACK_LIMIT_S:g} s")
     except (SandboxError, OSError) as error:
         arena.evidence.doubts.append(f"{type(error).__name__}: {error}")
+    cpu_s = time.process_time() - cpu_s
+    if attack.server_cpu_s is not None and cpu_s > attack.server_cpu_s:
+        arena.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of its own time")
     arena.evidence.breaches += leftovers.look(target.state_dir).since(before)
     state, reason = judge(attack, arena.evidence, filtered=target.filtered)
     return _verdict(attack, state, reason, time.monotonic() - began)

@@ -16,6 +16,7 @@ attack.toml:
     quick   whether it belongs to the short proof
     endings how its programs may end (exited); one that exited must also say HELD
     denied  system calls that must be counted as refused
+    server_cpu_s  the most that it may cost the server of its own time
     alongside  for upload and fetch: the program goes on while names are written or read, `rounds` times
     [limits] and [policy]: bounds of the commands and of the box, where they differ from the corpus's own
     [[upload]] name, content, refused: whether the name must be refused or land inside
@@ -55,13 +56,12 @@ NEEDS: Mapping[str, str] = MappingProxyType(
     {
         "x86_64": "only x86-64 machines have these calls",
         "own_devices": "the device nodes of a box are the host's own here: only namespaces as root can make some for each box",
-        "init_in_sight": "init is hidden in boxes of bubblewrap as a plain user",
         "no_network": "boxes of this deployment have a network",
     }
 )
 DEFAULT_LIMITS = Limits(wall_s=4.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
 _TEXT_KEYS = ("title", "scene", "layers", "shows", "needs", "endings", "denied")
-_KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "limits", "policy", "upload", "fetch"))
+_KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch"))
 _ROLES = ("program", "first", "second")
 _SUFFIXES = (".py", ".sh")
 
@@ -92,6 +92,7 @@ class Attack:
     quick: bool
     endings: frozenset[Ending]
     denied: tuple[str, ...]
+    server_cpu_s: float | None
     alongside: bool
     rounds: int
     limits: Limits
@@ -131,6 +132,7 @@ def _attack(folder: Path, table: dict[str, Any]) -> Attack:
         quick=table.get("quick", False),
         endings=frozenset(Ending(name) for name in table.get("endings", ("exited",))),
         denied=tuple(table.get("denied", ())),
+        server_cpu_s=table.get("server_cpu_s"),
         alongside=table.get("alongside", False),
         rounds=table.get("rounds", 1),
         limits=DEFAULT_LIMITS.replace(**table.get("limits", {})),
