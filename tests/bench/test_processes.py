@@ -47,6 +47,20 @@ def test_what_two_processes_share_is_divided_between_them(family: tuple[int, set
     assert together.private_bytes <= together.pss_bytes
 
 
+def test_a_fork_has_memory_of_its_own_and_counts_for_itself(family: tuple[int, set[int]]) -> None:
+    first, both = family
+    (second,) = both - {first}
+    assert processes.same_memory(first, first)
+    assert not processes.same_memory(first, second)
+    assert processes.weight_of_all(both).private_bytes >= processes.weight_of_all([first]).private_bytes > 0
+
+
+def test_memory_that_is_one_and_the_same_counts_once() -> None:
+    own = os.getpid()
+    assert processes.weight_of_all([own, own]).pss_bytes == pytest.approx(processes.weight(own).pss_bytes, rel=0.1)
+    assert processes.weight_of_all([own], beside=[own]) == processes.NOTHING
+
+
 def test_a_dead_process_weighs_and_holds_nothing() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -46,7 +47,7 @@ async def weigh(backend: Backend, policy: Policy, boxes: int) -> BoxMemory:
             opened.append(await backend.open(policy))
         await asyncio.sleep(_CALM_S)
         theirs = processes.descendants(os.getpid()) - makers
-        own, after = _weight(theirs), _weight(makers)
+        own, after = _weight(theirs, beside=makers), _weight(makers)
     finally:
         await asyncio.gather(*(box.close() for box in opened))
     added = own.pss_bytes + after.pss_bytes - before.pss_bytes
@@ -55,8 +56,8 @@ async def weigh(backend: Backend, policy: Policy, boxes: int) -> BoxMemory:
     )
 
 
-def _weight(pids: set[int]) -> processes.Weight:
+def _weight(pids: set[int], beside: Iterable[int] = ()) -> processes.Weight:
     try:
-        return processes.weight_of_all(pids)
+        return processes.weight_of_all(pids, beside)
     except PermissionError as error:
         raise Unavailable("the memory of boxes is closed to this user; root may look into it") from error

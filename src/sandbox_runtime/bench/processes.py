@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox_runtime.isolation.kernel import libc, syscalls
+
 KIB = 1024
+_KCMP_VM = 1
+_kcmp = libc.Function("syscall", libc.LONG, libc.INT, libc.INT, libc.INT, libc.ULONG, libc.ULONG, what="kcmp")
 _CLAIM = "sandbox_runtime."
 """How the cgroup directories of a server begin; its pid is the third word of their names."""
 
@@ -66,8 +71,27 @@ def weight(pid: int) -> Weight:
     return Weight(figures["Pss"], figures["Private_Clean"] + figures["Private_Dirty"])
 
 
-def weight_of_all(pids: Iterable[int]) -> Weight:
-    return sum((weight(pid) for pid in pids), NOTHING)
+def weight_of_all(pids: Iterable[int], beside: Iterable[int] = ()) -> Weight:
+    """Together. Memory that is one and the same for several (not copied, as by a fork) counts once; not at all where one of those
+    beside has it too."""
+    owners = list(beside)
+    total = NOTHING
+    for pid in sorted(pids):
+        if not any(same_memory(pid, owner) for owner in owners):
+            total += weight(pid)
+            owners.append(pid)
+    return total
+
+
+def same_memory(one: int, other: int) -> bool:
+    """Whether two processes have one address space, as a parent and its child after vfork. Dead ones have none. Where the
+    kernel cannot tell, they pass for two."""
+    try:
+        return _kcmp(syscalls.numbers(syscalls.this_machine())["kcmp"], one, other, _KCMP_VM, 0, 0) == 0
+    except OSError as error:
+        if error.errno in (errno.ESRCH, errno.ENOSYS):
+            return False
+        raise
 
 
 def resident_bytes(pid: int) -> int:

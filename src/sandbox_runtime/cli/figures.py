@@ -51,7 +51,8 @@ def print_report(report: Report, console: Console | None = None) -> None:
     if report.machine["load_average"][0] > report.machine["cores_allowed"] / 2:
         console.print("[yellow]the machine was busy with other things; run it again on a quiet one before you trust a figure")
     console.print(_goals_table(report))
-    console.print(_timings_table(report))
+    if report.timings:
+        console.print(_timings_table(report))
     for line in [*_memory_lines(report), *_soak_lines(report)]:
         console.print(line)
     for name, reason in report.skipped.items():
