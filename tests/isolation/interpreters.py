@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 QUESTION = "import os, sys; print('%d.%d' % sys.version_info[:2], os.path.realpath(sys.executable))"
 
 

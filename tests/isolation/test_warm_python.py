@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import opened, put
-from tests.isolation.interpreters import find_interpreter, version_of
+from tests.isolation.interpreters import VERSIONS, find_interpreter, version_of
 
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.options import STANDARD_MODULES, BackendOptions
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Command, Limits, Outcome
 
@@ -26,7 +26,17 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PROGRAMS = Path(__file__).parent / "programs"
 HEADER = "#: "
 AT_ONCE = 4
-VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+LARGE_PRESET = (
+    *STANDARD_MODULES,
+    "argparse",
+    "asyncio",
+    "logging",
+    "multiprocessing",
+    "subprocess",
+    "tempfile",
+    "unittest",
+    "uuid",
+)
 DIFFERS_BETWEEN_VERSIONS = (
     *("main", "stack", "trac", "rec", "sys", "syntax", "uncaught", "hook"),
     *("exit_with_t", "atexit", "del", "full", "broken", "death_by_seg"),
@@ -149,6 +159,7 @@ async def test_warm_programs_are_the_same_with_other_interpreters(version: str, 
 
     every = bool(os.environ.get("SANDBOX_EVERY_PROGRAM"))
     names = [name for name in ALL if ALL[name].fits(version) and (every or name.startswith(DIFFERS_BETWEEN_VERSIONS))]
-    async with open_backend("namespaces", BackendOptions(guest_python=python, state_dir=state_dir)) as backend:
+    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": LARGE_PRESET})
+    async with open_backend("namespaces", options) as backend:
         found = await asyncio.gather(*(differs(backend, name) for name in names))
     assert [name for name, different in zip(names, found, strict=True) if different] == []
