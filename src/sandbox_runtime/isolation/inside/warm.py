@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import itertools
 import os
 import sys
 import time
@@ -54,6 +55,7 @@ class WarmInterpreter:
         """Call when the preset's modules are loaded: they stay out of the tear-down at exit. Our own leave `sys.modules` here and
         now; they are kept alive, because letting them go would cost every box the copying of their memory."""
         self._our_modules = _hide_our_modules()
+        _count_threads_anew()
         self._leaving.keep_what_is_loaded()
         gc.collect()
         gc.freeze()
@@ -113,6 +115,13 @@ def _find_packages_of_the_user() -> None:
     site = sys.modules.get("site")
     if site is not None and site.ENABLE_USER_SITE and site.USER_SITE not in sys.path:
         site.addusersitepackages(set(sys.path))
+
+
+def _count_threads_anew() -> None:
+    """Some modules start a thread while they are loaded; the program's first is still to be Thread-1."""
+    threading = sys.modules.get("threading")
+    if threading is not None and hasattr(threading, "_counter"):
+        threading._counter = itertools.count(1).__next__
 
 
 def _hide_our_modules() -> list[ModuleType]:
