@@ -40,6 +40,8 @@ def doctor(
     from sandbox_runtime.cli.report import print_diagnosis
 
     settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
+    if as_json not in (None, "-"):
+        _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": ["the examination did not come to its end"]})
     try:
         diagnosis = asyncio.run(_examine(settings, everything, _progress(as_json)))
     except (Unavailable, PlatformFault) as error:

@@ -7,10 +7,11 @@ to a parent below us. The dead that nobody has collected yet do nothing any more
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
+from sandbox_runtime.isolation.kernel.cgroup.mounts import bases, read_mounts, read_own_paths
 from sandbox_runtime.isolation.kernel.reaping import descendants
 
 _DEAD = ("Z", "X")
@@ -64,15 +65,23 @@ def _folders(state_dir: str) -> frozenset[str]:
 
 
 def _cgroups() -> frozenset[str]:
-    """Groups in the directories that carry our pid."""
-    ours = f".{os.getpid()}."
+    """Groups in the directories that carry our pid. Those lie where we stand in each hierarchy, or above."""
+    own_paths = read_own_paths(Path("/proc/self/cgroup").read_text())
     found: set[str] = set()
     for mount in read_mounts(Path("/proc/self/mountinfo").read_text()):
-        for folder, names, _ in os.walk(mount.point):
-            if ours in os.path.basename(folder):
-                found.update(os.path.join(folder, name) for name in names)
-                names.clear()
+        own = own_paths.get("", "/") if mount.version == 2 else _first(own_paths, mount.controllers)
+        claims = (claim for base in bases(mount, own) for claim in _folders_in(base) if f".{os.getpid()}." in claim.name)
+        found.update(group.path for claim in claims for group in _folders_in(claim.path))
     return frozenset(found)
+
+
+def _first(paths: Mapping[str, str], names: Iterable[str]) -> str:
+    return next((paths[name] for name in names if name in paths), "/")
+
+
+def _folders_in(path: str) -> list[os.DirEntry[str]]:
+    with os.scandir(path) as entries:
+        return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def _descriptors() -> frozenset[tuple[int, str]]:
