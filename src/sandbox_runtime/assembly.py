@@ -120,7 +120,7 @@ def allowance_of(settings: Settings) -> Allowance:
 
 
 def _floors(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
-    """The plain shelf beside another preset, and the one of boxes for languages that compile, start empty and fill with demand."""
+    """The plain shelf beside another preset, and that of boxes for languages that compile, start empty and fill with demand."""
     many_commands = dataclasses.replace(policies[STD], single_use=False)
     return {many_commands: 0, policies[STD]: 0, policies[preset_of(settings)[0]]: settings.pool_size}
 

@@ -79,6 +79,11 @@ def _max_concurrency() -> int:
     return max(16, 4 * (os.cpu_count() or 1))
 
 
+def _guest_python() -> str:
+    made = Path(__file__).parents[2] / ".state" / "guest" / "bin" / "python"
+    return str(made) if made.exists() else "/usr/bin/python3"
+
+
 def _state_dir() -> str:
     """A folder that only this user can write: root's own, the session's runtime folder, or one by user id below /tmp."""
     if os.geteuid() == 0:
@@ -133,7 +138,11 @@ class Settings:
         (), "addresses", "Resolvers that programs are told of instead of the host's.", "isolation"
     )
     guest_python: str = knob(
-        "/usr/bin/python3", "path", "Interpreter that runs Python programs; separate from the server's own.", "isolation"
+        _guest_python,
+        "path",
+        "Interpreter that runs Python programs; separate from the server's own.",
+        "isolation",
+        default_text="`.state/guest/bin/python` of the checkout where `make` has made it, otherwise `/usr/bin/python3`",
     )
     preset: tuple[str, ...] = knob(
         ("std",),
