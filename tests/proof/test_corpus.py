@@ -26,8 +26,13 @@ def test_the_corpus_has_attacks_of_every_scene_and_on_every_layer() -> None:
     assert {layer for one in corpus for layer in one.layers} == set(Layer)
 
 
-def test_every_layer_has_a_quick_attack_that_shows_what_it_does() -> None:
-    assert {layer for one in load_corpus() if one.quick for layer in one.shows} == set(Layer)
+def test_every_layer_has_a_quick_attack_that_shows_what_it_does_on_every_host() -> None:
+    assert {layer for one in load_corpus() if one.quick and not one.unless for layer in one.shows} == set(Layer)
+
+
+def test_every_layer_is_told_in_the_concepts() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "concepts" / "isolation.md").read_text()
+    assert [layer for layer in Layer if f"| `{layer}` |" not in text] == []
 
 
 def test_every_folder_of_the_corpus_is_an_attack_and_holds_nothing_else() -> None:

@@ -12,6 +12,7 @@ attack.toml:
             fetch    names read from outside, out of a box in which `program` has planted things
     layers  those that stop it, each by itself; none: what stops it belongs to no layer (a deadline, the handling of files)
     shows   those without which it succeeds: these attacks prove that the layer does something
+    unless  where even those do not let it succeed, because the host itself refuses
     needs   what the deployment must have for it to make sense (NEEDS)
     quick   whether it belongs to the short proof
     endings how its programs may end (exited); one that exited must also say HELD
@@ -60,7 +61,7 @@ NEEDS: Mapping[str, str] = MappingProxyType(
     }
 )
 DEFAULT_LIMITS = Limits(wall_s=4.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
-_TEXT_KEYS = ("title", "scene", "layers", "shows", "needs", "endings", "denied")
+_TEXT_KEYS = ("title", "scene", "layers", "shows", "unless", "needs", "endings", "denied")
 _KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch"))
 _ROLES = ("program", "first", "second")
 _SUFFIXES = (".py", ".sh")
@@ -88,6 +89,7 @@ class Attack:
     scene: str
     layers: tuple[Layer, ...]
     shows: tuple[Layer, ...]
+    unless: str
     needs: tuple[str, ...]
     quick: bool
     endings: frozenset[Ending]
@@ -128,6 +130,7 @@ def _attack(folder: Path, table: dict[str, Any]) -> Attack:
         scene=table.get("scene", "alone"),
         layers=layers,
         shows=tuple(Layer(name) for name in table.get("shows", ())),
+        unless=table.get("unless", ""),
         needs=tuple(table.get("needs", ())),
         quick=table.get("quick", False),
         endings=frozenset(Ending(name) for name in table.get("endings", ("exited",))),
