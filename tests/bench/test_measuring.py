@@ -128,6 +128,7 @@ async def test_the_report_tells_where_it_comes_from(settings: Settings) -> None:
     machine = told["machine"]
     assert machine["backend"] == "namespaces" and machine["cores_allowed"] >= 1
     assert {"kernel", "python", "guest_version", "cgroup", "load_average", "layers_off"} <= machine.keys()
+    assert 0 <= machine["idle_before"] <= 1 and 0 <= machine["idle_after"] <= 1
 
 
 async def test_a_guest_interpreter_that_does_not_work_is_refused_at_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import shutil
@@ -28,6 +29,21 @@ def facts(guest_python: str, guest_version: str) -> dict[str, Any]:
         "root": os.geteuid() == 0,
         "load_average": list(os.getloadavg()),
     }
+
+
+async def idle_share(seconds: float = 0.5) -> float:
+    """How much of the machine's time nobody used while we wait: 1 on a machine that has nothing else to do."""
+    idle_before, all_before = _ticks()
+    await asyncio.sleep(seconds)
+    idle_after, all_after = _ticks()
+    return (idle_after - idle_before) / max(1, all_after - all_before)
+
+
+def _ticks() -> tuple[int, int]:
+    """Idle ones and all, of every core since the start of the machine. The last two fields are part of others."""
+    with Path("/proc/stat").open() as file:
+        fields = [int(word) for word in file.readline().split()[1:9]]
+    return fields[3] + fields[4], sum(fields)
 
 
 def isolation(backend: Backend) -> dict[str, Any]:

@@ -46,12 +46,14 @@ async def measure(settings: Settings, effort: Effort, progress: Progress, peer: 
             await _all_sections(scene)
     report.took_s = time.perf_counter() - begun
     report.machine["load_average_after"] = list(os.getloadavg())
+    report.machine["idle_after"] = await machine.idle_share()
     return report
 
 
 async def _blank_report(settings: Settings, effort: Effort) -> Report:
     guest = examine(settings.guest_python)
     facts = machine.facts(guest.python, ".".join(map(str, guest.version)))
+    facts["idle_before"] = await machine.idle_share()
     async with backend_of(settings) as backend:
         facts |= machine.isolation(backend)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")

@@ -18,6 +18,8 @@ _NOTHING = "-"
 _MET = {Met.hope: "[bold green]hope", Met.bar: "[green]bar", Met.missed: "[red]missed", Met.unknown: "[dim]-"}
 _MB = 1_000_000
 _WIDE = 150
+_QUIET = 0.8
+"""Share of the machine that must be idle when nothing of ours runs."""
 
 
 class Shown:
@@ -48,7 +50,7 @@ class Shown:
 def print_report(report: Report, console: Console | None = None) -> None:
     console = console or _console()
     console.print(_machine(report), highlight=False)
-    if report.machine["load_average"][0] > report.machine["cores_allowed"] / 2:
+    if min(report.machine["idle_before"], report.machine["idle_after"]) < _QUIET:
         console.print("[yellow]the machine was busy with other things; run it again on a quiet one before you trust a figure")
     console.print(_goals_table(report))
     if report.timings:
@@ -73,7 +75,7 @@ def _machine(report: Report) -> str:
     return (
         f"sandbox-runtime {report.version} · {facts['backend']}{off} · {facts['cores_allowed']} cores · "
         f"Linux {facts['kernel']} · Python {facts['python']}, guest {facts['guest_version']} · cgroup {facts['cgroup']} · "
-        f"load {facts['load_average'][0]:.1f} to {facts['load_average_after'][0]:.1f} · {report.took_s:.0f} s"
+        f"{facts['idle_before']:.0%} idle before, {facts['idle_after']:.0%} after · {report.took_s:.0f} s"
     )
 
 
