@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).parent.parent.parent
 def soak(backend: str, python: str, state_dir: Path, runs: int) -> dict[str, Any]:
     """In a server process of its own, where nothing else grows."""
     state_dir.mkdir()
-    environment = {"PYTHONPATH": f"{SOURCE}:{REPOSITORY}", "PATH": os.environ["PATH"]}
+    environment = {"PYTHONPATH": ":".join([SOURCE, str(REPOSITORY), *sys.path]), "PATH": os.environ["PATH"]}
     words = [sys.executable, "-m", "tests.isolation.soak", backend, python, str(state_dir), str(runs)]
     answer = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LIMIT_S, cwd=REPOSITORY)
     assert answer.returncode == 0, answer.stderr

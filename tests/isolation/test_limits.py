@@ -6,7 +6,7 @@ import pytest
 from tests.isolation.boxed import command, needs, needs_many_commands, opened, run, run_python, shell
 
 from sandbox_runtime.isolation.port import Backend
-from sandbox_runtime.model import Blame, Ending, Layer, Policy
+from sandbox_runtime.model import Blame, Ending, Layer, LayerState, Policy
 from sandbox_runtime.model.limits import KIB, MIB
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -26,6 +26,11 @@ except OSError as error:
     sys.exit(1)
 print("no limit met")
 """
+
+
+def skip_where_held(backend: Backend, layer: Layer) -> None:
+    if any(report.layer is layer and report.state is LayerState.on for report in backend.layers()):
+        pytest.skip("control groups hold it here")
 
 
 async def test_at_the_wall_limit_the_output_so_far_is_kept(backend: Backend) -> None:
@@ -106,6 +111,18 @@ async def test_an_allocation_that_never_fits_is_refused_or_killed_but_not_blamed
 ) -> None:
     outcome = await run_python(backend, guest_python, "x = bytearray(1 << 45)", memory_bytes=256 * MIB)
     assert outcome.blame in (Blame.program, Blame.limit) and "MemoryError" in outcome.stderr.text
+
+
+async def test_without_control_groups_each_process_has_the_memory_limit(backend: Backend, guest_python: str) -> None:
+    skip_where_held(backend, Layer.memory)
+    outcome = await run_python(backend, guest_python, TOUCH.format(300), memory_bytes=64 * MIB)
+    assert (outcome.ending, outcome.blame) == (Ending.exited, Blame.program) and "MemoryError" in outcome.stderr.text
+
+
+async def test_without_control_groups_the_user_has_the_process_limit(backend: Backend, guest_python: str) -> None:
+    skip_where_held(backend, Layer.processes)
+    outcome = await run_python(backend, guest_python, MANY, processes=20)
+    assert (outcome.exit_code, outcome.stdout.text) == (1, "11\n")
 
 
 async def test_files_in_memory_count_as_memory(backend: Backend) -> None:

@@ -121,7 +121,7 @@ def _count_threads_anew() -> None:
     """Some modules start a thread while they are loaded; the program's first is still to be Thread-1."""
     threading = sys.modules.get("threading")
     if threading is not None and hasattr(threading, "_counter"):
-        threading._counter = itertools.count(1).__next__
+        threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
 
 
 def _hide_our_modules() -> list[ModuleType]:
