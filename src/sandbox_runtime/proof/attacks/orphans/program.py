@@ -10,7 +10,7 @@ for _ in range(40):
             os._exit(0)
         os._exit(0)
     os.waitpid(child, 0)
-for _ in range(100):
+for _ in range(300):
     if set(probe.processes()) <= {1, os.getpid()}:
         probe.held("init collected them all")
     time.sleep(0.01)
