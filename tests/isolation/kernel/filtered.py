@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import select
@@ -13,18 +14,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sandbox_runtime.isolation.kernel import capabilities, libc, seccomp, syscalls
+from sandbox_runtime.isolation.kernel import capabilities, seccomp, syscalls
 
 LONGEST_S = 60
+
+_syscall = ctypes.CDLL(None, use_errno=True).syscall
+_syscall.restype = ctypes.c_long
 
 
 def raw(call: str | int, *arguments: int) -> int:
     """The result as the kernel gives it: not below 0, or an errno with a minus."""
     number = syscalls.numbers(syscalls.this_machine())[call] if isinstance(call, str) else call
-    try:
-        return libc.syscall(number, *arguments)
-    except OSError as error:
-        return -(error.errno or 0)
+    result = int(_syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments)))
+    return -ctypes.get_errno() if result == -1 else result
 
 
 def under_plain_filter(body: Callable[[], Any]) -> Any:
