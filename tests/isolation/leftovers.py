@@ -9,14 +9,26 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
 from sandbox_runtime.isolation.kernel.reaping import descendants
 from sandbox_runtime.isolation.port import Backend, Box
 
 
-def mount_points() -> list[str]:
-    """Of this process' namespace."""
-    return sorted(line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
+def mounts_below(folder: str) -> tuple[str, ...]:
+    """In this process' namespace. Elsewhere other programs of the machine mount and unmount meanwhile."""
+    points = (line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return tuple(sorted(point for point in points if f"{point}/".startswith(f"{folder}/")))
+
+
+def have_own_mounts(state_dir: str) -> str:
+    """Leave the machine's mount namespace, so that every mount in ours is of our doing. A plain user has no right to: then only
+    the state folder is watched. Returns the folder below which mounts tell."""
+    if os.geteuid() != 0:
+        return state_dir
+    namespaces.leave(namespaces.NEW_MOUNT)
+    mounts.make_private()
+    return ""
 
 
 def groups_of(server: int) -> set[str]:
@@ -37,11 +49,11 @@ class Held:
     folders: tuple[str, ...]
 
     @classmethod
-    def now(cls, state_dir: str) -> Held:
+    def now(cls, state_dir: str, mounts_root: str) -> Held:
         return cls(
             processes=len(descendants(os.getpid())),
             descriptors=len(os.listdir("/proc/self/fd")),
-            mounts=tuple(mount_points()),
+            mounts=mounts_below(mounts_root),
             groups=len(groups_of(os.getpid())),
             folders=tuple(sorted(str(path.relative_to(state_dir)) for path in Path(state_dir).rglob("*"))),
         )

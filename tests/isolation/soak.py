@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.isolation.boxed import command, put, shell
-from tests.isolation.leftovers import Held, memory_held
+from tests.isolation.leftovers import Held, have_own_mounts, memory_held
 
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import BackendOptions
@@ -122,17 +122,18 @@ async def many(backend: Backend, python: str, runs: int) -> Counter[str]:
 
 
 async def soak(name: str, python: str, state_dir: str, runs: int) -> dict[str, Any]:
+    root = have_own_mounts(state_dir)
     async with open_backend(name, BackendOptions(guest_python=python, state_dir=state_dir)) as backend:
         await many(backend, python, FIRST_RUNS)
-        before, memory_before = Held.now(state_dir), memory_held()
+        before, memory_before = Held.now(state_dir, root), memory_held()
         started = time.monotonic()
         endings = await many(backend, python, runs)
         took_s = time.monotonic() - started
-        after, memory_after = Held.now(state_dir), memory_held()
+        after, memory_after = Held.now(state_dir, root), memory_held()
     return {
         "before": dataclasses.asdict(before),
         "after": dataclasses.asdict(after),
-        "closed": dataclasses.asdict(Held.now(state_dir)),
+        "closed": dataclasses.asdict(Held.now(state_dir, root)),
         "endings": endings,
         "memory_before": memory_before,
         "memory_after": memory_after,

@@ -18,7 +18,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import opened, run, shell
 from tests.isolation.kernel.groups import SOURCE
-from tests.isolation.leftovers import first_process, groups_of, has_ended, mount_points, spawners_of, start_time
+from tests.isolation.leftovers import first_process, groups_of, has_ended, mounts_below, spawners_of, start_time
 from tests.isolation.test_streams import Seen
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
@@ -185,14 +185,13 @@ def busy_server(name: str, options: BackendOptions) -> Iterator[int]:
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_server_killed_with_busy_boxes_leaves_nothing_behind(name: str, bare_options: BackendOptions) -> None:
     skip_where_the_host_lacks(name)
-    before = mount_points()
     with busy_server(name, bare_options) as server:
         processes = {pid: start_time(pid) for pid in (server, *descendants(server))}
         assert len(processes) >= 12 and boxed_by_groups(server)
         os.kill(server, signal.SIGKILL)
         await until(lambda: all(has_ended(pid, start) for pid, start in processes.items() if pid != server))
     await until(lambda: not groups_of(server))
-    assert mount_points() == before
+    assert mounts_below(bare_options.state_dir) == ()
     assert boxes_left(bare_options.state_dir) == []
 
 
