@@ -13,14 +13,11 @@ from pathlib import Path
 import pytest
 from tests.isolation.kernel.groups import MIB, NOBODY, SOURCE, in_child, needs_v2, whole_place
 
-from sandbox_runtime.isolation.kernel import libc
+from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup import tree, v2
 from sandbox_runtime.isolation.kernel.cgroup.place import open_place
 
 ALL = ["cpu", "memory", "pids"]
-NEW_NAMESPACE_OF_MOUNTS = 0x00020000
-NEW_NAMESPACE_OF_CGROUPS = 0x02000000
-PRIVATE_AND_RECURSIVE = (1 << 18) | (1 << 14)
 KEPT_SERVER = """
 import time
 from sandbox_runtime.isolation.keeping import Keeper
@@ -149,8 +146,8 @@ def test_a_container_s_top_is_vacated_whoever_is_in_it(unit: Path) -> None:
     with stranger_in(unit) as stranger:
 
         def serve() -> object:
-            libc.call("unshare", NEW_NAMESPACE_OF_MOUNTS | NEW_NAMESPACE_OF_CGROUPS)
-            libc.call("mount", b"none", b"/", None, PRIVATE_AND_RECURSIVE, None)
+            namespaces.leave(namespaces.NEW_MOUNT | namespaces.NEW_CGROUP)
+            mounts.make_private()
             subprocess.run(["umount", "/sys/fs/cgroup"], check=True)
             subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
             with open_place("inner") as place:

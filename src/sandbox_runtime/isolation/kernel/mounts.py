@@ -183,7 +183,7 @@ def mask_proc(folder: str, null: str) -> None:
 
 
 def mount_terminals(target: str) -> None:
-    mount("devpts", target, "devpts", NO_SUID | NO_EXEC, "newinstance,ptmxmode=0666,mode=0620")
+    mount("devpts", target, "devpts", NO_SUID | NO_EXEC, "newinstance,ptmxmode=0666,mode=0620,max=64")
 
 
 def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None:
