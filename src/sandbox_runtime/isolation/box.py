@@ -261,8 +261,9 @@ class InitBox:
             if descriptor >= 0:
                 os.close(descriptor)
         self.pidfd = self.runner_pidfd = self.files_fd = -1
-        for action in reversed(self.on_close):
-            action()
+        while self.on_close:
+            self.on_close.pop()()
+        self._running = None  # it refers back to us: together they would hold the output until the collector comes by
 
 
 _READ_AT_START = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")
