@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.faulty import FaultyBackend, kill
-from tests.isolation.leftovers import spawners_below
+from tests.isolation.leftovers import spawners_of
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.assembly import Platform, open_platform
@@ -204,7 +204,7 @@ async def test_boxes_that_waited_ready_when_the_spawner_died_cost_nobody_a_run(t
         await platform.engine.languages()
         while platform.pool.idle < 3:
             await asyncio.sleep(0.01)
-        for spawner in spawners_below(os.getpid(), platform.backend):
+        for spawner in spawners_of(platform.backend):
             os.kill(spawner, signal.SIGKILL)
         results = await asyncio.gather(*(platform.engine.run(Job("python", "print(1)")) for _ in range(4)))
     assert [result.run is not None and result.run.ok for result in results] == [True] * 4
