@@ -34,10 +34,10 @@ def skip_where_held(backend: Backend, layer: Layer) -> None:
 
 
 async def test_at_the_wall_limit_the_output_so_far_is_kept(backend: Backend) -> None:
-    outcome = await run(backend, shell("echo before; echo error >&2; sleep 300; echo after", wall_s=0.5))
+    outcome = await run(backend, shell("echo before; echo error >&2; sleep 300; echo after", wall_s=0.8))
     assert (outcome.ending, outcome.exit_code, outcome.blame) == (Ending.timed_out, None, Blame.limit)
     assert (outcome.stdout.text, outcome.stderr.text) == ("before\n", "error\n")
-    assert outcome.message == "the wall time limit was reached" and outcome.usage.wall_s >= 0.5
+    assert outcome.message == "the wall time limit was reached" and outcome.usage.wall_s >= 0.8
 
 
 async def test_waiting_uses_no_cpu_time(backend: Backend) -> None:

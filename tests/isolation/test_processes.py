@@ -96,13 +96,13 @@ async def test_one_that_forks_on_and_on_is_caught(backend: Backend, guest_python
 
 
 async def test_deaf_to_every_polite_signal_it_ends_at_the_wall_limit(backend: Backend, mark: str) -> None:
-    outcome = await run(backend, shell(WAITS_DEAF, env={"MARK": mark}, wall_s=0.4))
+    outcome = await run(backend, shell(WAITS_DEAF, env={"MARK": mark}, wall_s=0.8))
     assert (outcome.ending, outcome.blame, outcome.stdout.text) == (Ending.timed_out, Blame.limit, "deaf\n")
     assert list(marked(mark)) == []
 
 
 async def test_a_stopped_process_ends_too(backend: Backend, mark: str) -> None:
-    outcome = await run(backend, shell("kill -STOP $$", env={"MARK": mark}, wall_s=0.4))
+    outcome = await run(backend, shell("kill -STOP $$", env={"MARK": mark}, wall_s=0.8))
     assert outcome.ending is Ending.timed_out and list(marked(mark)) == []
 
 
