@@ -25,9 +25,9 @@ class Effort:
     """Turns that each contender of the single runs gets."""
     warmup_rounds: int = 3
     windows: int = 3
-    window_s: float = 1.2
+    window_s: float = 1.5
     """Each load has so many windows of so many seconds."""
-    window_warmup_s: float = 0.3
+    window_warmup_s: float = 0.5
     data_rounds: int = 5
     soak_runs: int = 500
     sections: tuple[str, ...] = SECTIONS
@@ -50,7 +50,7 @@ class Effort:
 
 
 FULL = Effort()
-QUICK = Effort(rounds=15, warmup_rounds=1, windows=1, window_s=1.2, data_rounds=2, soak_runs=60)
+QUICK = Effort(rounds=12, warmup_rounds=1, windows=1, window_s=1.0, window_warmup_s=0.3, data_rounds=2, soak_runs=45)
 
 
 def _checked(name: str, asked: float, least: float) -> float:
