@@ -135,7 +135,7 @@ class BubblewrapBackend:
     def _entries(self, policy: Policy) -> list[view.Entry]:
         """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
         if Layer.root in policy.without:
-            return view.whole_machine()
+            return view.whole_machine(self._ground.guest.prefixes)
         outside = [entry for entry in view.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
         return [*outside, {"kind": "tree", "source": self._etc, "target": "/etc"}]
 

@@ -126,7 +126,9 @@ class NamespacesBackend:
 
     def _config(self, policy: Policy) -> wire.Message:
         guest = self._ground.guest
-        entries = view.whole_machine() if Layer.root in policy.without else view.entries(guest.prefixes)
+        entries = (
+            view.whole_machine(self._ground.guest.prefixes) if Layer.root in policy.without else view.entries(guest.prefixes)
+        )
         return {
             "rootless": self._ground.rootless,
             "code": CODE,

@@ -53,11 +53,13 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
     return found + _mounted_below(found)
 
 
-def whole_machine() -> list[Entry]:
-    """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself."""
+def whole_machine(prefixes: Iterable[str]) -> list[Entry]:
+    """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself, and the
+    guest's interpreter also where it lies in one of those folders."""
     own = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"var"}
     names = [name for name in sorted(os.listdir("/")) if name not in own and os.path.isdir(f"/{name}")]
-    return [_folder(f"/{name}") for name in names]
+    guest = [path for path in outermost(prefixes) if path.split("/")[1] in own]
+    return [_folder(f"/{name}") for name in names] + [_tree(path) for path in guest]
 
 
 def trees(view: Iterable[Entry]) -> list[str]:
