@@ -35,6 +35,8 @@ class Order:
 
     argv: list[str]
     env: dict[str, str]
+    kept: object = None
+    """Whatever need not be freed before the program begins."""
 
 
 class Runner:
@@ -65,7 +67,7 @@ class Runner:
             self.fail(error)
         if message.get("warm"):
             self._close_descriptors()
-            return Order(message["argv"], message["env"])
+            return Order(message["argv"], message["env"], (self, message, data, streams, passed, listener))
         self._execute(message)
 
     def _stand_by(self) -> list[int]:

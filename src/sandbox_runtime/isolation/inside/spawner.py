@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.inside import boxing, init, single, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
-from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
+from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, hugepages, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
 _EXITING = 0x4
@@ -82,6 +82,8 @@ class _Spawner:
         self.own_pid_namespace = -1
         self.pid_one = PidOne()
         self.singles: dict[int, _Single] = {}
+        self.poll = select.poll()
+        self.kept: list[object] = []
         self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def serve(self) -> Order:
@@ -96,11 +98,10 @@ class _Spawner:
             os._exit(1)
         wire.send(self.channel, wire.to_server({"ready": True}))
         set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
-        poll = select.poll()
-        poll.register(self.channel, select.POLLIN)
-        poll.register(self.wake, select.POLLIN)
+        self.poll.register(self.channel, select.POLLIN)
+        self.poll.register(self.wake, select.POLLIN)
         while True:
-            for descriptor, _ in poll.poll():
+            for descriptor, _ in self.poll.poll():
                 if descriptor == self.wake:
                     self._collect()
                 elif (order := self._obey()) is not None:
@@ -144,7 +145,12 @@ class _Spawner:
         init.prepare_signals()
         init.settle_environment(self.setup)
         self.warm.preloaded()
+        self._tidy_memory()
         self.warm.title.set(["sandbox-spawner"])
+
+    def _tidy_memory(self) -> None:
+        with open(f"{boxing.SPAWNER_PROC}/self/maps", encoding="utf-8") as file:
+            hugepages.collapse(file.read())
 
     def _folders(self) -> list[str]:
         own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
@@ -227,6 +233,8 @@ class _Spawner:
             return -1
 
     def _become_single(self, request: dict[str, Any], passed: list[int]) -> Order:
+        """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
+        self.kept += [request, passed, self.singles]
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
         return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:])
