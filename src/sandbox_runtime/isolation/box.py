@@ -198,6 +198,9 @@ class InitBox:
         with open(f"/proc/self/fdinfo/{held}", encoding="ascii") as file:
             return int(next(line.split()[1] for line in file if line.startswith("Pid:")))
 
+    def last_process(self) -> int | None:
+        return os.dup(self.pidfd) if self._is_single and self.pidfd >= 0 else None
+
     def send_signal(self, number: int) -> None:
         if self._is_single:
             if number == signal.SIGKILL:

@@ -55,6 +55,10 @@ class Host(Protocol):
         """To the command's first process; SIGKILL to everyone."""
         ...
 
+    def last_process(self) -> int | None:
+        """For a box that ends with its command: a descriptor, the caller's own, readable when its last process is gone."""
+        ...
+
     def disk_usage(self) -> tuple[int | None, int | None, bool]:
         """Bytes and files in use where they are counted, and whether either is at its limit."""
         ...
@@ -77,6 +81,7 @@ class RunningCommand:
         self._stopped_for: str | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stdin = -1
+        self._last = -1
         self._pending = memoryview(command.stdin or b"")
         self._captures: dict[str, Capture] = {}
         self._started = 0.0
@@ -222,11 +227,21 @@ class RunningCommand:
             return
         for descriptor in received.descriptors:
             os.close(descriptor)
-        self._finish(received.message)
+        last = self._host.last_process()
+        if last is None or received.message is None:
+            self._finish(received.message)
+        else:
+            self._last = last
+            self._loop.remove_reader(self._host.reports.fileno())
+            self._loop.add_reader(last, self._finish, received.message)
 
     def _finish(self, report: wire.Message | None) -> None:
         """report None: init is gone."""
         self._wall_s = time.monotonic() - self._started
+        if self._last >= 0:
+            self._loop.remove_reader(self._last)
+            os.close(self._last)
+            self._last = -1
         self._loop.remove_reader(self._host.reports.fileno())
         for timer in self._timers.values():
             timer.cancel()

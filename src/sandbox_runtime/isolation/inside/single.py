@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Callable
 
 from sandbox_runtime.isolation.inside import boxing, wire
 from sandbox_runtime.isolation.inside.runner import Order, Runner
@@ -16,7 +17,9 @@ from sandbox_runtime.isolation.kernel import descriptors
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 
-def live(orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int]) -> Order:
+def live(
+    orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], rehearse: Callable[[], None]
+) -> Order:
     """Returns with a warm order; everything else ends in execve or _exit."""
     runner = Runner(orders, filter_program if setup.filtered else None, setup)
     try:
@@ -25,6 +28,7 @@ def live(orders: socket.SocketType, setup: Setup, filter_program: bytes, entries
         files = boxing.enclose(setup, lambda: _wait_for_network(orders))
         boxing.give_up_rights(setup)
         tree.enter(entries)
+        rehearse()
     except Exception as error:
         runner.fail(error)
     return runner.take_order([files])

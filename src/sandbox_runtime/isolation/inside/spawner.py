@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.inside import boxing, init, single, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
-from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, hugepages, mounts, namespaces, seccomp
+from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
 _EXITING = 0x4
@@ -145,12 +145,7 @@ class _Spawner:
         init.prepare_signals()
         init.settle_environment(self.setup)
         self.warm.preloaded()
-        self._tidy_memory()
         self.warm.title.set(["sandbox-spawner"])
-
-    def _tidy_memory(self) -> None:
-        with open(f"{boxing.SPAWNER_PROC}/self/maps", encoding="utf-8") as file:
-            hugepages.collapse(file.read())
 
     def _folders(self) -> list[str]:
         own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
@@ -175,12 +170,17 @@ class _Spawner:
         to write on the way (font caches): they get folders that are gone before the first box."""
         sys.path[:] = [entry for entry in sys.path if entry != self.config["code"]]
         os.chdir("/")
-        with _passing_folders(["/tmp", self.config["box"]["base_env"]["HOME"]]):
+        with _passing_folders(self._free_of_trees(["/tmp", self.config["box"]["base_env"]["HOME"]])):
             for name in self.config["preload"]:
                 try:
                     importlib.import_module(name)
                 except Exception as error:
                     raise ImportError(f"cannot preload {name}: {type(error).__name__}: {error}") from error
+
+    def _free_of_trees(self, folders: list[str]) -> list[str]:
+        """Those that can be covered without hiding what is to be imported."""
+        trees = self.config["box"]["trees"]
+        return [folder for folder in folders if not any(tree.startswith(folder + "/") for tree in trees)]
 
     def _open_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         """Fork the init of a new box straight into its pid namespace: unshare for the child, then go back for the next one."""
@@ -237,7 +237,7 @@ class _Spawner:
         self.kept += [request, passed, self.singles]
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
-        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:])
+        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self.warm.rehearse)
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         orders, reports = wire.at(passed[0]), wire.at(passed[1])
@@ -255,18 +255,17 @@ class _Single:
         self._pid = pid
         self._reports = reports
         self._alive = 2
-        self._report = b""
 
     def died(self, pid: int, status: int, used: resource.struct_rusage) -> None:
+        """The server is told of the program's end at once; that nobody is left it sees by the first process itself."""
         self._alive -= 1
         if pid == self._pid:
             lost = status == signal.SIGKILL and (not self._alive or _is_leaving(self._first))
-            self._report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, lost=lost)
             if self._alive:
                 os.kill(self._first, signal.SIGKILL)
-        if not self._alive:
             with contextlib.suppress(OSError):
-                os.write(self._reports, self._report)
+                report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, lost=lost)
+                os.write(self._reports, report)
             os.close(self._reports)
 
 
@@ -279,10 +278,13 @@ def _is_leaving(pid: int) -> bool:
 
 @contextlib.contextmanager
 def _passing_folders(paths: list[str]) -> Iterator[None]:
+    """The last one stands in for the temporary folder where that cannot be covered."""
     for path in paths:
         mounts.mount("tmpfs", path, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0700,size=64m")
+    usual, os.environ["TMPDIR"] = os.environ["TMPDIR"], "/tmp" if "/tmp" in paths else ["/tmp", *paths][-1]
     try:
         yield
     finally:
+        os.environ["TMPDIR"] = usual
         for path in paths:
             mounts.unmount(path)

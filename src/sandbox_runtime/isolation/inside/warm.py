@@ -10,8 +10,10 @@ code are as they always are. leaving.py takes the steps at the end. What is no o
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import gc
+import io
 import itertools
 import os
 import sys
@@ -25,6 +27,7 @@ from sandbox_runtime.isolation.inside.stack import FrameStack
 from sandbox_runtime.isolation.inside.title import ProcessTitle
 
 _FILE_INPUT = 257
+_REHEARSAL = b"print(sum(range(10)), [str(n) for n in {1: 2}], file=say)\n"
 
 
 class WarmInterpreter:
@@ -39,6 +42,8 @@ class WarmInterpreter:
         self.title = ProcessTitle.find()
         self._open = ctypes.CDLL(None).fopen
         self._open.restype = ctypes.c_void_p
+        self._open_memory = ctypes.CDLL(None).fmemopen
+        self._open_memory.restype = ctypes.c_void_p
         self._run_file = ctypes.pythonapi.PyRun_FileExFlags
         self._run_file.restype = ctypes.py_object
         self._run_file.argtypes = (
@@ -59,6 +64,14 @@ class WarmInterpreter:
         self._leaving.keep_what_is_loaded()
         gc.collect()
         gc.freeze()
+
+    def rehearse(self) -> None:
+        """Run a program of no consequence, in a runner that stands by: what it touches of the interpreter's memory is copied now,
+        while nobody waits, and not when the real one begins."""
+        stream = self._open_memory(_REHEARSAL, len(_REHEARSAL), b"r")
+        names: dict[str, Any] = {"__builtins__": builtins, "say": io.StringIO()}
+        self._stack.call(self._run_file, stream, b"main.py", _FILE_INPUT, names, names, 1, None)
+        os.path.isfile(os.getcwd())
 
     def run(self, order: Order) -> None:
         """Never returns."""
