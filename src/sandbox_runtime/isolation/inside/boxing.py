@@ -92,12 +92,13 @@ def _mount_files(setup: Setup, root: str) -> int:
 def _mount_files_around_trees(setup: Setup) -> int:
     """The trees are where they belong already: each is shown there again through an overlay. One that lies in a writable folder
     is out of sight by then, hence the descriptors."""
-    trees = [(tree, os.open(tree, os.O_PATH | os.O_CLOEXEC)) for tree in setup.trees] if setup.has("mount") else []
+    show = mounts.overlay if setup.has("mount") else _bind
+    trees = [(tree, os.open(tree, os.O_PATH | os.O_CLOEXEC)) for tree in setup.trees]
     files = _mount_files(setup, "")
     for tree, descriptor in trees:
         if not os.path.isdir(tree):
             os.makedirs(tree)
-        mounts.overlay(f"/proc/self/fd/{descriptor}", tree)
+        show(f"/proc/self/fd/{descriptor}", tree)
         os.close(descriptor)
     return files
 
