@@ -151,10 +151,10 @@ async def test_boxes_side_by_side_do_not_see_each_other(backend: Backend) -> Non
     needs(backend, Layer.pid, Layer.mount)
     async with opened(backend) as one, opened(backend) as other:
         assert one.id != other.id
-        running = await one.start(shell("touch /tmp/of-the-first /dev/shm/of-the-first of-the-first; echo ready; exec sleep 300.25"))
+        running = await one.start(shell("touch /tmp/the-1st /dev/shm/the-1st the-1st; echo ready; exec sleep 300.25"))
         await asyncio.sleep(0.1)
         seen = await other.run(shell("ls /tmp /dev/shm .; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; hostname; id -u"))
-        assert "of-the-first" not in seen.stdout.text and "300.25" not in seen.stdout.text
+        assert "the-1st" not in seen.stdout.text and "300.25" not in seen.stdout.text
         running.cancel()
         assert (await running.wait()).ending is Ending.cancelled
 
