@@ -78,7 +78,7 @@ setup_guest() {
     # An interpreter only this user can reach still serves this user's boxes; it is merely the second choice.
     python=$(scripts/find-python.sh --shared || scripts/find-python.sh) || no_python
     make_venv .state/guest "$python"
-    echo "setup: installing requirements/guest.lock into .state/guest (numpy, pandas, matplotlib; once)"
+    echo "setup: installing requirements/guest.lock into .state/guest (what untrusted Python may import; once)"
     if pip_install .state/guest --require-hashes --only-binary :all: -r requirements/guest.lock; then
         echo "$lock" >.state/guest/.lock-stamp
     else
