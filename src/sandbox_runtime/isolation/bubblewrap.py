@@ -136,8 +136,9 @@ class BubblewrapBackend:
         """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
         if Layer.root in policy.without:
             return view.whole_machine(self._ground.guest.prefixes)
+        toolchains = self._ground.toolchains() if policy.toolchains else []
         outside = [entry for entry in view.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
-        return [*outside, {"kind": "tree", "source": self._etc, "target": "/etc"}]
+        return [*outside, *toolchains, {"kind": "tree", "source": self._etc, "target": "/etc"}]
 
     def _view(self, policy: Policy) -> list[str]:
         words: list[str] = []

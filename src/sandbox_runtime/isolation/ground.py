@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
+from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
 from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.guest import Guest, examine
@@ -83,6 +84,10 @@ class Ground:
             advice = "set state_dir to a folder that can be written and has room"
             raise Unavailable(f"the folder {path} cannot be made: {error.strerror}; {advice}") from error
         return path
+
+    def toolchains(self) -> list[view.Entry]:
+        """What a box whose policy asks for toolchains sees beside the rest."""
+        return view.toolchains(self.options.toolchains_dir, self.guest.prefixes)
 
     def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""

@@ -84,7 +84,9 @@ class NamespacesBackend:
         return policy.single_use and Layer.pid not in policy.without
 
     def _request(self, policy: Policy, uid: int | None) -> wire.Message:
+        more = {"more_trees": view.trees(self._ground.toolchains())} if policy.toolchains else {}
         return {
+            **more,
             "disk_bytes": policy.disk_bytes,
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
@@ -133,7 +135,7 @@ class NamespacesBackend:
             "rootless": self._ground.rootless,
             "code": CODE,
             "place": self._ground.state_folder("root"),
-            "view": entries,
+            "view": entries if Layer.root in policy.without else entries + self._ground.toolchains(),
             "preload": list(self._options.presets[policy.preset]),
             "box": {
                 "workdir": WORKDIR,

@@ -25,6 +25,8 @@ DATA_MODULES = ("numpy", "pandas", "matplotlib", "matplotlib.pyplot")
 class BackendOptions:
     guest_python: str
     state_dir: str
+    toolchains_dir: str = ""
+    """Compilers and libraries that lie outside the system's folders; boxes whose policy says so see it where it is."""
     presets: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"std": STANDARD_MODULES})
     """Name of a preset → modules its warm interpreter has loaded."""
     keep_bytes: int = 8 * MIB

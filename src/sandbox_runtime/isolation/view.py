@@ -53,6 +53,12 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
     return found + _mounted_below(found)
 
 
+def toolchains(folder: str, prefixes: Iterable[str]) -> list[Entry]:
+    """The folder of toolchains, unless boxes see it anyway or there is none."""
+    seen = outermost(prefixes)
+    return [_tree(path) for path in outermost([*seen, folder]) if path not in seen] if os.path.isdir(folder) else []
+
+
 def whole_machine(prefixes: Iterable[str]) -> list[Entry]:
     """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself, and the
     guest's interpreter also where it lies in one of those folders."""

@@ -61,7 +61,7 @@ def _build_root(setup: Setup, resolver: str | None) -> int:
     show = mounts.overlay if setup.has("mount") else _bind
     show("/", ROOT)
     files = _mount_files(setup, ROOT)
-    for tree in setup.trees:
+    for tree in (*setup.trees, *setup.more_trees):
         if not os.path.isdir(ROOT + tree):
             os.makedirs(ROOT + tree)
         show(tree, ROOT + tree)

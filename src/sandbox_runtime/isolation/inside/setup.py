@@ -24,6 +24,8 @@ class Setup:
     network: str = "none"
     trees: list[str] = field(default_factory=list)
     """Folders of the spawner's root that a box sees through overlays of its own."""
+    more_trees: list[str] = field(default_factory=list)
+    """The same, for this box alone."""
     base_env: dict[str, str] = field(default_factory=dict)
 
     @classmethod
