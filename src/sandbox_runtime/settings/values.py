@@ -1,70 +1,22 @@
-"""Every knob once: its name, type, default, unit and a sentence. The only reader of the environment.
-
-Theory of operation. A knob is a field of Settings; everything that is known about it lives in the field's metadata. A value
-comes from the highest of four sources: flag > environment > file > default. All four are read here, as text or as TOML
-values, and turned into the field's type by one function; Settings.origin keeps for each knob where its value came from.
-Nothing is read at import.
-"""
+"""Every knob once, and Settings, which holds a value for each. Defaults that depend on the machine are worked out here."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-import tomllib
-import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings.knob import Knob, check, knob
 
-ENVIRONMENT_PREFIX = "SANDBOX_"
-FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
-FILES_LOOKED_FOR = ("sandbox.toml", "/etc/sandbox-runtime.toml")
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
-Number = int | float
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
-
-@dataclass(frozen=True, slots=True)
-class Knob:
-    """What is known of one setting beside its name, type and value."""
-
-    unit: str
-    text: str
-    group: str
-    low: Number | None = None
-    high: Number | None = None
-    choices: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    secret: bool = False
-    environment: str = ""
-    default_text: str = ""
-
-
-def knob(
-    default: Any,
-    unit: str,
-    text: str,
-    group: str,
-    *,
-    low: Number | None = None,
-    high: Number | None = None,
-    choices: tuple[str, ...] = (),
-    renamed: tuple[tuple[str, str], ...] = (),
-    secret: bool = False,
-    environment: str = "",
-    default_text: str = "",
-) -> Any:
-    """A field of Settings. A callable default is worked out on the machine; default_text then tells it in the reference."""
-    about = Knob(unit, text, group, low, high, choices, renamed, secret, environment, default_text)
-    if callable(default):
-        return field(default_factory=default, metadata={"knob": about})
-    return field(default=default, metadata={"knob": about})
+def _checkout() -> Path:
+    """Where this package lies when it is used from its sources."""
+    return Path(__file__).parents[3]
 
 
 def _machine_memory() -> int:
@@ -80,7 +32,7 @@ def _max_concurrency() -> int:
 
 
 def _guest_python() -> str:
-    made = Path(__file__).parents[2] / ".state" / "guest" / "bin" / "python"
+    made = _checkout() / ".state" / "guest" / "bin" / "python"
     return str(made) if made.exists() else "/usr/bin/python3"
 
 
@@ -226,7 +178,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name, about in knobs().items():
-            _check(getattr(self, name), about, name, self.origin.get(name, "the call"))
+            check(getattr(self, name), about, name, self.origin.get(name, "the call"))
 
     @property
     def exposed(self) -> bool:
@@ -238,140 +190,6 @@ def knobs() -> Mapping[str, Knob]:
     return _KNOBS
 
 
-def environment_name(name: str) -> str:
-    return _KNOBS[name].environment or ENVIRONMENT_PREFIX + name.upper()
-
-
-def kind(name: str) -> str:
-    """The type of a knob as the reference names it."""
-    return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(_annotation(name), "list of text")
-
-
-def default_text(name: str) -> str:
-    """The default as the reference shows it, the same on every machine."""
-    declared = next(entry for entry in dataclasses.fields(Settings) if entry.name == name)
-    return _KNOBS[name].default_text or f"`{shown(declared.default)}`"
-
-
-def shown(value: object) -> str:
-    """A value as a person would write it in a flag."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def load(
-    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
-) -> Settings:
-    """The effective settings of this process. flags holds only those that were given; file is the one named by a flag."""
-    environ = os.environ if environ is None else environ
-    values: dict[str, object] = {}
-    origin = dict.fromkeys(_KNOBS, "default")
-    for given, source in (*_from_file(file, environ), *_from_environment(environ), *_from_flags(flags or {})):
-        name, raw = given
-        values[name], origin[name] = _parse(name, raw, source), source
-    return Settings(**values, origin=MappingProxyType(origin))  # type: ignore[arg-type]
-
-
-_Given = tuple[tuple[str, object], str]
-
-
-def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Given]:
-    wanted = named or environ.get(FILE_VARIABLE)
-    path = Path(wanted) if wanted else next((Path(known) for known in FILES_LOOKED_FOR if Path(known).is_file()), None)
-    if path is None:
-        return []
-    try:
-        table = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise InvalidRequest(f"the settings file {path} cannot be read: {error}") from error
-    for name in table:
-        if name not in _KNOBS:
-            raise InvalidRequest(f"the settings file {path} sets {name!r}, which is no setting; see `sandbox settings`")
-    return [((name, raw), f"file {path}") for name, raw in table.items()]
-
-
-def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
-    """Unknown SANDBOX_ names are left alone: orchestrators and other tools use the same prefix. Empty is the same as not set."""
-    names = {environment_name(name): name for name in _KNOBS}
-    return [((names[variable], environ[variable]), f"environment {variable}") for variable in names if environ.get(variable)]
-
-
-def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
-    for name in flags:
-        if name not in _KNOBS:
-            raise InvalidRequest(f"{name!r} is no setting; `sandbox settings` lists them all")
-    return [((name, raw), "flag") for name, raw in flags.items()]
-
-
-def _parse(name: str, raw: object, source: str) -> object:
-    reader = _READERS[_annotation(name)]
-    try:
-        value = reader(raw)
-    except (TypeError, ValueError) as error:
-        told = "its value" if _KNOBS[name].secret else repr(raw)
-        raise InvalidRequest(f"{name} ({source}): {told} is no {kind(name)}; unit: {_KNOBS[name].unit}") from error
-    value = dict(_KNOBS[name].renamed).get(value, value) if isinstance(value, str) else value
-    _check(value, _KNOBS[name], name, source)
-    return value
-
-
-def _check(value: Any, about: Knob, name: str, source: str) -> None:
-    if about.choices and value not in about.choices:
-        raise InvalidRequest(f"{name} ({source}): {value!r} is not one of {', '.join(about.choices)}")
-    if isinstance(value, str) and "\0" in value:
-        raise InvalidRequest(f"{name} ({source}): must not hold NUL bytes")
-    low, high = about.low, about.high
-    if (low is not None and value < low) or (high is not None and value > high):
-        raise InvalidRequest(f"{name} ({source}): must be between {low:,} and {high:,} {about.unit}, not {value:,}")
-
-
-def _read_text(raw: object) -> str:
-    if not isinstance(raw, str):
-        raise TypeError
-    return raw
-
-
-def _read_flag(raw: object) -> bool:
-    if isinstance(raw, bool):
-        return raw
-    word = _read_text(raw).strip().lower()
-    if word not in _TRUE + _FALSE:
-        raise ValueError
-    return word in _TRUE
-
-
-def _read_whole(raw: object) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int | str):
-        raise TypeError
-    return int(raw)
-
-
-def _read_number(raw: object) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-        raise TypeError
-    value = float(raw)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
-
-
-def _read_list(raw: object) -> tuple[str, ...]:
-    words = raw.split(",") if isinstance(raw, str) else raw
-    if not isinstance(words, list | tuple):
-        raise TypeError
-    return tuple(_read_text(word).strip() for word in words if _read_text(word).strip())
-
-
-_READERS: Mapping[str, Callable[[object], object]] = MappingProxyType(
-    {"str": _read_text, "bool": _read_flag, "int": _read_whole, "float": _read_number, "tuple[str, ...]": _read_list}
-)
 _KNOBS: Mapping[str, Knob] = MappingProxyType(
     {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
 )
-
-
-def _annotation(name: str) -> str:
-    return typing.cast(str, Settings.__dataclass_fields__[name].type)

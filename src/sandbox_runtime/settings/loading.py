@@ -1,0 +1,119 @@
+"""From the sources to Settings. All are read here, as text or as values of a file, and turned into the type of the knob by one
+function."""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings.knob import check
+from sandbox_runtime.settings.naming import annotation, environment_name, kind
+from sandbox_runtime.settings.values import Settings, knobs
+
+FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
+FILES_LOOKED_FOR = ("sandbox.toml", "/etc/sandbox-runtime.toml")
+
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def load(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
+) -> Settings:
+    """The effective settings of this process. flags holds only those that were given; file is the one named by a flag."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, object] = {}
+    origin = dict.fromkeys(knobs(), "default")
+    for given, source in (*_from_file(file, environ), *_from_environment(environ), *_from_flags(flags or {})):
+        name, raw = given
+        values[name], origin[name] = _parse(name, raw, source), source
+    return Settings(**values, origin=MappingProxyType(origin))  # type: ignore[arg-type]
+
+
+_Given = tuple[tuple[str, object], str]
+
+
+def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Given]:
+    wanted = named or environ.get(FILE_VARIABLE)
+    path = Path(wanted) if wanted else next((Path(known) for known in FILES_LOOKED_FOR if Path(known).is_file()), None)
+    if path is None:
+        return []
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidRequest(f"the settings file {path} cannot be read: {error}") from error
+    for name in table:
+        if name not in knobs():
+            raise InvalidRequest(f"the settings file {path} sets {name!r}, which is no setting; see `sandbox settings`")
+    return [((name, raw), f"file {path}") for name, raw in table.items()]
+
+
+def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
+    """Unknown SANDBOX_ names are left alone: orchestrators and other tools use the same prefix. Empty is the same as not set."""
+    names = {environment_name(name): name for name in knobs()}
+    return [((names[variable], environ[variable]), f"environment {variable}") for variable in names if environ.get(variable)]
+
+
+def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
+    for name in flags:
+        if name not in knobs():
+            raise InvalidRequest(f"{name!r} is no setting; `sandbox settings` lists them all")
+    return [((name, raw), "flag") for name, raw in flags.items()]
+
+
+def _parse(name: str, raw: object, source: str) -> object:
+    reader = _READERS[annotation(name)]
+    try:
+        value = reader(raw)
+    except (TypeError, ValueError) as error:
+        told = "its value" if knobs()[name].secret else repr(raw)
+        raise InvalidRequest(f"{name} ({source}): {told} is no {kind(name)}; unit: {knobs()[name].unit}") from error
+    value = dict(knobs()[name].renamed).get(value, value) if isinstance(value, str) else value
+    check(value, knobs()[name], name, source)
+    return value
+
+
+def _read_text(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise TypeError
+    return raw
+
+
+def _read_flag(raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    word = _read_text(raw).strip().lower()
+    if word not in _TRUE + _FALSE:
+        raise ValueError
+    return word in _TRUE
+
+
+def _read_whole(raw: object) -> int:
+    if isinstance(raw, bool) or not isinstance(raw, int | str):
+        raise TypeError
+    return int(raw)
+
+
+def _read_number(raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
+        raise TypeError
+    value = float(raw)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _read_list(raw: object) -> tuple[str, ...]:
+    words = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(words, list | tuple):
+        raise TypeError
+    return tuple(_read_text(word).strip() for word in words if _read_text(word).strip())
+
+
+_READERS: Mapping[str, Callable[[object], object]] = MappingProxyType(
+    {"str": _read_text, "bool": _read_flag, "int": _read_whole, "float": _read_number, "tuple[str, ...]": _read_list}
+)

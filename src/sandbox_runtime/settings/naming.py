@@ -1,0 +1,38 @@
+"""How settings are called and shown: in the environment, in the reference, in a flag."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+from sandbox_runtime.settings.values import Settings, knobs
+
+ENVIRONMENT_PREFIX = "SANDBOX_"
+
+
+def environment_name(name: str) -> str:
+    return knobs()[name].environment or ENVIRONMENT_PREFIX + name.upper()
+
+
+def kind(name: str) -> str:
+    """The type of a knob as the reference names it."""
+    return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(annotation(name), "list of text")
+
+
+def default_text(name: str) -> str:
+    """The default as the reference shows it, the same on every machine."""
+    declared = next(entry for entry in dataclasses.fields(Settings) if entry.name == name)
+    return knobs()[name].default_text or f"`{shown(declared.default)}`"
+
+
+def shown(value: object) -> str:
+    """A value as a person would write it in a flag."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def annotation(name: str) -> str:
+    return typing.cast(str, Settings.__dataclass_fields__[name].type)
