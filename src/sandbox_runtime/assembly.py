@@ -65,6 +65,7 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
                 catalog=catalog,
                 allowance=allowance,
                 python=settings.guest_python,
+                toolchains=settings.toolchains_dir,
                 preset=preset_of(settings)[0],
                 policies=policies,
                 metrics=metrics,
@@ -120,9 +121,15 @@ def allowance_of(settings: Settings) -> Allowance:
 
 
 def _floors(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
-    """The plain shelf beside another preset, and that of boxes for languages that compile, start empty and fill with demand."""
-    many_commands = dataclasses.replace(policies[STD], single_use=False)
-    return {many_commands: 0, policies[STD]: 0, policies[preset_of(settings)[0]]: settings.pool_size}
+    """The plain shelf beside another preset, and those of boxes for languages that compile or need toolchains, start empty and
+    fill with demand."""
+    plain = policies[STD]
+    kinds = [
+        dataclasses.replace(plain, single_use=single_use, toolchains=toolchains)
+        for single_use in (True, False)
+        for toolchains in (True, False)
+    ]
+    return {**dict.fromkeys(kinds, 0), policies[preset_of(settings)[0]]: settings.pool_size}
 
 
 def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
@@ -141,6 +148,7 @@ def options_of(settings: Settings) -> BackendOptions:
     return BackendOptions(
         guest_python=settings.guest_python,
         state_dir=settings.state_dir,
+        toolchains_dir=settings.toolchains_dir,
         presets={STD: STANDARD_MODULES, name: modules},
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),

@@ -10,7 +10,7 @@ from sandbox_runtime.languages import Toolchain, load_catalog, plan
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import File, Job, Plan
 
-TOOLS = Toolchain(python="/opt/python", workdir="/w", preset="data", linked=("-lssl",))
+TOOLS = Toolchain(python="/opt/python", workdir="/w", preset="data", linked=("-lssl",), toolchains="/t")
 
 
 def planned(language: str, code: str = "x", *files: File) -> Plan:
@@ -56,3 +56,27 @@ def test_bytes_that_are_no_text_come_out_as_they_were() -> None:
 def test_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="Unicode"):
         planned("python", "\ud800")
+
+
+def awk(extra: str = "", argv: str = '["awk"]', *, code: str = "x", files: tuple[File, ...] = ()) -> Plan:
+    row = GOOD.replace('needs = "awk"', f'needs = "awk"\n{extra}').replace('["awk", "-f", "{source}"]', argv)
+    language = read_language(row, "awk.toml", lambda folder, name: b"ours")
+    return plan(language, Job("awk", code, files=files), TOOLS)
+
+
+def test_placeholders_are_filled_inside_words() -> None:
+    made = awk(argv='["{toolchains}/bin/awk", "-s{stem}.out", ".{jars}"]', files=(File("a.jar", b""), File("b.txt", b"")))
+    assert made.run.argv == ("/t/bin/awk", "-smain.out", ".:a.jar")
+    assert awk(argv='["awk", ".{jars}"]').run.argv == ("awk", ".")
+
+
+def test_links_lead_to_the_toolchains_unless_the_caller_brings_the_name() -> None:
+    row = 'links = { node_modules = "{toolchains}/node/node_modules" }'
+    assert awk(row).links == (("node_modules", "/t/node/node_modules"),)
+    for name in ("node_modules/x.js", "./node_modules", "/w/node_modules/x.js"):
+        assert awk(row, files=(File(name, b""),)).links == ()
+
+
+def test_a_file_of_the_caller_replaces_an_asset() -> None:
+    made = awk('assets = ["a.cfg"]', files=(File("a.cfg", b"theirs"),))
+    assert [(file.name, file.content) for file in made.files][:2] == [("a.cfg", b"ours"), ("a.cfg", b"theirs")]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe
-from sandbox_runtime.model import Command, Job, JobResult, Limits, Outcome, Plan, Step
+from sandbox_runtime.model import Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
 from sandbox_runtime.telemetry import Metrics
-from sandbox_runtime.workspace import Quotas, fetch, place, stage
+from sandbox_runtime.workspace import Quotas, fetch, link, place, stage
 
 GRACE_S = 30.0
 """How much longer than its wall limit we wait for a command whose box does not answer, before the fault is called ours."""
@@ -30,13 +30,21 @@ class BoxedRun:
         """The names to fetch are checked first: a request that cannot be answered is not run."""
         for name in self.job.fetch:
             place(self.box, name)
+        if self.plan.refused:
+            return self._refused()
         stage(self.box, self.plan.files)
+        link(self.box, self.plan.links)
         compiled = await self._compile()
         ran = await self._run() if compiled is None or compiled.ok else None
         if not self.job.fetch:
             return JobResult(compiled, ran)
         fetched = fetch(self.box, self.job.fetch, self.quotas)
         return JobResult(compiled, ran, fetched.files, fetched.skipped)
+
+    def _refused(self) -> JobResult:
+        """As the toolchain's own first step would have told it."""
+        told = Outcome(Ending.not_started, exit_code=1, message=self.plan.refused, isolation=self.box.backend)
+        return JobResult(told, None) if self.plan.compile else JobResult(None, told)
 
     async def _compile(self) -> Outcome | None:
         if self.plan.compile is None or self.language.compile is None:

@@ -27,8 +27,8 @@ DEAD_WITHIN_S = 0.1
 
 
 class Engine:
-    """python and preset: the guest's interpreter and the modules that warm languages find loaded; policies: one for each
-    preset."""
+    """python and preset: the guest's interpreter and the modules that warm languages find loaded; toolchains: the folder of
+    those that were installed; policies: one for each preset."""
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class Engine:
         catalog: Catalog,
         allowance: Allowance,
         python: str,
+        toolchains: str,
         preset: str,
         policies: Mapping[str, Policy],
         metrics: Metrics,
@@ -49,6 +50,7 @@ class Engine:
         self._catalog = catalog
         self._allowance = allowance
         self._python = python
+        self._toolchains = toolchains
         self._preset = preset
         self._policies = policies
         self._metrics = metrics
@@ -86,10 +88,10 @@ class Engine:
     async def version(self, name: str) -> str:
         """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
         language = self._catalog.find(name)
-        policy = self._policies["std"]
+        policy = dataclasses.replace(self._policies["std"], toolchains=language.toolchain)
         box = await self._pool.take(policy)
         try:
-            step = version_step(language, Toolchain(self._python, box.workdir))
+            step = version_step(language, Toolchain(self._python, box.workdir, toolchains=self._toolchains))
             outcome = await box.run(Command(step.argv, env=dict(step.env), limits=self._allowance.for_checks()))
         finally:
             await self._pool.discard(policy, box)
@@ -135,14 +137,14 @@ class Engine:
         self._log.warning("a box broke", preset=policy.preset, reason=reason)
 
     def _boxed(self, box: Box, language: Language, job: Job, linked: tuple[str, ...], sink: Sink | None) -> BoxedRun:
-        tools = Toolchain(self._python, box.workdir, self._preset, linked)
+        tools = Toolchain(self._python, box.workdir, self._preset, linked, self._toolchains)
         made = plan(language, job, tools)
         return BoxedRun(box, language, made, job, self._allowance.quotas, self._metrics, sink)
 
     def _policy(self, language: Language, job: Job) -> Policy:
         policy = self._policies[self._preset if language.warm else "std"]
-        if language.compile is not None:
-            policy = dataclasses.replace(policy, single_use=False)
+        if language.compile is not None or language.toolchain:
+            policy = dataclasses.replace(policy, single_use=language.compile is None, toolchains=language.toolchain)
         limits = job.run_limits
         if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
             return policy

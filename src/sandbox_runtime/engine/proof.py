@@ -77,7 +77,8 @@ class Prover:
     async def _check(self, language: Language, linked: tuple[str, ...]) -> str:
         """What is wrong, or an empty text."""
         check = language.check
-        job = Job(language.name, check.code, check.stdin.encode(), compile_limits=self._limits, run_limits=self._limits)
+        limits = self._limits
+        job = Job(language.name, check.code, check.stdin.encode(), check.files, compile_limits=limits, run_limits=limits)
         result = await self._execute(language, job, linked)
         for outcome in (result.compile, result.run):
             if outcome is not None and not outcome.ok:

@@ -5,7 +5,7 @@ language; an operator's folder adds to the built-in ones or replaces them by nam
 """
 
 from sandbox_runtime.languages.catalog import Catalog, load_catalog
-from sandbox_runtime.languages.language import Check, Language, Recipe
+from sandbox_runtime.languages.language import Check, Install, Language, Recipe
 from sandbox_runtime.languages.planning import Toolchain, plan, version_step
 
-__all__ = ["Catalog", "Check", "Language", "Recipe", "Toolchain", "load_catalog", "plan", "version_step"]
+__all__ = ["Catalog", "Check", "Install", "Language", "Recipe", "Toolchain", "load_catalog", "plan", "version_step"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.languages.language import Language
-from sandbox_runtime.languages.reader import read_language
+from sandbox_runtime.languages.reader import Assets, read_language
 
 
 class Catalog:
@@ -49,7 +50,7 @@ def _built_in() -> Iterator[Language]:
     rows = resources.files(__package__).joinpath("catalog")
     for entry in sorted(rows.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
-            yield read_language(entry.read_text(encoding="utf-8"), entry.name)
+            yield read_language(entry.read_text(encoding="utf-8"), entry.name, _assets_beside(rows))
 
 
 def _of_folder(folder: Path) -> Iterator[Language]:
@@ -60,7 +61,16 @@ def _of_folder(folder: Path) -> Iterator[Language]:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"language file {path} cannot be read: {error}") from error
-        yield read_language(text, str(path))
+        yield read_language(text, str(path), _assets_beside(folder))
+
+
+def _assets_beside(rows: Traversable | Path) -> Assets:
+    """The files that rows of a folder name as their assets lie in assets/<language>/ next to them."""
+
+    def content(folder: str, name: str) -> bytes:
+        return rows.joinpath("assets", folder, name).read_bytes()
+
+    return content
 
 
 def _index(languages: Mapping[str, Language], keys: Callable[[Language], tuple[str, ...]], what: str) -> dict[str, Language]:

@@ -4,29 +4,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-PLACEHOLDERS = ("source", "binary", "python", "workdir")
+from sandbox_runtime.model import File
+
+PLACEHOLDERS = ("source", "stem", "main", "binary", "jars", "python", "toolchains", "workdir")
+"""What a word of a row may hold in braces. source, stem (source without its extension), main (the name a transform found) and
+jars (the caller's *.jar files, each with a colon in front) belong to one job; the rest to the host and the box."""
+OF_A_JOB = ("source", "stem", "main", "binary", "jars")
 LIMITS_TO_RAISE = ("processes", "open_files", "file_bytes", "output_bytes")
 """The limits a recipe may raise. Time and memory belong to the caller, disk to the box."""
+GROUPS = ("major", "minor", "gpu", "more")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """How one step is started. linked holds flags of which those are added that link on this host; at_least raises limits that
-    are too small for the toolchain itself, and never lowers one."""
+    are too small for the toolchain itself, and never lowers one; together bounds how many of this step run at once on the whole
+    server (0: no bound of its own); cache_build says that what this step makes may be kept and given to the next same job."""
 
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
     linked: tuple[str, ...] = ()
     at_least: tuple[tuple[str, int], ...] = ()
+    together: int = 0
+    cache_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A program that echoes its input: the language is enabled when it does so on this host."""
+    """A program that echoes its input: the language is enabled when it does so on this host. files are those it comes with,
+    for a language whose programs are projects."""
 
     code: str
     stdin: str
     stdout: str
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    """Where the toolchain comes from. folder is its place below the folder of toolchains, which several languages may share;
+    megabytes is for orientation; unavailable says why there is no route at all."""
+
+    apt: tuple[str, ...] = ()
+    pip: tuple[str, ...] = ()
+    npm: tuple[str, ...] = ()
+    maven: tuple[str, ...] = ()
+    go: tuple[str, ...] = ()
+    after: tuple[tuple[str, ...], ...] = ()
+    folder: str = ""
+    megabytes: int = 0
+    unavailable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +69,16 @@ class Language:
     binary: str = ""
     aliases: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
+    group: str = "more"
     warm: bool = False
     """Runs in an interpreter that is already started, with the operator's preset of modules."""
+    install: Install = Install()
+    links: tuple[tuple[str, str], ...] = ()
+    """Symbolic links put into the workspace: name → target."""
+    assets: tuple[File, ...] = ()
+    """Small files of ours that lie in the workspace before the caller's own, which may replace them."""
+    transform: str = ""
+    """One of languages.transforms, where the code does not simply go into a file named source."""
+    toolchain: bool = False
+    """Whether its boxes must see the folder of toolchains."""
     origin: str = ""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.language import Language, Recipe
+from sandbox_runtime.languages.reader import PLACEHOLDER
+from sandbox_runtime.languages.transforms import Program, Refusal, transform_of
 from sandbox_runtime.model import File, Job, Plan, Step
-
-_PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,42 +20,63 @@ class Toolchain:
     workdir: str
     preset: str = "std"
     linked: tuple[str, ...] = ()
+    toolchains: str = ""
 
 
 def plan(language: Language, job: Job, tools: Toolchain) -> Plan:
-    """The job's own files first, the program last: where both have a name, the program is what runs."""
-    source = _free_name(language.source, job) if job.files else language.source
-    values = {"source": source, "binary": language.binary, "python": tools.python, "workdir": tools.workdir}
+    """Assets first, then the job's own files, the program last: where two have a name, the later is what counts."""
+    made = transform_of(language)(language, job)
+    refused = made.text if isinstance(made, Refusal) else ""
+    program = Program(language.source, job.code) if isinstance(made, Refusal) else made
+    values = _values(language, job, program, tools)
+    written = (File(program.source, _encoded(program.code)),) if program.source else ()
     return Plan(
-        files=(*job.files, File(source, _encoded(job.code))),
+        files=(*language.assets, *job.files, *program.files, *written),
         compile=_step(language.compile, values, tools.linked) if language.compile else None,
         run=_step(language.run, values, ()),
         preset=tools.preset if language.warm else "std",
+        links=_links(language, job, values) if language.links else (),
+        refused=refused,
     )
 
 
 def version_step(language: Language, tools: Toolchain) -> Step:
     """How to ask the toolchain for its version."""
-    return Step(tuple(_filled(word, {"python": tools.python, "workdir": tools.workdir}) for word in language.version))
+    values = {"python": tools.python, "workdir": tools.workdir, "toolchains": tools.toolchains}
+    return Step(tuple(filled(word, values) for word in language.version))
+
+
+def filled(word: str, values: dict[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda found: values[found[1]], word) if "{" in word else word
+
+
+def _values(language: Language, job: Job, program: Program, tools: Toolchain) -> dict[str, str]:
+    return {
+        "source": program.source,
+        "stem": program.source.rpartition(".")[0] or program.source,
+        "main": program.main,
+        "binary": language.binary,
+        "jars": _jars(job) if job.files else "",
+        "python": tools.python,
+        "toolchains": tools.toolchains,
+        "workdir": tools.workdir,
+    }
 
 
 def _step(recipe: Recipe, values: dict[str, str], linked: tuple[str, ...]) -> Step:
-    argv = tuple(_filled(word, values) for word in recipe.argv)
-    return Step(argv + linked, tuple((name, _filled(value, values)) for name, value in recipe.env))
+    argv = tuple(filled(word, values) for word in recipe.argv)
+    return Step(argv + linked, tuple((name, filled(value, values)) for name, value in recipe.env))
 
 
-def _filled(word: str, values: dict[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], word) if "{" in word else word
+def _links(language: Language, job: Job, values: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """Without those whose name a file of the caller needs for itself or for its folder."""
+    taken = {PurePosixPath(file.name.removeprefix(f"{values['workdir']}/")).parts[0] for file in job.files}
+    return tuple((name, filled(target, values)) for name, target in language.links if name not in taken)
 
 
-def _free_name(source: str, job: Job) -> str:
-    """A caller may bring a main.py of their own, to be imported by the program: neither must overwrite the other."""
-    taken = {str(PurePosixPath(file.name)) for file in job.files}
-    name, number, path = source, 0, PurePosixPath(source)
-    while name in taken:
-        number += 1
-        name = f"{path.stem}_{number}{path.suffix}"
-    return name
+def _jars(job: Job) -> str:
+    """As the end of a class path. A colon would end the name early, so such a file is left out."""
+    return "".join(f":{file.name}" for file in job.files if file.name.endswith(".jar") and ":" not in file.name)
 
 
 def _encoded(code: str) -> bytes:

@@ -5,149 +5,186 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.language import LIMITS_TO_RAISE, PLACEHOLDERS, Check, Language, Recipe
+from sandbox_runtime.languages.fields import Fields, path
+from sandbox_runtime.languages.language import GROUPS, LIMITS_TO_RAISE, OF_A_JOB, PLACEHOLDERS, Check, Install, Language, Recipe
+from sandbox_runtime.languages.transforms import TRANSFORMS
+from sandbox_runtime.model import File
 
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-_NAME = re.compile(r"[A-Za-z0-9_+#.-]{1,32}")
+PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+TOOLCHAINS = "{toolchains}"
+OF_AN_INSTALLATION = ("toolchains", "python", "assets")
+_LOOKS_LIKE_ONE = re.compile(r"\{([^{}]*)\}")
 _TOP = frozenset(
     {"name", "title", "aliases", "extensions", "source", "binary", "version", "needs", "warm", "compile", "run", "check"}
+    | {"group", "install", "links", "assets", "transform", "toolchain"}
 )
-_RECIPE = frozenset({"argv", "env", "linked", "at_least"})
+_RUN = frozenset({"argv", "env", "at_least", "together"})
+_COMPILE = _RUN | {"linked", "cache_build"}
+_PACKAGES = ("apt", "pip", "npm", "maven", "go")
+_INSTALL = frozenset({*_PACKAGES, "after", "folder", "megabytes", "unavailable"})
+
+Assets = Callable[[str, str], bytes]
+"""The content of an asset, by the folder it lies in and its name. Raises OSError where there is none."""
 
 
-def read_language(text: str, origin: str) -> Language:
+def no_assets(folder: str, name: str) -> bytes:
+    raise FileNotFoundError(f"{folder}/{name}")
+
+
+def read_language(text: str, origin: str, assets: Assets = no_assets) -> Language:
     """origin names the file in every error."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequest(f"language file {origin} is not valid TOML: {error}") from error
-    return _Reader(origin).language(table)
+    return _Reader(origin, assets).language(table)
 
 
 class _Reader:
-    def __init__(self, origin: str) -> None:
-        self._origin = origin
+    def __init__(self, origin: str, assets: Assets) -> None:
+        self._fields = Fields(origin)
+        self._content = assets
 
     def language(self, table: Mapping[str, Any]) -> Language:
-        self._only(table, _TOP, "")
-        binary = self._text(table, "binary", "") if "binary" in table else ""
-        recipe = self._recipe(table["compile"], "compile", binary) if "compile" in table else None
+        fields = self._fields
+        fields.only(table, _TOP, "")
+        binary = fields.text_or_none(table, "binary", "")
+        name = fields.plain_name(fields.text(table, "name", ""), "name")
+        compiling = self._recipe(table["compile"], "compile", binary) if "compile" in table else None
+        running = self._recipe(fields.need(table, "run", ""), "run", binary)
+        links = self._links(table)
         return Language(
-            name=self._plain_name(self._text(table, "name", ""), "name"),
-            title=self._text(table, "title", ""),
-            aliases=tuple(self._plain_name(alias, "aliases") for alias in self._words(table, "aliases", "")),
-            extensions=tuple(self._plain_name(end, "extensions") for end in self._words(table, "extensions", "")),
-            source=self._plain_file(self._text(table, "source", "")),
-            binary=self._plain_file(binary) if binary else "",
+            name=name,
+            title=fields.text(table, "title", ""),
+            aliases=tuple(fields.plain_name(alias, "aliases") for alias in fields.words(table, "aliases", "")),
+            extensions=tuple(fields.plain_name(end, "extensions") for end in fields.words(table, "extensions", "")),
+            group=fields.one_of(table, "group", GROUPS, "more"),
+            source=fields.plain_file(fields.text(table, "source", "")),
+            binary=fields.plain_file(binary) if binary else "",
             version=self._version(table),
-            needs=self._text(table, "needs", ""),
-            warm=self._flag(table, "warm"),
-            compile=recipe,
-            run=self._recipe(self._need(table, "run", ""), "run", binary),
-            check=self._check(self._need(table, "check", "")),
-            origin=self._origin,
+            needs=fields.text(table, "needs", ""),
+            warm=fields.flag(table, "warm", ""),
+            compile=compiling,
+            run=running,
+            check=self._check(fields.need(table, "check", "")),
+            install=self._install(table.get("install", {})),
+            links=links,
+            assets=tuple(self._asset(name, asset) for asset in fields.words(table, "assets", "")),
+            transform=fields.one_of(table, "transform", TRANSFORMS, ""),
+            toolchain=fields.flag(table, "toolchain", "", _sees_toolchains(table, compiling, running, links)),
+            origin=fields.origin,
         )
 
     def _recipe(self, table: Any, place: str, binary: str) -> Recipe:
-        self._table(table, place)
-        self._only(table, _RECIPE, place)
-        raised = self._table(table.get("at_least", {}), f"{place}.at_least")
-        self._only(raised, frozenset(LIMITS_TO_RAISE), f"{place}.at_least")
-        if not all(isinstance(value, int) and not isinstance(value, bool) and value > 0 for value in raised.values()):
-            raise self._error(f"{place}.at_least must hold whole numbers above 0")
+        fields = self._fields
+        fields.table(table, place)
+        fields.only(table, _COMPILE if place == "compile" else _RUN, place)
         return Recipe(
             argv=self._argv(table, "argv", place, binary),
-            env=self._env(table.get("env", {}), place, binary),
-            linked=self._words(table, "linked", place),
-            at_least=tuple(raised.items()),
+            env=self._env(table, place, binary),
+            linked=fields.words(table, "linked", place),
+            at_least=self._raised(table, place),
+            together=fields.number(table, "together", place),
+            cache_build=fields.flag(table, "cache_build", place, place == "compile"),
         )
 
-    def _check(self, table: Any) -> Check:
-        self._table(table, "check")
-        self._only(table, frozenset({"code", "stdin", "stdout"}), "check")
-        return Check(*(self._text(table, name, "check") for name in ("code", "stdin", "stdout")))
+    def _raised(self, table: Mapping[str, Any], place: str) -> tuple[tuple[str, int], ...]:
+        place = f"{place}.at_least"
+        raised = self._fields.table(table.get("at_least", {}), place)
+        self._fields.only(raised, LIMITS_TO_RAISE, place)
+        return tuple((name, self._fields.number(raised, name, place)) for name in raised)
 
-    def _env(self, table: Any, place: str, binary: str) -> tuple[tuple[str, str], ...]:
-        self._table(table, f"{place}.env")
-        for name, value in table.items():
-            if not isinstance(value, str):
-                raise self._error(f"{place}.env.{name} must be text")
-            self._placeholders(value, f"{place}.env.{name}", binary)
-        return tuple(table.items())
+    def _check(self, table: Any) -> Check:
+        fields = self._fields
+        fields.table(table, "check")
+        fields.only(table, ("code", "stdin", "stdout", "files"), "check")
+        code, stdin, stdout = (fields.text(table, name, "check") for name in ("code", "stdin", "stdout"))
+        files = tuple(File(name, text.encode()) for name, text in fields.texts(table, "files", "check"))
+        return Check(code, stdin, stdout, files)
+
+    def _install(self, table: Any) -> Install:
+        fields = self._fields
+        fields.table(table, "install")
+        fields.only(table, _INSTALL, "install")
+        folder = fields.text_or_none(table, "folder", "install")
+        packages = {name: fields.words(table, name, "install") for name in _PACKAGES}
+        for name in ("pip", "npm", "maven", "go"):
+            if packages[name] and not folder:
+                raise fields.error(f"install.{name} needs install.folder, which says where below {TOOLCHAINS} it goes")
+        return Install(
+            **packages,
+            after=self._after(table),
+            folder=fields.plain_file(folder) if folder else "",
+            megabytes=fields.number(table, "megabytes", "install"),
+            unavailable=fields.text_or_none(table, "unavailable", "install"),
+        )
+
+    def _after(self, table: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+        commands = table.get("after", [])
+        if not isinstance(commands, list):
+            raise self._fields.error("install.after must be a list of commands, each a list of texts")
+        found = tuple(self._fields.words({"after": command}, "after", "install") for command in commands)
+        for word in (word for command in found for word in command):
+            self._placeholders(word, "install.after", OF_AN_INSTALLATION)
+        return found
+
+    def _links(self, table: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        links = self._fields.texts(table, "links", "")
+        for name, target in links:
+            self._fields.plain_file(name)
+            self._placeholders(target, f"links.{name}", ("toolchains", "workdir"))
+        return links
+
+    def _asset(self, language: str, asset: str) -> File:
+        """Its own folder of assets, or another language's: "go/go.mod"."""
+        folder, _, name = asset.rpartition("/")
+        folder = self._fields.plain_file(folder or language)
+        try:
+            return File(self._fields.plain_file(name), self._content(folder, name))
+        except OSError as error:
+            raise self._fields.error(f"the asset {asset!r} cannot be read: {error}") from error
+
+    def _env(self, table: Mapping[str, Any], place: str, binary: str) -> tuple[tuple[str, str], ...]:
+        found = self._fields.texts(table, "env", place)
+        for name, value in found:
+            self._placeholders(value, f"{place}.env.{name}", _known(binary))
+        return found
 
     def _argv(self, table: Mapping[str, Any], name: str, place: str, binary: str) -> tuple[str, ...]:
-        words = self._words(table, name, place)
+        words = self._fields.words(table, name, place)
         if not words:
-            raise self._error(f"{_path(place, name)} must be a list with the program first")
+            raise self._fields.error(f"{path(place, name)} must be a list with the program first")
         for word in words:
-            self._placeholders(word, _path(place, name), binary)
+            self._placeholders(word, path(place, name), _known(binary))
         return words
 
     def _version(self, table: Mapping[str, Any]) -> tuple[str, ...]:
         """Asked without any program at hand, so there is no source and no binary."""
         words = self._argv(table, "version", "", "none")
-        if any(name in word for word in words for name in ("{source}", "{binary}")):
-            raise self._error("version cannot use {source} or {binary}")
+        if any(f"{{{name}}}" in word for word in words for name in OF_A_JOB):
+            raise self._fields.error(f"version cannot use {', '.join(f'{{{name}}}' for name in OF_A_JOB)}")
         return words
 
-    def _placeholders(self, word: str, place: str, binary: str) -> None:
-        for name in _PLACEHOLDER.findall(word):
-            if name not in PLACEHOLDERS:
-                known = ", ".join(f"{{{known}}}" for known in PLACEHOLDERS)
-                raise self._error(f"{place} uses {{{name}}}, which is no placeholder; there are {known}")
-            if name == "binary" and not binary:
-                raise self._error(f"{place} uses {{binary}} but the file sets no binary")
-
-    def _words(self, table: Mapping[str, Any], name: str, place: str) -> tuple[str, ...]:
-        value = table.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(word, str) and word for word in value):
-            raise self._error(f"{_path(place, name)} must be a list of texts, none of them empty")
-        return tuple(value)
-
-    def _text(self, table: Mapping[str, Any], name: str, place: str) -> str:
-        value = self._need(table, name, place)
-        if not isinstance(value, str) or not value:
-            raise self._error(f"{_path(place, name)} must be a text that is not empty")
-        return value
-
-    def _flag(self, table: Mapping[str, Any], name: str) -> bool:
-        value = table.get(name, False)
-        if not isinstance(value, bool):
-            raise self._error(f"{name} must be true or false")
-        return value
-
-    def _plain_name(self, name: str, place: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise self._error(f"{place} holds {name!r}; letters, digits and _ + # . - are allowed, 32 at the most")
-        return name
-
-    def _plain_file(self, name: str) -> str:
-        if "/" in name or name in (".", "..") or "\0" in name:
-            raise self._error(f"{name!r} must be a plain file name without folders")
-        return name
-
-    def _need(self, table: Mapping[str, Any], name: str, place: str) -> Any:
-        if name not in table:
-            raise self._error(f"{_path(place, name)} is missing")
-        return table[name]
-
-    def _table(self, value: Any, place: str) -> Mapping[str, Any]:
-        if not isinstance(value, dict):
-            raise self._error(f"{place} must be a table")
-        return value
-
-    def _only(self, table: Mapping[str, Any], known: frozenset[str], place: str) -> None:
-        for name in table:
+    def _placeholders(self, word: str, place: str, known: Iterable[str]) -> None:
+        for name in _LOOKS_LIKE_ONE.findall(word):
+            if name == "binary" and name not in known:
+                raise self._fields.error(f"{place} uses {{binary}} but the file sets no binary")
             if name not in known:
-                raise self._error(f"{_path(place, name)} is no known key; known here: {', '.join(sorted(known))}")
-
-    def _error(self, text: str) -> InvalidRequest:
-        return InvalidRequest(f"language file {self._origin}: {text}")
+                there_are = ", ".join(f"{{{one}}}" for one in known)
+                raise self._fields.error(f"{place} uses {{{name}}}, which is no placeholder; there are {there_are}")
 
 
-def _path(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+def _known(binary: str) -> tuple[str, ...]:
+    return PLACEHOLDERS if binary else tuple(name for name in PLACEHOLDERS if name != "binary")
+
+
+def _sees_toolchains(
+    table: Mapping[str, Any], compiling: Recipe | None, running: Recipe, links: tuple[tuple[str, str], ...]
+) -> bool:
+    recipes = (compiling, running) if compiling else (running,)
+    words = [word for recipe in recipes for word in (*recipe.argv, *(value for _, value in recipe.env))]
+    return any(TOOLCHAINS in word for word in (*words, *(target for _, target in links), *table.get("version", ())))

@@ -15,9 +15,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Write files into the workspace, then take the steps in order; run is the one that gets stdin."""
+    """Write files into the workspace, put the links there (name, target), then take the steps in order; run is the one that gets
+    stdin. refused tells why the steps cannot even be tried."""
 
     files: tuple[File, ...]
     compile: Step | None
     run: Step
     preset: str = "std"
+    links: tuple[tuple[str, str], ...] = ()
+    refused: str = ""

@@ -31,6 +31,14 @@ def _max_concurrency() -> int:
     return max(16, 4 * (os.cpu_count() or 1))
 
 
+def _toolchains_dir() -> str:
+    if (_checkout() / "pyproject.toml").is_file():
+        return str(_checkout() / ".state" / "toolchains")
+    if os.geteuid() == 0:
+        return "/var/lib/sandbox-runtime/toolchains"
+    return str(Path.home() / ".local" / "share" / "sandbox-runtime" / "toolchains")
+
+
 def _guest_python() -> str:
     made = _checkout() / ".state" / "guest" / "bin" / "python"
     return str(made) if made.exists() else "/usr/bin/python3"
@@ -166,6 +174,13 @@ class Settings:
     max_files: int = knob(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)
     max_file_bytes: int = knob(32 * MIB, "bytes", "Largest single file, in and out.", "bounds", low=0, high=4 * GIB)
 
+    toolchains_dir: str = knob(
+        _toolchains_dir,
+        "path",
+        "Folder into which `sandbox languages install` puts toolchains; boxes of languages that need it see it read-only.",
+        "languages",
+        default_text="`.state/toolchains` of the checkout, otherwise a folder of the user that runs the server",
+    )
     languages_dir: str = knob(
         "",
         "path",

@@ -1,0 +1,106 @@
+"""What some languages do to the code before it becomes a file: a closed set of named, pure functions.
+
+A transform is given the language and the job. It returns the Program to write, or the text of a Refusal where the toolchain
+could not even be started with what it was given.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.model import File, Job
+
+# What is opened and never closed goes to the end: looking for its end again and again would take quadratic time.
+_BLANKED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\".*?(?:\"\"\"|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'", re.DOTALL)
+_PUBLIC_TYPE = re.compile(
+    r"\bpublic\s+(?:(?:abstract|final|sealed|strictfp)\s+)*(?:class|interface|enum|record)\s+([A-Za-z_$][\w$]*)"
+)
+_SCALA_OBJECT = re.compile(r"\bobject\s+([A-Za-z_$][\w$]*)")
+_PHP_OPENS = "<?php"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The file to write and its text; main is the name the toolchain is told; files are further ones. source empty: no file is
+    written for the code."""
+
+    source: str
+    code: str
+    main: str = ""
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    text: str
+
+
+Transform = Callable[[Language, Job], Program | Refusal]
+
+
+def as_it_is(language: Language, job: Job) -> Program:
+    """A caller may bring a main.py of their own, to be imported by the program: neither must overwrite the other."""
+    return Program(_free_name(language.source, job) if job.files else language.source, job.code)
+
+
+def fixed_name(language: Language, job: Job) -> Program:
+    """For toolchains to which the file's name means something: the program replaces a file of the caller that has it."""
+    return Program(language.source, job.code, PurePosixPath(language.source).stem)
+
+
+def php_tag(language: Language, job: Job) -> Program:
+    """PHP prints whatever stands outside of its tags: code that comes without the first one gets it."""
+    plain = as_it_is(language, job)
+    code = job.code.lstrip()
+    return Program(plain.source, code if code.startswith(_PHP_OPENS) else f"{_PHP_OPENS}\n{code}")
+
+
+def java_public_class(language: Language, job: Job) -> Program:
+    """Java wants a public class in a file of its name. Without code there are only the caller's own files."""
+    if not job.code.strip():
+        return Program("", "")
+    found = _PUBLIC_TYPE.search(_blanked(job.code))
+    main = found[1] if found else PurePosixPath(language.source).stem
+    return Program(f"{main}{PurePosixPath(language.source).suffix}", job.code, main)
+
+
+def scala_object(language: Language, job: Job) -> Program | Refusal:
+    """The first object is the program."""
+    found = _SCALA_OBJECT.search(_blanked(job.code))
+    if found is None:
+        return Refusal("Object name not found.")
+    plain = as_it_is(language, job)
+    return Program(plain.source, plain.code, found[1])
+
+
+def no_source(language: Language, job: Job) -> Program:
+    """The program is a project in the caller's files; the code is not looked at."""
+    return Program("", "")
+
+
+TRANSFORMS: Mapping[str, Transform] = MappingProxyType(
+    {transform.__name__: transform for transform in (fixed_name, php_tag, java_public_class, scala_object, no_source)}
+)
+
+
+def transform_of(language: Language) -> Transform:
+    return TRANSFORMS[language.transform] if language.transform else as_it_is
+
+
+def _free_name(source: str, job: Job) -> str:
+    taken = {str(PurePosixPath(file.name)) for file in job.files}
+    name, number, path = source, 0, PurePosixPath(source)
+    while name in taken:
+        number += 1
+        name = f"{path.stem}_{number}{path.suffix}"
+    return name
+
+
+def _blanked(code: str) -> str:
+    """Without comments and texts, in which anything may stand."""
+    return _BLANKED.sub(" ", code)
