@@ -6,7 +6,8 @@ ownership is set by descriptor, and what is read is bounded while it is read. Kn
 """
 
 from sandbox_runtime.workspace.area import Area, Quotas, place
+from sandbox_runtime.workspace.collecting import Collected, collect
 from sandbox_runtime.workspace.fetching import Fetched, fetch
-from sandbox_runtime.workspace.staging import stage
+from sandbox_runtime.workspace.staging import link, stage
 
-__all__ = ["Area", "Fetched", "Quotas", "fetch", "place", "stage"]
+__all__ = ["Area", "Fetched", "Quotas", "fetch", "link", "place", "stage"]

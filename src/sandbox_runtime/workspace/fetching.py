@@ -52,12 +52,12 @@ def _read(files_fd: int, path: str, bound: int) -> bytes | None:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return None
-        return _read_up_to(descriptor, bound + 1)
+        return read_up_to(descriptor, bound + 1)
     finally:
         os.close(descriptor)
 
 
-def _read_up_to(descriptor: int, most: int) -> bytes:
+def read_up_to(descriptor: int, most: int) -> bytes:
     pieces: list[bytes] = []
     while most > 0 and (piece := os.read(descriptor, min(most, _PIECE_BYTES))):
         pieces.append(piece)

@@ -34,6 +34,28 @@ def stage(area: Area, files: Sequence[File]) -> None:
             raise _told(error, file.name) from error
 
 
+def link(area: Area, links: Sequence[tuple[str, str]]) -> None:
+    """Put symbolic links (name, target) there. What they lead to is for the program alone: nothing of ours follows a link."""
+    owner = _owner(area)
+    for name, target in links:
+        try:
+            _link(area.files_fd, place(area, name), target, owner)
+        except OSError as error:
+            raise _told(error, name) from error
+
+
+def _link(files_fd: int, path: str, target: str, owner: tuple[int, int] | None) -> None:
+    parent, _, name = path.rpartition("/")
+    _make_folders(files_fd, parent.split("/"), owner)
+    folder = open_beneath(files_fd, parent, _FOLDER)
+    try:
+        os.symlink(target, name, dir_fd=folder)
+        if owner:
+            os.chown(name, *owner, dir_fd=folder, follow_symlinks=False)
+    finally:
+        os.close(folder)
+
+
 def _owner(area: Area) -> tuple[int, int] | None:
     """Whom new files must be given to: the owner of the workspace. None when what we create has the right owner already."""
     status = os.stat(area.writable[area.workdir] or ".", dir_fd=area.files_fd, follow_symlinks=False)

@@ -1,0 +1,165 @@
+"""What a step left in the workspace: the files that are new or changed since they were staged.
+
+Meant to be called when every process of the step is dead, so that nothing changes while we look; what is looked at was made by a
+guest all the same. So every open is confined as elsewhere in this room, and all is bounded: how many names are looked at, how deep,
+how many bytes are read. Whatever cannot be told as plain files (a link, a device, a FIFO, a socket, a set-user-id bit, a second name
+of the same file, an empty folder, a staged file that is gone) makes the whole of it unfit: half of what a step left is worth nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.model import File
+from sandbox_runtime.workspace.area import Area, Quotas, place
+from sandbox_runtime.workspace.fetching import read_up_to
+from sandbox_runtime.workspace.openat2 import open_beneath
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
+_DEEPEST = 32
+_SPECIAL_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
+_ANY_MAY_EXECUTE = 0o111
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """unfit tells why files is empty although something was left; an empty text: files are all of it."""
+
+    files: tuple[File, ...] = ()
+    unfit: str = ""
+
+
+class _Unfit(Exception):
+    """Leaves the walk with the reason."""
+
+
+def collect(area: Area, staged: Sequence[File], links: Sequence[tuple[str, str]], quotas: Quotas) -> Collected:
+    """staged and links are what was put there before the step; names that lie outside of the workspace are not looked at."""
+    root = area.writable[area.workdir]
+    before = {place(area, file.name): file for file in staged}
+    before = {path: file for path, file in before.items() if path.startswith(f"{root}/")}
+    try:
+        return Collected(_changes(_Walk(area.files_fd, root, dict(_placed(area, links)), quotas), before))
+    except _Unfit as reason:
+        return Collected(unfit=str(reason))
+    except OSError as error:
+        return Collected(unfit=f"a file cannot be read: {error.strerror}")
+
+
+def _placed(area: Area, links: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for name, target in links:
+        yield place(area, name), target
+
+
+def _changes(walk: _Walk, before: Mapping[str, File]) -> tuple[File, ...]:
+    found = dict(walk.files())
+    for path, file in before.items():
+        if path not in found:
+            raise _Unfit(f"{file.name!r} is gone")
+    return tuple(file for path, file in found.items() if path not in before or not _same(file, before[path]))
+
+
+def _same(now: File, then: File) -> bool:
+    return (now.content, now.executable) == (then.content, then.executable)
+
+
+class _Walk:
+    """Over the whole workspace, without following anything. links: path → target of those that were put there."""
+
+    def __init__(self, files_fd: int, root: str, links: dict[str, str], quotas: Quotas) -> None:
+        self._files_fd = files_fd
+        self._root = root
+        self._links = links
+        self._quotas = quotas
+        self._names_left = quotas.max_files
+        self._bytes_left = quotas.max_total_bytes
+
+    def files(self) -> Iterator[tuple[str, File]]:
+        yield from self._below(self._root, _DEEPEST)
+
+    def _below(self, folder: str, deeper: int) -> Iterator[tuple[str, File]]:
+        if not deeper:
+            raise _Unfit(f"folders lie more than {_DEEPEST} deep")
+        names = self._names(folder)
+        if not names and folder != self._root:
+            raise _Unfit(f"{self._shown(folder)} is an empty folder")
+        for name in names:
+            path = f"{folder}/{name}"
+            if path in self._links:
+                self._check_link(path)
+            elif (content := self._regular(path)) is None:
+                yield from self._below(path, deeper - 1)
+            else:
+                yield path, content
+
+    def _names(self, folder: str) -> list[str]:
+        """Sorted, so that the same files come out in the same order; counted while they are listed."""
+        descriptor = open_beneath(self._files_fd, folder, _FOLDER)
+        try:
+            found = []
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    self._names_left -= 1
+                    if self._names_left < 0:
+                        raise _Unfit(f"there are more than {self._quotas.max_files} files")
+                    found.append(entry.name)
+            return sorted(found)
+        finally:
+            os.close(descriptor)
+
+    def _check_link(self, path: str) -> None:
+        parent, _, name = path.rpartition("/")
+        folder = open_beneath(self._files_fd, parent, _FOLDER)
+        try:
+            if os.readlink(name, dir_fd=folder) != self._links[path]:
+                raise _Unfit(f"{self._shown(path)} leads elsewhere")
+        finally:
+            os.close(folder)
+
+    def _regular(self, path: str) -> File | None:
+        """None for a folder."""
+        descriptor = self._open(path)
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISDIR(status.st_mode):
+                return None
+            self._check(path, status)
+            content = read_up_to(descriptor, self._bytes_left + 1)
+        finally:
+            os.close(descriptor)
+        self._bytes_left -= len(content)
+        if self._bytes_left < 0 or len(content) > self._quotas.max_file_bytes:
+            raise _Unfit(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
+        return File(self._told(path), content, bool(status.st_mode & _ANY_MAY_EXECUTE))
+
+    def _open(self, path: str) -> int:
+        """Opening is what a link or a socket refuses; a FIFO opens at once, and so would a device if a guest could make one."""
+        try:
+            return open_beneath(self._files_fd, path, os.O_RDONLY)
+        except OSError as error:
+            raise _Unfit(f"{self._shown(path)} is a link or cannot be read") from error
+
+    def _check(self, path: str, status: os.stat_result) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            raise _Unfit(f"{self._shown(path)} is no plain file")
+        if status.st_mode & _SPECIAL_BITS:
+            raise _Unfit(f"{self._shown(path)} has special rights")
+        if status.st_nlink != 1:
+            raise _Unfit(f"{self._shown(path)} has {status.st_nlink} names")
+        if status.st_size > self._bytes_left:
+            raise _Unfit(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
+
+    def _told(self, path: str) -> str:
+        """The name below the workspace."""
+        name = path[len(self._root) + 1 :]
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise _Unfit(f"the name {self._shown(path)} is no text") from None
+        return name
+
+    def _shown(self, path: str) -> str:
+        return ascii(path[len(self._root) + 1 :][:80])
