@@ -1,16 +1,22 @@
-"""The app with its platform open, and a client that talks to it."""
+"""The app with its platform open, and a client that talks to it: in the same process, or over a real connection."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import AsyncIterator
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import uvicorn
 
 from sandbox_runtime.api.app import create_app
-from sandbox_runtime.assembly import Platform
+from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.settings import Settings
 
 
@@ -35,3 +41,40 @@ async def serving(settings: Settings) -> AsyncIterator[Client]:
 
 def b64(content: bytes) -> str:
     return base64.b64encode(content).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A server on a port of this machine."""
+
+    port: int
+    platform: Platform
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection("127.0.0.1", self.port)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are for pytest."""
+        yield
+
+
+@asynccontextmanager
+async def listening(settings: Settings, protocol: type[BoundedProtocol] = BoundedProtocol) -> AsyncIterator[Listening]:
+    app = create_app(settings)
+    async with open_platform(settings) as platform:
+        app.state.platform = platform
+        server = _Server(uvicorn.Config(app, http=protocol, lifespan="off", log_config=None, access_log=False))
+        with socket.create_server(("127.0.0.1", 0)) as ear:
+            serving = asyncio.create_task(server.serve([ear]))
+            try:
+                yield Listening(ear.getsockname()[1], platform)
+            finally:
+                server.should_exit = server.force_exit = True
+                await serving

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -32,7 +34,15 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     faults.install(app)
     app.include_router(general.router)
     app.include_router(fusion.router)
+    app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     return app
+
+
+def _described(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What is known only once the platform is open goes into the description as well."""
+    if app.openapi_schema is None:
+        fusion.name_all_languages(describe(), app.state.platform.catalog)
+    return describe()
 
 
 def create_app_from_environment() -> FastAPI:

@@ -61,8 +61,9 @@ async def _expected(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    reference = report(request, error)
-    return JSONResponse({"detail": f"internal error; the server's log tells more under {reference}"}, 500)
+    """In the protocol's shape, with one line where it has the traceback: that stays in the log."""
+    told = f"internal error; the server's log tells more under {report(request, error)}"
+    return JSONResponse({"detail": told, "traceback": [told]}, 500)
 
 
 def report(request: Request, error: Exception) -> str:

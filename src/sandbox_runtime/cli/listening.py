@@ -16,6 +16,7 @@ import uvloop
 import sandbox_runtime
 from sandbox_runtime.api.app import create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
+from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.settings import Settings, environment_name, shown
 from sandbox_runtime.telemetry import server_log_config
 
@@ -70,7 +71,7 @@ def _options(settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
-        "http": "httptools",
+        "http": BoundedProtocol,
         "loop": "uvloop",
         "access_log": False,
         "log_config": server_log_config(settings.log_level, settings.log_format),

@@ -1,10 +1,12 @@
-"""The SandboxFusion dialect: POST /run_code.
+"""The SandboxFusion dialect: POST /run_code and POST /run_jupyter.
 
 Contract: fields, defaults, status words and their order are those of that protocol; what it lacks (ending, blame, usage,
 isolation) is added beside them under `details`, never in their place. Whatever fails on our side is HTTP 200 with status
-SandboxError and never counts against the program; a request that is wrong is 422, and overload is 504 with Retry-After.
+SandboxError and never counts against the program; a request that is wrong is 422, and overload is 504 with Retry-After. A client
+that hangs up ends its run.
 """
 
+from sandbox_runtime.api.dialects.fusion.description import name_all_languages
 from sandbox_runtime.api.dialects.fusion.routes import router
 
-__all__ = ["router"]
+__all__ = ["name_all_languages", "router"]

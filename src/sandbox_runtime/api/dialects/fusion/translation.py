@@ -6,7 +6,7 @@ import base64
 import binascii
 
 from sandbox_runtime.api.dialects.fusion.text import decoded
-from sandbox_runtime.api.dialects.fusion.wire import NO_LIMIT, Json, RunCodeRequest
+from sandbox_runtime.api.dialects.fusion.wire import Json, RunCodeRequest
 from sandbox_runtime.engine import Allowance
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Blame, Ending, File, Job, JobResult, Limits, Outcome
@@ -33,9 +33,9 @@ def job_of(request: RunCodeRequest, allowance: Allowance) -> Job:
     )
 
 
-def answer_of(result: JobResult, pod_name: str) -> Json:
-    compiled = None if result.compile is None else _command(result.compile)
-    ran = None if result.run is None else _command(result.run)
+def answer_of(result: JobResult, job: Job, pod_name: str) -> Json:
+    compiled = None if result.compile is None else _command(result.compile, job.compile_limits)
+    ran = None if result.run is None else _command(result.run, job.run_limits)
     status, message = _overall([command for command in (compiled, ran) if command is not None])
     return {
         "status": status,
@@ -50,14 +50,20 @@ def answer_of(result: JobResult, pod_name: str) -> Json:
 
 def fault_of(message: str, pod_name: str) -> Json:
     """The answer when nothing ran."""
-    return {**answer_of(JobResult(None, None), pod_name), "status": "SandboxError", "message": message}
+    return {
+        "status": "SandboxError",
+        "message": message,
+        "compile_result": None,
+        "run_result": None,
+        "executor_pod_name": pod_name or None,
+        "files": {},
+        "skipped_files": {},
+    }
 
 
 def _memory_bytes(megabytes: int, allowance: Allowance) -> int:
-    if megabytes == NO_LIMIT:
+    if megabytes <= 0:
         return allowance.most_memory_bytes
-    if megabytes == 0:
-        raise InvalidRequest("memory_limit_MB must be above 0, or -1 for no limit")
     if megabytes * MIB > allowance.most_memory_bytes:
         raise InvalidRequest(f"memory_limit_MB must be at most {allowance.most_memory_bytes // MIB} here, or -1 for no limit")
     return megabytes * MIB
@@ -93,14 +99,14 @@ def _overall(commands: list[Json]) -> tuple[str, str]:
     return "Success", ""
 
 
-def _command(outcome: Outcome) -> Json:
+def _command(outcome: Outcome, limits: Limits) -> Json:
     return {
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,
         "return_code": _return_code(outcome),
         "stdout": decoded(outcome.stdout),
         "stderr": _stderr(outcome),
-        "details": _details(outcome),
+        "details": _details(outcome, limits),
     }
 
 
@@ -132,7 +138,7 @@ def _stderr(outcome: Outcome) -> str:
     return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}[sandbox] {note}\n"
 
 
-def _details(outcome: Outcome) -> Json:
+def _details(outcome: Outcome, limits: Limits) -> Json:
     usage = outcome.usage
     return {
         "ending": outcome.ending.value,
@@ -150,4 +156,5 @@ def _details(outcome: Outcome) -> Json:
             "processes_peak": usage.processes_peak,
             "output_bytes": usage.output_bytes,
         },
+        "limits": {"wall_s": limits.wall_s, "memory_bytes": limits.memory_bytes},
     }

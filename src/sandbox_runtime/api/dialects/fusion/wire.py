@@ -6,11 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-LanguageName = Literal[
+LANGUAGES = (
     "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda", "lua",
     "R", "perl", "D_ut", "ruby", "scala", "julia", "pytest", "junit", "kotlin_script", "jest", "verilog", "python_gpu", "lean",
     "swift", "racket",
-]  # fmt: skip
+)  # fmt: skip
+"""The protocol's own, in its order. Every other name of the catalog is taken as well; aliases are not."""
+
 RunStatus = Literal["Success", "Failed", "SandboxError"]
 CommandRunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
 
@@ -21,10 +23,12 @@ NO_LIMIT = -1
 class RunCodeRequest(BaseModel):
     compile_timeout: Seconds = Field(10, description="compile timeout in seconds")
     run_timeout: Seconds = Field(10, description="run timeout in seconds")
-    memory_limit_MB: int = Field(NO_LIMIT, ge=NO_LIMIT, le=2**31, description="memory limit in MiB; -1: the server's ceiling")
+    memory_limit_MB: int = Field(
+        NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"
+    )
     code: str = Field(description="the program")
     stdin: str | None = Field(None, description="standard input; null: empty")
-    language: LanguageName = Field(description="the language of the program")
+    language: str = Field(description="the language of the program", json_schema_extra={"enum": list(LANGUAGES)})
     files: dict[str, str | None] = Field({}, description="path → base64 of the content")
     fetch_files: list[str] = Field([], description="paths to return after the run")
 
@@ -38,6 +42,13 @@ class Usage(BaseModel):
     output_bytes: int
 
 
+class GivenLimits(BaseModel):
+    """What the command was held to, whatever the request left open."""
+
+    wall_s: float
+    memory_bytes: int | None
+
+
 class Details(BaseModel):
     """What the protocol has no field for."""
 
@@ -49,6 +60,7 @@ class Details(BaseModel):
     stdout_dropped_bytes: int
     stderr_dropped_bytes: int
     usage: Usage
+    limits: GivenLimits
 
 
 class CommandRunResult(BaseModel):
