@@ -16,7 +16,7 @@ from sandbox_runtime.engine import Admission, Allowance, BoxPool, Engine
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
-from sandbox_runtime.isolation.options import DATA_MODULES, STANDARD_MODULES, BackendOptions
+from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.model import Limits, Network, Policy
@@ -26,7 +26,7 @@ from sandbox_runtime.telemetry import Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
 
 STD = "std"
-PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES}
+PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
 """Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
 
 

@@ -16,7 +16,7 @@ from tests.isolation.boxed import command, opened, put, run_python, shell
 from tests.isolation.interpreters import VERSIONS, find_interpreter
 
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import DATA_MODULES, BackendOptions
+from sandbox_runtime.isolation.options import PLOT_MODULES, BackendOptions
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Outcome, Policy
 
@@ -107,12 +107,12 @@ async def data(options: BackendOptions) -> AsyncIterator[Backend]:
     packages = list(Path(options.guest_python).parent.parent.glob("lib/python*/site-packages/pandas"))
     if not packages:
         pytest.skip("the guest interpreter has no pandas: make setup")
-    async with open_backend("namespaces", dataclasses.replace(options, presets={"data": DATA_MODULES})) as backend:
+    async with open_backend("namespaces", dataclasses.replace(options, presets={"plot": PLOT_MODULES})) as backend:
         yield backend
 
 
 async def test_the_data_preset_has_its_packages_loaded_and_they_work(data: Backend, guest_python: str) -> None:
-    policy = Policy(preset="data", single_use=True)
+    policy = Policy(preset="plot", single_use=True)
     one, other = [await told(data, guest_python, NUMBERS, policy) for _ in range(2)]
     for found in (one, other):
         assert found["loaded"] == [True, True, True] and found["product"] == 300.0
@@ -121,7 +121,7 @@ async def test_the_data_preset_has_its_packages_loaded_and_they_work(data: Backe
 
 
 async def test_the_data_preset_serves_many_commands_of_one_box(data: Backend, guest_python: str) -> None:
-    async with opened(data, Policy(preset="data")) as box:
+    async with opened(data, Policy(preset="plot")) as box:
         put(box, "main.py", b"import pandas, sys\nprint(pandas.Series([1, 2]).sum())\nsys.exit(3)")
         outcomes: list[Outcome] = [await box.run(command(guest_python, "main.py")) for _ in range(3)]
         assert [(outcome.exit_code, outcome.stdout.text) for outcome in outcomes] == [(3, "3\n")] * 3

@@ -18,7 +18,8 @@ STANDARD_MODULES = (
 """Modules of the standard library that most programs use: a fork has them for nothing. Large ones that few use (asyncio,
 unittest, logging) are left out, because every megabyte here is paid for by every box; a preset can name them."""
 
-DATA_MODULES = ("numpy", "pandas", "matplotlib", "matplotlib.pyplot")
+DATA_MODULES = ("numpy", "pandas")
+PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class _Spawner:
         capabilities.count()
         init.prepare_signals()
         init.settle_environment(self.setup)
-        self.warm.preloaded()
+        self.warm.preloaded(self.config["preload"])
         self.warm.title.set(["sandbox-spawner"])
 
     def _folders(self) -> list[str]:

@@ -27,7 +27,15 @@ from sandbox_runtime.isolation.inside.stack import FrameStack
 from sandbox_runtime.isolation.inside.title import ProcessTitle
 
 _FILE_INPUT = 257
-_REHEARSAL = b"print(sum(range(10)), [str(n) for n in {1: 2}], file=say)\n"
+_REHEARSAL = "print(sum(range(10)), [str(n) for n in {1: 2}], file=say)\n"
+_EXERCISES = {
+    "numpy": "numpy.arange(6).reshape(2, 3).sum(axis=0)",
+    "pandas": "print(pandas.DataFrame({'a': [1, 2], 'b': [1.5, 2.5]}).sum(), pandas.Series([1, 2]).sum(), file=say)",
+}
+"""What programs that import a module go on to do with it, as a rule."""
+_TIMES = 16
+"""How often the spawner rehearses: by then the interpreter has adapted the code on the way, which would else be written to, and
+so copied, in every box."""
 
 
 class WarmInterpreter:
@@ -39,6 +47,7 @@ class WarmInterpreter:
         self._stack = FrameStack.find()
         self._leaving = Leaving(self._stack)
         self._our_modules: list[ModuleType] = []
+        self._rehearsal = b""
         self.title = ProcessTitle.find()
         self._open = ctypes.CDLL(None).fopen
         self._open.restype = ctypes.c_void_p
@@ -56,9 +65,12 @@ class WarmInterpreter:
             ctypes.c_void_p,
         )
 
-    def preloaded(self) -> None:
-        """Call when the preset's modules are loaded: they stay out of the tear-down at exit. Our own leave `sys.modules` here and
+    def preloaded(self, names: list[str]) -> None:
+        """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave `sys.modules` here and
         now; they are kept alive, because letting them go would cost every box the copying of their memory."""
+        self._rehearsal = _rehearsal_of(names).encode()
+        for _ in range(_TIMES):
+            self.rehearse()
         self._our_modules = _hide_our_modules()
         _count_threads_anew()
         self._leaving.keep_what_is_loaded()
@@ -68,7 +80,7 @@ class WarmInterpreter:
     def rehearse(self) -> None:
         """Run a program of no consequence, in a runner that stands by: what it touches of the interpreter's memory is copied now,
         while nobody waits, and not when the real one begins."""
-        stream = self._open_memory(_REHEARSAL, len(_REHEARSAL), b"r")
+        stream = self._open_memory(self._rehearsal, len(self._rehearsal), b"r")
         names: dict[str, Any] = {"__builtins__": builtins, "say": io.StringIO()}
         self._stack.call(self._run_file, stream, b"main.py", _FILE_INPUT, names, names, 1, None)
         os.path.isfile(os.getcwd())
@@ -111,6 +123,11 @@ class WarmInterpreter:
         if "__cached__" in self._main_names:
             names["__cached__"] = None
         return names
+
+
+def _rehearsal_of(names: list[str]) -> str:
+    imports = [f"import {name}\n" for name in names]
+    return "".join([_REHEARSAL, *imports, *(f"{_EXERCISES[name]}\n" for name in names if name in _EXERCISES)])
 
 
 def _absolute(script: str) -> str:
