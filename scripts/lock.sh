@@ -17,6 +17,7 @@ resolve() {
 resolve pyproject.toml --output-file requirements/server.lock
 # The server's versions bind the development tools, so that what is tested is what is served.
 resolve pyproject.toml --group dev --constraints requirements/server.lock --output-file requirements/dev.lock
+resolve requirements/sdk.in --constraints requirements/server.lock --output-file requirements/sdk.lock
 resolve requirements/guest.in --output-file requirements/guest.lock
 # The extras are not locked, but they must be installable next to all that.
 resolve pyproject.toml --all-extras --constraints requirements/server.lock --output-file /dev/null
