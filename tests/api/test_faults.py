@@ -57,6 +57,7 @@ async def test_an_unforeseen_error_elsewhere_is_500_without_traceback(client: Cl
     monkeypatch.setattr(client.platform.metrics, "exposition", explode)
     answer = await client.get("/metrics")
     assert answer.status_code == 500
+    assert answer.json()["traceback"] == [answer.json()["detail"]]
     assert "secret" not in answer.text and "Traceback" not in answer.text
 
 

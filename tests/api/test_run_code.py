@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 import pytest
-from tests.api.servers import Client, b64
+from tests.api.servers import Client, b64, serving
+from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.model import Layer, LayerState
+from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -197,3 +200,38 @@ async def test_base64_with_line_breaks_is_accepted(client: Client) -> None:
 async def test_no_box_is_left_in_use(client: Client) -> None:
     await client.run_code("print(1)")
     assert client.platform.pool.in_use == 0 and client.platform.admission.busy == 0
+
+
+@pytest.mark.parametrize("isolation", ["namespaces", "bubblewrap", "none"])
+async def test_the_memory_limit_holds_and_is_told_in_every_isolation(isolation: str, tmp_path: Path) -> None:
+    skip_where_the_host_lacks(isolation)
+    async with serving(Settings(state_dir=str(tmp_path), isolation=isolation, pool_size=0, log_level="error")) as opened:
+        answer = await opened.run_code("x = bytearray(300_000_000); print(len(x))", memory_limit_MB=64)
+    ran = answer["run_result"]
+    assert answer["status"] == "Failed" and ran["return_code"] != 0 and "300000000" not in ran["stdout"]
+    assert ran["details"]["limits"]["memory_bytes"] == 64 * 1024 * 1024
+
+
+@pytest.mark.parametrize("megabytes", [-1, 0, -7])
+async def test_a_memory_limit_of_zero_or_less_is_none(client: Client, megabytes: int) -> None:
+    answer = await client.run_code("print(1)", memory_limit_MB=megabytes)
+    ceiling = client.platform.settings.memory_ceiling
+    assert answer["run_result"]["details"]["limits"] == {"wall_s": 10, "memory_bytes": ceiling}
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "/mnt", "$HOME", "."])
+async def test_writes_where_programs_expect_to_write_succeed_and_vanish(client: Client, folder: str) -> None:
+    code = f"cat {folder}/left 2>/dev/null; echo x > {folder}/left && cat {folder}/left"
+    for _ in range(2):
+        assert (await client.run_code(code, "bash"))["run_result"]["stdout"] == "x\n"
+
+
+async def test_a_mebibyte_of_output_arrives_whole(tmp_path: Path) -> None:
+    async with serving(Settings(state_dir=str(tmp_path), pool_size=0, log_level="error")) as opened:
+        answer = await opened.run_code("print('x' * 1024 * 1024, end='')")
+    assert answer["run_result"]["stdout"] == "x" * 1024 * 1024
+
+
+async def test_a_process_that_a_program_left_running_does_not_outlive_it(client: Client) -> None:
+    ran = (await client.run_code("sleep 1000 & disown; echo $!", "bash"))["run_result"]
+    assert ran["return_code"] == 0 and client.platform.pool.in_use == 0

@@ -62,3 +62,10 @@ def test_the_web_servers_lines_have_the_same_shape(form: str, capsys: pytest.Cap
     written = capsys.readouterr().err
     assert "started here" in written and "\x1b" not in written
     assert form == "text" or json.loads(written)["level"] == "info"
+
+
+def test_colour_is_for_those_who_ask() -> None:
+    for color in (False, True):
+        stream = io.StringIO()
+        open_log(stream=stream, color=color).info("ready")
+        assert ("\x1b[" in stream.getvalue()) is color

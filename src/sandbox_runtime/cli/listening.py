@@ -74,7 +74,7 @@ def _options(settings: Settings) -> dict[str, Any]:
         "http": BoundedProtocol,
         "loop": "uvloop",
         "access_log": False,
-        "log_config": server_log_config(settings.log_level, settings.log_format),
+        "log_config": server_log_config(settings.log_level, settings.log_format, color=settings.log_color),
         "server_header": False,
         "timeout_keep_alive": KEEP_ALIVE_S,
         "timeout_graceful_shutdown": SHUTDOWN_S,

@@ -1,19 +1,23 @@
 """Every knob once: its name, type, default, unit and a sentence. The only reader of the environment.
 
 Contract: a knob is a field of Settings; everything that is known about it lives in the field's metadata. A value comes from the
-highest of four sources: flag > environment > file > default. Settings.origin keeps for each knob where its value came from.
-Nothing is read at import.
+highest of five sources: flag > environment > settings file (TOML) > configuration file (YAML, SANDBOX_CONFIG) > default.
+Settings.origin keeps for each knob where its value came from. Nothing is read at import. The only room that imports PyYAML.
 """
 
+from sandbox_runtime.settings.config_file import CONFIG_VARIABLE
+from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import Knob
 from sandbox_runtime.settings.loading import FILE_VARIABLE, FILES_LOOKED_FOR, load
 from sandbox_runtime.settings.naming import ENVIRONMENT_PREFIX, default_text, environment_name, kind, shown
 from sandbox_runtime.settings.values import Settings, knobs
 
 __all__ = [
+    "CONFIG_VARIABLE",
     "ENVIRONMENT_PREFIX",
     "FILES_LOOKED_FOR",
     "FILE_VARIABLE",
+    "DatasetConfig",
     "Knob",
     "Settings",
     "default_text",

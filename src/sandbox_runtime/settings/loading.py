@@ -3,6 +3,7 @@ function."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import tomllib
@@ -11,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings.config_file import CONFIG_VARIABLE, ConfigFile, read_config
+from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import check
 from sandbox_runtime.settings.naming import annotation, environment_name, kind
 from sandbox_runtime.settings.values import Settings, knobs
@@ -26,15 +29,26 @@ def load(
 ) -> Settings:
     """The effective settings of this process. flags holds only those that were given; file is the one named by a flag."""
     environ = os.environ if environ is None else environ
+    config = _config(environ)
     values: dict[str, object] = {}
     origin = dict.fromkeys(knobs(), "default")
-    for given, source in (*_from_file(file, environ), *_from_environment(environ), *_from_flags(flags or {})):
-        name, raw = given
+    sources = (_from_config(config), _from_file(file, environ), _from_environment(environ), _from_flags(flags or {}))
+    for (name, raw), source in itertools.chain(*sources):
         values[name], origin[name] = _parse(name, raw, source), source
-    return Settings(**values, origin=MappingProxyType(origin))  # type: ignore[arg-type]
+    dataset = DatasetConfig() if config is None else config.dataset
+    return Settings(**values, dataset=dataset, origin=MappingProxyType(origin))  # type: ignore[arg-type]
 
 
 _Given = tuple[tuple[str, object], str]
+
+
+def _config(environ: Mapping[str, str]) -> ConfigFile | None:
+    named = environ.get(CONFIG_VARIABLE)
+    return read_config(named) if named else None
+
+
+def _from_config(config: ConfigFile | None) -> list[_Given]:
+    return [] if config is None else [(pair, config.origin) for pair in config.given.items()]
 
 
 def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Given]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import Knob, check, knob
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
@@ -67,6 +68,7 @@ class Settings:
         "info", "level", "Least weight of what is logged.", "server", choices=("debug", "info", "warning", "error")
     )
     log_format: str = knob("text", "format", "How log lines are written.", "server", choices=("text", "json"))
+    log_color: bool = knob(False, "yes or no", "Colour the log lines of the text format.", "server")
     pod_name: str = knob(
         "", "text", "Name of this machine told in answers (executor_pod_name).", "server", environment="MY_POD_NAME"
     )
@@ -108,7 +110,7 @@ class Settings:
         ("std",),
         "names",
         "Modules that are loaded before a Python program arrives: `std` (those of the standard library that are used most), "
-        "`data` (also numpy, pandas and matplotlib where installed), or a list of modules beside the standard ones.",
+        "`data` (also numpy and pandas), `plot` (also matplotlib), or a list of modules beside the standard ones.",
         "isolation",
     )
     state_dir: str = knob(
@@ -181,6 +183,25 @@ class Settings:
         "languages",
         default_text="`.state/toolchains` of the checkout, otherwise a folder of the user that runs the server",
     )
+    build_cache_bytes: int = knob(
+        GIB,
+        "bytes",
+        "What the builds kept for the next same job may take on disk, all together; 0: none are kept.",
+        "languages",
+        low=0,
+        high=1024 * GIB,
+    )
+    build_cache_entry_bytes: int = knob(
+        32 * MIB, "bytes", "Largest build that is kept, all its files together.", "languages", low=0, high=4 * GIB
+    )
+    build_cache_dir: str = knob(
+        "",
+        "path",
+        "Folder for builds, closed to all but the server's user.",
+        "languages",
+        default_text="`builds` in state_dir where that is set, otherwise `/var/cache/sandbox-runtime/builds` as root and "
+        "`~/.cache/sandbox-runtime/builds` as another user",
+    )
     languages_dir: str = knob(
         "",
         "path",
@@ -188,12 +209,24 @@ class Settings:
         "languages",
     )
 
+    dataset: DatasetConfig = field(default_factory=DatasetConfig)
+    """Of the configuration file that SANDBOX_CONFIG names; no setting, since it is more than a value."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
-    """Knob name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag"."""
+    """Knob name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag", "SANDBOX_CONFIG …"."""
 
     def __post_init__(self) -> None:
         for name, about in knobs().items():
             check(getattr(self, name), about, name, self.origin.get(name, "the call"))
+
+    @property
+    def builds_dir(self) -> str:
+        """Not with the rest of the state by default, because that lies in memory on most machines."""
+        if self.build_cache_dir:
+            return self.build_cache_dir
+        if self.state_dir != _state_dir():
+            return f"{self.state_dir}/builds"
+        cache = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
+        return str(cache / "sandbox-runtime" / "builds")
 
     @property
     def exposed(self) -> bool:

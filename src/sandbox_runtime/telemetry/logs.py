@@ -25,22 +25,22 @@ class Log(Protocol):
     def exception(self, event: str, **facts: object) -> None: ...
 
 
-def open_log(level: str = "info", form: str = "text", stream: TextIO | None = None) -> Log:
+def open_log(level: str = "info", form: str = "text", stream: TextIO | None = None, *, color: bool = False) -> Log:
     """A logger of its own. Lines below the level cost one call and no formatting."""
     logger = structlog.wrap_logger(
         structlog.PrintLogger(stream or sys.stderr),
-        processors=[*_shared(), *_rendering(form)],
+        processors=[*_shared(), *_rendering(form, color)],
         wrapper_class=structlog.make_filtering_bound_logger(_weight(level)),
         context_class=dict,
     )
     return cast(Log, logger)
 
 
-def server_log_config(level: str = "info", form: str = "text") -> dict[str, Any]:
+def server_log_config(level: str = "info", form: str = "text", *, color: bool = False) -> dict[str, Any]:
     """A logging.config dictionary that gives the web server's own lines the same shape."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
-        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(form)],
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(form, color)],
         "foreign_pre_chain": [*_shared(), _drop_colour],
     }
     return {
@@ -60,10 +60,10 @@ def _shared() -> list[Processor]:
     return [structlog.processors.add_log_level, structlog.processors.TimeStamper("iso", utc=True), _withhold]
 
 
-def _rendering(form: str) -> list[Processor]:
+def _rendering(form: str, color: bool) -> list[Processor]:
     if form == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    plain = structlog.dev.ConsoleRenderer(colors=color, exception_formatter=structlog.dev.plain_traceback)
     return [plain]
 
 
