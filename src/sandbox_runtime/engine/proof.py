@@ -7,28 +7,34 @@ of the platform proves nothing and is not remembered at all.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.languages import Language
+from sandbox_runtime.languages import Install, Language
 from sandbox_runtime.model import Blame, Ending, Job, JobResult, Limits, Outcome
 
 ASK_AGAIN_AFTER_S = 30.0
 
 Execute = Callable[[Language, Job, tuple[str, ...]], Awaitable[JobResult]]
 """Runs a job of a language in a box of its own, with these flags at the end of its compile command."""
+Version = Callable[[Language], Awaitable[str]]
+"""Asks the toolchain of a language; raises Unavailable where it gives no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """linked: which of the language's optional flags link here. reason tells what is wrong where enabled is False."""
+    """linked: which of the language's optional flags link here. version: what its toolchain says of itself. reason tells what is
+    wrong where enabled is False. pending: nobody knows yet."""
 
     language: str
     enabled: bool
     linked: tuple[str, ...] = ()
     reason: str = ""
+    version: str = ""
+    pending: bool = False
     at: float = 0.0
 
     @property
@@ -37,8 +43,9 @@ class Proof:
 
 
 class Prover:
-    def __init__(self, execute: Execute, limits: Limits) -> None:
+    def __init__(self, execute: Execute, version: Version, limits: Limits) -> None:
         self._execute = execute
+        self._version = version
         self._limits = limits
         self._proofs: dict[str, Proof] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -59,11 +66,18 @@ class Prover:
         """The optional flags of a language that works here; raises Unavailable for one that does not."""
         proof = self.known(language) or await self.prove(language)
         if not proof.enabled:
-            raise Unavailable(f"{language.title} does not work on this host: {proof.reason}. It needs {language.needs}")
+            raise Unavailable(f"{language.title} does not work on this host: {proof.reason}. {_advice(language)}")
         return proof.linked
 
-    async def prove_all(self, languages: Iterable[Language]) -> tuple[Proof, ...]:
-        return tuple([await self.prove(language) for language in languages])
+    async def prove_all(self, languages: Iterable[Language], within_s: float | None = None) -> tuple[Proof, ...]:
+        """One after another; those that were not reached in time are pending."""
+        proofs: dict[str, Proof] = {}
+        every = list(languages)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                for language in every:
+                    proofs[language.name] = await self.prove(language)
+        return tuple(proofs.get(language.name) or self.known(language) or _pending(language) for language in every)
 
     async def _ask(self, language: Language) -> Proof:
         """With all optional flags at once, which mostly works; otherwise with those that link one by one."""
@@ -72,7 +86,16 @@ class Prover:
         if reason and linked:
             linked = tuple([flag for flag in linked if not await self._check(language, (flag,))])
             reason = await self._check(language, linked)
-        return Proof(language.name, not reason, linked, reason, time.monotonic())
+        if reason:
+            return Proof(language.name, False, linked, language.install.unavailable or reason, at=time.monotonic())
+        return Proof(language.name, True, linked, version=await self._told_version(language), at=time.monotonic())
+
+    async def _told_version(self, language: Language) -> str:
+        """A toolchain that works and says nothing of its version is none the worse for it."""
+        try:
+            return await self._version(language)
+        except Unavailable:
+            return ""
 
     async def _check(self, language: Language, linked: tuple[str, ...]) -> str:
         """What is wrong, or an empty text."""
@@ -86,6 +109,16 @@ class Prover:
         if result.run is None or bytes(result.run.stdout) != check.stdout.encode():
             return "its check program did not echo its input"
         return ""
+
+
+def _pending(language: Language) -> Proof:
+    return Proof(language.name, False, reason="its check has not come to its end yet", pending=True)
+
+
+def _advice(language: Language) -> str:
+    install = language.install
+    by_command = "" if install.unavailable or install == Install() else f"; `sandbox languages install {language.name}` brings it"
+    return f"It needs {language.needs}{by_command}"
 
 
 def _told(outcome: Outcome) -> str:

@@ -4,8 +4,19 @@ Contract: pure. Reads its catalog of TOML files when asked to, starts no process
 language; an operator's folder adds to the built-in ones or replaces them by name.
 """
 
-from sandbox_runtime.languages.catalog import Catalog, load_catalog
+from sandbox_runtime.languages.catalog import Catalog, assets_folder, load_catalog
 from sandbox_runtime.languages.language import Check, Install, Language, Recipe
 from sandbox_runtime.languages.planning import Toolchain, plan, version_step
 
-__all__ = ["Catalog", "Check", "Install", "Language", "Recipe", "Toolchain", "load_catalog", "plan", "version_step"]
+__all__ = [
+    "Catalog",
+    "Check",
+    "Install",
+    "Language",
+    "Recipe",
+    "Toolchain",
+    "assets_folder",
+    "load_catalog",
+    "plan",
+    "version_step",
+]

@@ -46,8 +46,18 @@ def load_catalog(folder: str = "") -> Catalog:
     return Catalog(languages)
 
 
+def assets_folder(language: Language) -> str:
+    """Where the files lie that belong to a row; there need be none."""
+    beside = Path(language.origin).parent if "/" in language.origin else Path(str(_rows()))
+    return str(beside / "assets" / language.name)
+
+
+def _rows() -> Traversable:
+    return resources.files(__package__).joinpath("catalog")
+
+
 def _built_in() -> Iterator[Language]:
-    rows = resources.files(__package__).joinpath("catalog")
+    rows = _rows()
     for entry in sorted(rows.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
             yield read_language(entry.read_text(encoding="utf-8"), entry.name, _assets_beside(rows))

@@ -42,10 +42,12 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """Where the toolchain comes from. folder is its place below the folder of toolchains, which several languages may share;
-    megabytes is for orientation; unavailable says why there is no route at all."""
+    """Where the toolchain comes from. apt_unless names programs that make the system packages superfluous where all of them are
+    there; folder is its place below the folder of toolchains, which several languages may share; megabytes is for orientation;
+    unavailable says why there is no route at all."""
 
     apt: tuple[str, ...] = ()
+    apt_unless: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
     maven: tuple[str, ...] = ()

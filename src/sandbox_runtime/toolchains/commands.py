@@ -1,0 +1,72 @@
+"""Commands of an installation: bounded in time, quiet unless they fail."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import Unavailable
+
+_TOLD_LINES, _TOLD_CHARACTERS = 6, 600
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One command: env is added to our own, cwd None is the folder we are in."""
+
+    argv: tuple[str, ...]
+    cwd: str | None = None
+    env: tuple[tuple[str, str], ...] = ()
+
+
+def perform(task: Task, within_s: float) -> str:
+    """What it printed. Raises Unavailable with the end of that where it fails or takes too long; its children end with it."""
+    try:
+        process = subprocess.Popen(
+            task.argv,
+            cwd=task.cwd,
+            env={**os.environ, **dict(task.env)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            umask=0o022,
+        )
+    except OSError as error:
+        raise Unavailable(f"{task.argv[0]} cannot be started: {error.strerror}") from error
+    return _ended(process, task, within_s)
+
+
+def _ended(process: subprocess.Popen[bytes], task: Task, within_s: float) -> str:
+    try:
+        printed, _ = process.communicate(timeout=within_s)
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"`{shown(task.argv)}` took longer than {within_s:g} s") from error
+    finally:
+        # Also on an interrupt: a package client must not go on behind our back.
+        if process.returncode is None:
+            _kill(process)
+    text = printed.decode(errors="replace")
+    if process.returncode:
+        raise Unavailable(f"`{shown(task.argv)}` failed with {process.returncode}: {_end_of(text)}")
+    return text
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def shown(argv: Sequence[str], most: int = 120) -> str:
+    text = " ".join(argv)
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _end_of(text: str) -> str:
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return " / ".join(lines[-_TOLD_LINES:])[-_TOLD_CHARACTERS:] or "it printed nothing"

@@ -1,0 +1,143 @@
+"""From rows to toolchains on disk.
+
+System packages come first, for all languages in one transaction: the package manager's own overhead is paid once. Where that
+fails, each language is tried by itself, so that one name this machine does not know costs no other language. Then, language by
+language, the other clients and the row's own commands fill its folder. One installation at a time holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from sandbox_runtime.errors import InvalidRequest, Unavailable
+from sandbox_runtime.languages import Language
+from sandbox_runtime.toolchains import apt, stamps
+from sandbox_runtime.toolchains.clients import tasks
+from sandbox_runtime.toolchains.commands import perform, shown
+
+TASK_WITHIN_S = 1800.0
+LOCK_WITHIN_S = 3600.0
+_LOCK_ASKED_EVERY_S = 0.5
+
+Tell = Callable[[str], None]
+"""Given a line of progress."""
+
+
+class State(StrEnum):
+    installed = "installed"
+    present = "present"
+    failed = "failed"
+    unavailable = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    language: str
+    state: State
+    reason: str = ""
+    wall_s: float = 0.0
+
+
+class Installer:
+    """root: the folder of toolchains; python: the guest's interpreter; assets: where the files of a row lie."""
+
+    def __init__(self, root: Path, python: str, assets: Callable[[Language], str], tell: Tell) -> None:
+        self._root = root
+        self._python = python
+        self._assets = assets
+        self._tell = tell
+
+    def install(self, languages: Sequence[Language], *, again: bool = False) -> list[Report]:
+        """again: also what stands already."""
+        with self._lock():
+            possible = [language for language in languages if not language.install.unavailable]
+            failures = self._system_packages(possible)
+            return [self._report(language, failures.get(language.name, ""), again) for language in languages]
+
+    def _system_packages(self, languages: Sequence[Language]) -> dict[str, str]:
+        """Which languages lack theirs in the end, and why."""
+        wanting = {language.name: apt.missing(apt.wanted(language)) for language in languages}
+        packages = list(dict.fromkeys(name for names in wanting.values() for name in names))
+        if not packages:
+            return {}
+        self._tell(f"system packages for {', '.join(name for name in wanting if wanting[name])}: {' '.join(packages)}")
+        try:
+            self._update()
+            apt.install(packages)
+        except Unavailable as error:
+            self._tell(f"not all at once ({error}); trying language by language")
+            return {name: reason for name, names in wanting.items() if (reason := self._by_itself(names))}
+        return {}
+
+    def _update(self) -> None:
+        """Old package lists may do; the installation tells."""
+        try:
+            apt.update()
+        except Unavailable as error:
+            self._tell(f"package lists: {error}")
+
+    def _by_itself(self, packages: Sequence[str]) -> str:
+        try:
+            if left := apt.missing(packages):
+                apt.install(left)
+        except Unavailable as error:
+            return str(error)
+        return ""
+
+    def _report(self, language: Language, failure: str, again: bool) -> Report:
+        if language.install.unavailable:
+            return Report(language.name, State.unavailable, language.install.unavailable)
+        if failure:
+            return Report(language.name, State.failed, failure)
+        if stamps.stands(self._root, language) and not again:
+            return Report(language.name, State.present)
+        began = time.monotonic()
+        try:
+            self._fill(language)
+        except Unavailable as error:
+            self._tell(f"{language.name}: {error}")
+            return Report(language.name, State.failed, str(error), time.monotonic() - began)
+        return Report(language.name, State.installed, "", time.monotonic() - began)
+
+    def _fill(self, language: Language) -> None:
+        stamps.unstamp(self._root, language)
+        folder = self._root / language.install.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for task in tasks(language, self._root, self._python, self._assets(language)):
+            self._tell(f"{language.name}: {shown(task.argv)}")
+            perform(task, TASK_WITHIN_S)
+        stamps.stamp(self._root, language)
+
+    @contextlib.contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Boxes run as users of their own and must be able to read what is made here, whatever the operator's umask."""
+        mask = os.umask(0o022)
+        try:
+            self._root.mkdir(parents=True, exist_ok=True)
+            with open(self._root / ".lock", "w") as file:
+                self._wait_for(file.fileno())
+                yield
+        except PermissionError as error:
+            raise InvalidRequest(
+                f"cannot write to toolchains_dir {self._root}: {error.strerror}; set it to a folder of yours"
+            ) from error
+        finally:
+            os.umask(mask)
+
+    def _wait_for(self, descriptor: int) -> None:
+        deadline = time.monotonic() + LOCK_WITHIN_S
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise Unavailable(f"another installation has held {self._root} for {LOCK_WITHIN_S:g} s") from None
+                time.sleep(_LOCK_ASKED_EVERY_S)
