@@ -1,0 +1,150 @@
+"""A kernel that is up: a box in which the driver runs, and what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import functools
+import json
+import time
+from importlib import resources
+
+from sandbox_runtime.engine.notebook.kept import Lines
+from sandbox_runtime.engine.notebook.transcript import Transcript, parse
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.isolation.port import Box, Running
+from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
+from sandbox_runtime.model.notebook import LONGEST_CELL_S, Notebook
+from sandbox_runtime.workspace import stage
+
+START_WITHIN_S = 60.0
+END_WITHIN_S = 30.0
+STANDS_READY_S = 6 * 3600.0
+"""How long a kernel may wait for its notebook."""
+SAYS_SO = "ended by the wall time limit of the notebook (total_timeout)"
+_LINE_OVERHEAD_BYTES = 64 * 1024
+_PLACES = ("run", "tmp")
+"""Of a box's writable folders, those in which the driver may lie, the first that is there."""
+
+
+class DidNotStart(Exception):
+    """The guest's own limits kept its kernel from starting."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome
+
+
+class LiveKernel:
+    """limits: those of the command, as they were when it began. Whoever has it owes `close`."""
+
+    def __init__(self, box: Box, limits: Limits, keep_bytes: int) -> None:
+        self.box = box
+        self.limits = limits
+        self._keep_bytes = keep_bytes
+        self._lines = Lines(keep_bytes + _LINE_OVERHEAD_BYTES)
+        self._loop = asyncio.get_running_loop()
+        self._ready: asyncio.Future[str] = self._loop.create_future()
+        self._transcript: Transcript | None = None
+        self._running: Running | None = None
+        self._ended: asyncio.Task[Outcome] | None = None
+        self.since_s = time.monotonic()
+
+    async def start(self, python: str) -> None:
+        """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where its limits are too small."""
+        driver = _driver_path(self.box)
+        stage(self.box, (File(driver, _driver_source()),))
+        limits = self.limits.replace(wall_s=min(STANDS_READY_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
+        self._running = await self.box.start(Command((python, driver), limits=limits), sink=self._hear, interactive=True)
+        self._ended = asyncio.ensure_future(self._running.wait())
+        await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
+        if self._ready.done():
+            if reason := self._ready.result():
+                raise Unavailable(reason)
+        elif self._ended.done():
+            raise _failure_to_start(self._ended.result())
+        else:
+            raise PlatformFault(f"no kernel came up within {START_WITHIN_S:g} s")
+
+    @property
+    def alive(self) -> bool:
+        return self._ended is not None and not self._ended.done()
+
+    @property
+    def stale(self) -> bool:
+        return time.monotonic() - self.since_s > STANDS_READY_S
+
+    async def perform(self, notebook: Notebook, *, gently: bool) -> tuple[Outcome, Transcript]:
+        """Run the cells. The kernel is gone afterwards, whatever happened."""
+        assert self._running is not None and self._ended is not None
+        self._transcript = Transcript(len(notebook.cells), notebook.cell_wall_s, self._keep_bytes)
+        began = time.monotonic()
+        if self.alive:
+            self._running.feed(_orders(notebook, gently=gently))
+            self._running.end_input()
+        outcome, late = await self._end(notebook.limits.wall_s)
+        if late:
+            outcome = dataclasses.replace(outcome, ending=Ending.timed_out, message=SAYS_SO)
+        usage = dataclasses.replace(outcome.usage, wall_s=time.monotonic() - began)
+        return dataclasses.replace(outcome, usage=usage), self._transcript
+
+    async def _end(self, wall_s: float) -> tuple[Outcome, bool]:
+        """The outcome, and whether time was up before it came."""
+        assert self._running is not None and self._ended is not None
+        done, _ = await asyncio.wait((self._ended,), timeout=wall_s)
+        if done:
+            return self._ended.result(), False
+        self._running.cancel()
+        done, _ = await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
+        if not done:
+            raise PlatformFault("the box of a notebook did not end in time")
+        outcome = self._ended.result()
+        return outcome, outcome.ending is Ending.cancelled
+
+    async def close(self) -> None:
+        """What remains of its task; the box is for whoever opened it to close."""
+        if self._running is not None:
+            self._running.cancel()
+        if self._ended is not None:
+            await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
+
+    def _hear(self, name: str, piece: bytes) -> None:
+        if name != "stdout":
+            return
+        for line in self._lines.split(piece):
+            if self._transcript is not None:
+                self._transcript.hear(line)
+            elif not self._ready.done():
+                self._hear_first(line)
+
+    def _hear_first(self, line: bytes) -> None:
+        """No cell has run yet, so this is the driver's own word."""
+        event = parse(line) or {}
+        if event.get("event") == "ready":
+            self._ready.set_result("")
+        elif event.get("event") == "unavailable":
+            self._ready.set_result(str(event.get("text")))
+
+
+def _orders(notebook: Notebook, *, gently: bool) -> bytes:
+    wall_s = notebook.cell_wall_s or 0
+    cells = [{"do": "execute", "cell": at, "code": code, "wall_s": wall_s} for at, code in enumerate(notebook.cells)]
+    return "".join(f"{json.dumps(order)}\n" for order in [*cells, {"do": "shutdown", "gently": gently}]).encode()
+
+
+def _driver_path(box: Box) -> str:
+    folders = {place: folder for folder, place in box.writable.items()}
+    return f"{next(folders[place] for place in _PLACES if place in folders)}/notebook/driver.py"
+
+
+@functools.cache
+def _driver_source() -> bytes:
+    return resources.files(__package__).joinpath("driver.py").read_bytes()
+
+
+def _failure_to_start(outcome: Outcome) -> Exception:
+    if outcome.ending in (Ending.out_of_memory, Ending.process_limit, Ending.disk_limit):
+        message = f"{outcome.message} before the kernel was up; give the notebook more"
+        return DidNotStart(dataclasses.replace(outcome, message=message))
+    last = (outcome.message or outcome.stderr.text).strip().splitlines()
+    return PlatformFault(f"the kernel did not start: {last[-1][:300] if last else outcome.ending}")

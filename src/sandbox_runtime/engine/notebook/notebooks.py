@@ -1,0 +1,143 @@
+"""Notebooks in, results out.
+
+The way of a run: check bounds, wait for a place, take a kernel that is up or start one, bring the files in, run the cells, fetch,
+close the box, leave the place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Self
+
+from sandbox_runtime.engine.admission import Admission
+from sandbox_runtime.engine.allowance import Allowance
+from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
+from sandbox_runtime.engine.notebook.shelf import KernelShelf
+from sandbox_runtime.engine.pool import BoxPool
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.model import Blame, Job, Limits, Policy
+from sandbox_runtime.model.notebook import Notebook, NotebookResult
+from sandbox_runtime.telemetry import Log, Metrics
+from sandbox_runtime.workspace import fetch, place, stage
+
+NAME = "notebook"
+_ATTEMPTS = 2
+
+
+class Notebooks:
+    """policy: of the boxes, which have the kernel's modules loaded; ready: how many kernels to keep up once notebooks are in use;
+    keep_bytes: what is kept of each output stream of a cell, and of all else that the cells show."""
+
+    def __init__(
+        self,
+        *,
+        pool: BoxPool,
+        admission: Admission,
+        allowance: Allowance,
+        python: str,
+        policy: Policy,
+        ready: int,
+        keep_bytes: int,
+        metrics: Metrics,
+        log: Log,
+    ) -> None:
+        self._pool = pool
+        self._admission = admission
+        self._allowance = allowance
+        self._python = python
+        self._policy = policy
+        self._keep_bytes = keep_bytes
+        self._metrics = metrics
+        self._log = log
+        self._usual = allowance.default.replace(memory_bytes=allowance.most_memory_bytes)
+        self._shelf = KernelShelf(ready, lambda: self._start(self._usual), self._close, log)
+
+    async def __aenter__(self) -> Self:
+        await self._shelf.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._shelf.__aexit__(*error)
+
+    @property
+    def idle(self) -> int:
+        """Kernels that wait ready."""
+        return self._shelf.idle
+
+    async def run(self, notebook: Notebook) -> NotebookResult:
+        self._check(notebook)
+        entered = await self._admission.enter()
+        try:
+            for left in reversed(range(_ATTEMPTS)):
+                result = await self._attempt(notebook, last=not left)
+                if result is not None:
+                    return result
+            raise AssertionError("the last attempt gives a result or raises")
+        finally:
+            self._shelf.used()
+            self._admission.leave(entered)
+
+    def _check(self, notebook: Notebook) -> None:
+        """The bounds of a job hold for a notebook, whose cells together are its code."""
+        code = "\n".join(notebook.cells)
+        limits = notebook.limits
+        self._allowance.check(Job(NAME, code, None, notebook.files, notebook.fetch, limits, limits))
+
+    async def _attempt(self, notebook: Notebook, *, last: bool) -> NotebookResult | None:
+        """None when the platform failed before a cell had ended, and there is another attempt to make."""
+        try:
+            kernel = await self._kernel_for(notebook.limits)
+        except DidNotStart as failure:
+            return NotebookResult(failure.outcome, (), complete=False)
+        except PlatformFault as fault:
+            self._broken(str(fault))
+            if last:
+                raise
+            return None
+        try:
+            result, untouched = await self._perform(kernel, notebook)
+        finally:
+            await self._close(kernel)
+        if result.driver.blame is not Blame.platform:
+            return result
+        self._broken(result.driver.message)
+        return None if untouched and not last else result
+
+    def _broken(self, reason: str) -> None:
+        self._pool.distrust(self._policy)
+        self._log.warning("the box of a notebook broke", reason=reason)
+
+    async def _kernel_for(self, limits: Limits) -> LiveKernel:
+        """Those that wait have the usual limits; what asks for others is started with them."""
+        ready = self._shelf.take() if limits.replace(wall_s=self._usual.wall_s) == self._usual else None
+        return ready or await self._start(limits)
+
+    async def _start(self, limits: Limits) -> LiveKernel:
+        box = await self._pool.take(self._policy)
+        kernel = LiveKernel(box, limits, self._keep_bytes)
+        try:
+            await kernel.start(self._python)
+        except BaseException:
+            await self._close(kernel)
+            raise
+        return kernel
+
+    async def _close(self, kernel: LiveKernel) -> None:
+        """A caller that is cancelled meanwhile leaves the closing of the box to the pool."""
+        try:
+            await self._pool.discard(self._policy, kernel.box)
+        finally:
+            await asyncio.shield(kernel.close())
+
+    async def _perform(self, kernel: LiveKernel, notebook: Notebook) -> tuple[NotebookResult, bool]:
+        """The names to fetch are checked first: a request that cannot be answered is not run."""
+        for name in notebook.fetch:
+            place(kernel.box, name)
+        stage(kernel.box, notebook.files)
+        outcome, transcript = await kernel.perform(notebook, gently=bool(notebook.fetch))
+        self._metrics.command_ended(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)
+        cells, complete = transcript.results(), transcript.complete
+        if not notebook.fetch:
+            return NotebookResult(outcome, cells, complete), not transcript.begun
+        fetched = fetch(kernel.box, notebook.fetch, self._allowance.quotas)
+        return NotebookResult(outcome, cells, complete, fetched.files, fetched.skipped), not transcript.begun

@@ -1,0 +1,172 @@
+"""From the driver's events to the results of cells.
+
+The events come out of the box, so they are no more to be trusted than any other output of a program: each is checked, what makes
+no sense is left out, and there is a bound to all that is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox_runtime.engine.notebook.kept import KeptText
+from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
+
+MAX_DISPLAYS = 10_000
+MAX_ERRORS = 1_000
+MAX_TRACEBACK_LINES = 1_000
+MAX_DEPTH = 32
+
+Event = Mapping[str, Any]
+
+
+def parse(line: bytes) -> Event | None:
+    """An event, or None for what is none."""
+    try:
+        event = json.loads(line, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+class _Cell:
+    def __init__(self, keep_bytes: int) -> None:
+        self.streams = {"stdout": KeptText(keep_bytes), "stderr": KeptText(keep_bytes)}
+        self.displays: list[Mapping[str, Any]] = []
+        self.errors: list[CellError] = []
+        self.dropped = 0
+        self.ending: CellEnding | None = None
+
+    def result(self) -> CellResult:
+        assert self.ending is not None
+        return CellResult(
+            ending=self.ending,
+            stdout=self.streams["stdout"].output(),
+            stderr=self.streams["stderr"].output(),
+            displays=tuple(self.displays),
+            errors=tuple(self.errors),
+            dropped_displays=self.dropped,
+        )
+
+
+class Transcript:
+    """Of one notebook. keep_bytes: for each stream of a cell, and for all displays and errors together."""
+
+    def __init__(self, cells: int, cell_wall_s: float | None, keep_bytes: int) -> None:
+        self._cells = [_Cell(keep_bytes) for _ in range(cells)]
+        self._cell_wall_s = cell_wall_s
+        self._room = keep_bytes
+        self._displays = self._errors = 0
+        self._hearers: Mapping[str, Callable[[_Cell, Event, int], None]] = {
+            "stream": self._stream,
+            "display": self._display,
+            "error": self._error,
+            "dropped": self._dropped,
+            "done": self._done,
+        }
+
+    @property
+    def complete(self) -> bool:
+        return all(cell.ending is not None for cell in self._cells)
+
+    @property
+    def begun(self) -> bool:
+        return any(cell.ending is not None for cell in self._cells)
+
+    def results(self) -> tuple[CellResult, ...]:
+        """Of the cells that ended."""
+        return tuple(cell.result() for cell in self._cells if cell.ending is not None)
+
+    def hear(self, line: bytes) -> None:
+        event = parse(line)
+        if event is None:
+            return
+        number, kind = event.get("cell"), event.get("event")
+        if isinstance(number, int) and 0 <= number < len(self._cells) and isinstance(kind, str) and kind in self._hearers:
+            self._hearers[kind](self._cells[number], event, len(line))
+
+    def _stream(self, cell: _Cell, event: Event, _size: int) -> None:
+        name, text = event.get("name"), event.get("text")
+        if isinstance(name, str) and isinstance(text, str) and name in cell.streams:
+            cell.streams[name].add(whole(text).encode())
+
+    def _display(self, cell: _Cell, event: Event, size: int) -> None:
+        data = event.get("data")
+        if not isinstance(data, dict):
+            return
+        if self._displays >= MAX_DISPLAYS or size > self._room or not _is_shallow(data, MAX_DEPTH):
+            cell.dropped += 1
+            return
+        self._displays += 1
+        self._room -= size
+        cell.displays.append(_clean(data))
+
+    def _error(self, cell: _Cell, event: Event, size: int) -> None:
+        name, text, lines = event.get("ename"), event.get("evalue"), event.get("traceback")
+        if not (isinstance(name, str) and isinstance(text, str) and isinstance(lines, list)):
+            return
+        if self._errors >= MAX_ERRORS:
+            return
+        self._errors += 1
+        if size > self._room:
+            name, text, lines, size = name[:100], f"{text[:100]}… (too long to be told)", [], 0
+        self._room -= size
+        told = tuple(whole(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
+        cell.errors.append(CellError(whole(name), whole(text), told))
+
+    def _dropped(self, cell: _Cell, _event: Event, _size: int) -> None:
+        cell.dropped += 1
+
+    def _done(self, cell: _Cell, event: Event, _size: int) -> None:
+        how = event.get("how")
+        if cell.ending is None and isinstance(how, str) and how in CellEnding.__members__:
+            cell.ending = CellEnding(how)
+            told = self._told(cell.ending, event)
+            if told is not None:
+                cell.errors.append(told)
+
+    def _told(self, ending: CellEnding, event: Event) -> CellError | None:
+        """What of a cell's end its own exceptions do not say."""
+        after = f"after {self._cell_wall_s:g} s (cell_timeout)" if self._cell_wall_s is not None else "by the driver"
+        match ending:
+            case CellEnding.timed_out:
+                return CellError("CellTimeoutError", f"the cell was interrupted {after}")
+            case CellEnding.killed:
+                return CellError("CellTimeoutError", f"the cell was interrupted {after} and did not stop; its kernel was killed")
+            case CellEnding.died:
+                return CellError("DeadKernelError", f"the kernel died while it ran this cell: {_how_it_died(event)}")
+            case CellEnding.not_run:
+                return CellError("DeadKernelError", "the cell was not run: the kernel had ended before")
+            case _:
+                return None
+
+
+def _how_it_died(event: Event) -> str:
+    number, code = event.get("signal"), event.get("code")
+    if isinstance(number, int):
+        return f"it was ended by signal {number}"
+    return f"it exited with status {code}" if isinstance(code, int) else "it is not known how"
+
+
+def whole(text: str) -> str:
+    """Without halves of characters, which no encoding can carry."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_shallow(value: object, depth: int) -> bool:
+    if isinstance(value, dict | list):
+        inner = value.values() if isinstance(value, dict) else value
+        return depth > 0 and all(_is_shallow(one, depth - 1) for one in inner)
+    return True
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, dict):
+        return {whole(name): _clean(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_clean(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
