@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
-from sandbox_runtime.engine import Admission, Allowance, BoxPool, Engine
+from sandbox_runtime.engine import Admission, Allowance, BoxPool, Builds, Engine, Execution, Identity, Turns, Ways, open_builds
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
@@ -49,7 +49,7 @@ class Platform:
 async def open_platform(settings: Settings, *, opening: Opening | None = None, ahead: bool = True) -> AsyncIterator[Platform]:
     """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
     a process that runs one job and ends."""
-    log = open_log(settings.log_level, settings.log_format)
+    log = open_log(settings.log_level, settings.log_format, color=settings.log_color)
     metrics = Metrics()
     catalog = load_catalog(settings.languages_dir)
     allowance = allowance_of(settings)
@@ -59,20 +59,37 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
         floors = _floors(settings, policies) if ahead else {}
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
             _watch(metrics, pool, admission)
+            execution = _execution(settings, pool, policies, allowance, metrics, log)
             async with Engine(
-                pool=pool,
+                execution=execution,
                 admission=admission,
                 catalog=catalog,
                 allowance=allowance,
-                python=settings.guest_python,
-                toolchains=settings.toolchains_dir,
-                preset=preset_of(settings)[0],
-                policies=policies,
-                metrics=metrics,
+                builds=_builds(settings, backend, metrics, log),
                 log=log,
                 prove_ahead=ahead,
             ) as engine:
                 yield Platform(settings, backend, engine, pool, admission, catalog, allowance, metrics, log)
+
+
+def _execution(
+    settings: Settings, pool: BoxPool, policies: Mapping[str, Policy], allowance: Allowance, metrics: Metrics, log: Log
+) -> Execution:
+    ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+    turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
+    return Execution(pool, ways, allowance.quotas, turns, metrics, log)
+
+
+def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) -> Builds | None:
+    return open_builds(
+        settings.builds_dir,
+        settings.build_cache_bytes,
+        settings.build_cache_entry_bytes,
+        identity=Identity(settings.guest_python, settings.toolchains_dir),
+        layers=backend.layers(),
+        metrics=metrics,
+        log=log,
+    )
 
 
 def version() -> str:

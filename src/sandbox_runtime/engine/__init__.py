@@ -1,14 +1,30 @@
 """Runs a job in a box: stage, compile, run, fetch, close.
 
-Contract: Engine.run(job) returns a JobResult for whatever the program did, and raises only for a request that cannot be
-served or a fault of this platform. The box is closed before the result is given. Bounded in every direction: how many run at
-once, how many wait, how long they wait, how much comes in and goes out. Knows no door.
+Contract: Engine.run(job) and Engine.run_many(job, inputs) return a result for whatever the program did, and raises only for a
+request that cannot be served or a fault of this platform. The box is closed before the result is given. Bounded in every
+direction: how many run at once, how many wait, how long they wait, how much comes in and goes out. Knows no door.
 """
 
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.allowance import Allowance
+from sandbox_runtime.engine.builds import Builds, open_builds
+from sandbox_runtime.engine.builds.identity import Identity
 from sandbox_runtime.engine.engine import Engine
+from sandbox_runtime.engine.execution import Execution, Ways
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof
+from sandbox_runtime.engine.turns import Turns
 
-__all__ = ["Admission", "Allowance", "BoxPool", "Engine", "Proof"]
+__all__ = [
+    "Admission",
+    "Allowance",
+    "BoxPool",
+    "Builds",
+    "Engine",
+    "Execution",
+    "Identity",
+    "Proof",
+    "Turns",
+    "Ways",
+    "open_builds",
+]

@@ -46,6 +46,13 @@ class Admission:
         self._metrics.waited(given - now)
         return given
 
+    def enter_if_free(self) -> float | None:
+        """The moment in which a place was given, or None where there is none that nobody waits for."""
+        if self.busy >= self._places or self._waiting:
+            return None
+        self.busy += 1
+        return asyncio.get_running_loop().time()
+
     def leave(self, entered: float) -> None:
         """entered is what enter returned."""
         held_s = asyncio.get_running_loop().time() - entered

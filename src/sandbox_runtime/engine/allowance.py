@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
@@ -9,6 +10,7 @@ from sandbox_runtime.model import Job, Limits
 from sandbox_runtime.model.limits import GIB
 from sandbox_runtime.workspace import Quotas
 
+MOST_INPUTS = 10_000
 _LARGEST_CHARACTER_BYTES = 4
 _OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "cpu_cores")
 """Limits that a request may lower but not raise: what the operator set is what the machine can give."""
@@ -30,6 +32,15 @@ class Allowance:
         return self.default.replace(
             wall_s=min(_CHECK_WALL_S, self.longest_wall_s), memory_bytes=min(_CHECK_MEMORY_BYTES, self.most_memory_bytes)
         )
+
+    def check_inputs(self, stdins: Sequence[bytes | None]) -> None:
+        """Of one job that is run with many."""
+        if not 1 <= len(stdins) <= MOST_INPUTS:
+            raise InvalidRequest(f"a job may have 1 to {MOST_INPUTS} inputs, not {len(stdins)}")
+        for number, stdin in enumerate(stdins):
+            if stdin is not None and len(stdin) > self.max_stdin_bytes:
+                told = f"input {number} has {len(stdin)} bytes; at most {self.max_stdin_bytes} are allowed"
+                raise InvalidRequest(told)
 
     def check(self, job: Job) -> None:
         """Whether the job is within bounds; raises InvalidRequest. Whether its names can be placed is known once there is a

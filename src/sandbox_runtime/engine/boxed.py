@@ -3,42 +3,62 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox_runtime.engine.turns import Turns
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe
-from sandbox_runtime.model import Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
+from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
 from sandbox_runtime.telemetry import Metrics
-from sandbox_runtime.workspace import Quotas, fetch, link, place, stage
+from sandbox_runtime.workspace import Collected, Quotas, collect, fetch, link, place, stage
 
 GRACE_S = 30.0
 """How much longer than its wall limit we wait for a command whose box does not answer, before the fault is called ours."""
+
+Keep = Callable[[Outcome, Collected], None]
+"""Given what a compile step that succeeded left, before anything else is started in its box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job of a language. linked: flags at the end of its compile command; sink: given the output of the run step; build: made
+    before, so that there is nothing to compile; keep: told of the build, of which no more than keep_quotas is read; only_build:
+    nothing is run."""
+
+    language: Language
+    job: Job
+    linked: tuple[str, ...] = ()
+    sink: Sink | None = None
+    build: Build | None = None
+    keep: Keep | None = None
+    keep_quotas: Quotas | None = None
+    only_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BoxedRun:
     box: Box
-    language: Language
+    task: Task
     plan: Plan
-    job: Job
     quotas: Quotas
     metrics: Metrics
-    sink: Sink | None = None
+    turns: Turns
 
     async def perform(self) -> JobResult:
         """The names to fetch are checked first: a request that cannot be answered is not run."""
-        for name in self.job.fetch:
+        wanted = self.task.job.fetch
+        for name in wanted:
             place(self.box, name)
         if self.plan.refused:
             return self._refused()
-        stage(self.box, self.plan.files)
-        link(self.box, self.plan.links)
+        self._stage()
         compiled = await self._compile()
-        ran = await self._run() if compiled is None or compiled.ok else None
-        if not self.job.fetch:
+        ran = None if self.task.only_build or (compiled is not None and not compiled.ok) else await self._run()
+        if not wanted:
             return JobResult(compiled, ran)
-        fetched = fetch(self.box, self.job.fetch, self.quotas)
+        fetched = fetch(self.box, wanted, self.quotas)
         return JobResult(compiled, ran, fetched.files, fetched.skipped)
 
     def _refused(self) -> JobResult:
@@ -46,26 +66,46 @@ class BoxedRun:
         told = Outcome(Ending.not_started, exit_code=1, message=self.plan.refused, isolation=self.box.backend)
         return JobResult(told, None) if self.plan.compile else JobResult(None, told)
 
+    def _stage(self) -> None:
+        build = self.task.build
+        stage(self.box, self.plan.files if build is None else (*self.plan.files, *build.files))
+        if self.plan.links:
+            link(self.box, self.plan.links)
+
     async def _compile(self) -> Outcome | None:
-        if self.plan.compile is None or self.language.compile is None:
+        task = self.task
+        if task.build is not None:
+            return task.build.outcome
+        if self.plan.compile is None or task.language.compile is None:
             return None
-        return await self._take(self.plan.compile, self.language.compile, "compile", self.job.compile_limits, None, None)
+        outcome = await self._take(self.plan.compile, task.language.compile, "compile", task.job.compile_limits, None, None)
+        if task.keep is not None and outcome.ok:
+            task.keep(outcome, collect(self.box, self.plan.files, self.plan.links, task.keep_quotas or self.quotas))
+        return outcome
 
     async def _run(self) -> Outcome:
-        return await self._take(self.plan.run, self.language.run, "run", self.job.run_limits, self.job.stdin, self.sink)
+        task = self.task
+        return await self._take(self.plan.run, task.language.run, "run", task.job.run_limits, task.job.stdin, task.sink)
 
     async def _take(
         self, step: Step, recipe: Recipe, name: str, limits: Limits, stdin: bytes | None, sink: Sink | None
     ) -> Outcome:
         limits = raised(limits, recipe) if recipe.at_least else limits
         command = Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
+        if recipe.together:
+            async with self.turns.turn(self.task.language.name, name, recipe.together):
+                outcome = await self._bounded(command, sink)
+        else:
+            outcome = await self._bounded(command, sink)
+        self.metrics.command_ended(self.task.language.name, name, outcome.ending, outcome.blame, outcome.usage.wall_s)
+        return outcome
+
+    async def _bounded(self, command: Command, sink: Sink | None) -> Outcome:
         try:
-            async with asyncio.timeout(limits.wall_s + GRACE_S):
-                outcome = await self.box.run(command, sink=sink)
+            async with asyncio.timeout(command.limits.wall_s + GRACE_S):
+                return await self.box.run(command, sink=sink)
         except TimeoutError as error:
             raise PlatformFault("the box did not answer in time") from error
-        self.metrics.command_ended(self.language.name, name, outcome.ending, outcome.blame, outcome.usage.wall_s)
-        return outcome
 
 
 def raised(limits: Limits, recipe: Recipe) -> Limits:

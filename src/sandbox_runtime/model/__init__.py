@@ -4,6 +4,7 @@ Contract: a value that exists is valid. Whatever is out of bounds raises Invalid
 what to do instead.
 """
 
+from sandbox_runtime.model.build import Build, ManyResult
 from sandbox_runtime.model.command import Command
 from sandbox_runtime.model.job import File, Job, JobResult
 from sandbox_runtime.model.limits import Limits
@@ -13,6 +14,7 @@ from sandbox_runtime.model.policy import Layer, LayerReport, LayerState, Network
 
 __all__ = [
     "Blame",
+    "Build",
     "Command",
     "Ending",
     "File",
@@ -22,6 +24,7 @@ __all__ = [
     "LayerReport",
     "LayerState",
     "Limits",
+    "ManyResult",
     "Network",
     "Outcome",
     "Output",

@@ -107,6 +107,8 @@ class Outcome:
     message: str = ""
     isolation: str = ""
     """Which backend ran it, and where layers were off, which: "namespaces", "none: no isolation", …"""
+    cached: bool = False
+    """The step was not taken this time: this is what came of it when it was, with what it used then."""
 
     @property
     def blame(self) -> Blame:

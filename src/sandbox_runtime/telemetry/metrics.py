@@ -26,6 +26,7 @@ class Metrics:
         )
         self._rejections = Counter("sandbox_rejections", "Requests refused because of load", ["reason"], registry=registry)
         self._boxes = Counter("sandbox_boxes_taken", "Boxes taken, ready or opened on demand", ["how"], registry=registry)
+        self._builds = Counter("sandbox_builds_looked_for", "Compile steps looked for in the cache", ["how"], registry=registry)
         self._faults = Counter("sandbox_platform_faults", "Faults of this platform", ["where"], registry=registry)
 
     def command_ended(self, language: str, step: str, ending: str, blame: str, wall_s: float) -> None:
@@ -40,6 +41,9 @@ class Metrics:
 
     def box_taken(self, how: str) -> None:
         self._boxes.labels(how).inc()
+
+    def build_looked_for(self, how: str) -> None:
+        self._builds.labels(how).inc()
 
     def fault(self, where: str) -> None:
         self._faults.labels(where).inc()

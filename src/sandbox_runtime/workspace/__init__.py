@@ -10,4 +10,4 @@ from sandbox_runtime.workspace.collecting import Collected, collect
 from sandbox_runtime.workspace.fetching import Fetched, fetch
 from sandbox_runtime.workspace.staging import link, stage
 
-__all__ = ["Area", "Fetched", "Quotas", "fetch", "link", "place", "stage"]
+__all__ = ["Area", "Collected", "Fetched", "Quotas", "collect", "fetch", "link", "place", "stage"]

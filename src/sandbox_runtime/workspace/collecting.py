@@ -1,9 +1,10 @@
 """What a step left in the workspace: the files that are new or changed since they were staged.
 
-Meant to be called when every process of the step is dead, so that nothing changes while we look; what is looked at was made by a
-guest all the same. So every open is confined as elsewhere in this room, and all is bounded: how many names are looked at, how deep,
-how many bytes are read. Whatever cannot be told as plain files (a link, a device, a FIFO, a socket, a set-user-id bit, a second name
-of the same file, an empty folder, a staged file that is gone) makes the whole of it unfit: half of what a step left is worth nothing.
+Meant to be called when every process of the step is dead, so that nothing changes while we look; what is looked at was made by
+a guest all the same. So every open is confined as elsewhere in this room, and all is bounded: how many names are looked at, how
+deep, how many bytes are read. Whatever cannot be told as plain files (a link, a device, a FIFO, a socket, a set-user-id bit, a
+second name of the same file, an empty folder, a staged file that is gone) makes the whole of it unfit: half of what a step left
+is worth nothing.
 """
 
 from __future__ import annotations

@@ -1,0 +1,95 @@
+"""Jobs of languages that compile: what was built before is not built again, and one build serves many inputs.
+
+The way of such a job: work out its key, look for the build; where there is one, lay it over the staged files in a box for one
+command and run. Otherwise compile and run in one box, and keep what the compile step left once the answer is there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from sandbox_runtime.engine.boxed import Task, raised
+from sandbox_runtime.engine.builds import Builds
+from sandbox_runtime.engine.execution import Execution
+from sandbox_runtime.model import Build, JobResult, Limits, Outcome
+from sandbox_runtime.workspace import Collected, Quotas
+
+_MOST_FILES = 4096
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What a compile step left, where all of it could be collected."""
+
+    build: Build | None = None
+
+    def take(self, outcome: Outcome, collected: Collected) -> None:
+        self.build = None if collected.unfit else Build(outcome, collected.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A job with its compile step behind it. build None where the step failed, where there is none, or where what it left
+    cannot be laid into another box."""
+
+    compile: Outcome | None
+    build: Build | None
+
+    @property
+    def runnable(self) -> bool:
+        return self.compile is None or self.compile.ok
+
+    def ready(self, task: Task) -> Task:
+        return task if self.build is None else dataclasses.replace(task, build=self.build)
+
+
+class Compiling:
+    """builds None: nothing is kept between jobs."""
+
+    def __init__(self, execution: Execution, builds: Builds | None, most_bytes: int) -> None:
+        self._execution = execution
+        self._builds = builds
+        self._most_bytes = most_bytes
+
+    async def run(self, task: Task) -> JobResult:
+        key = self._key(task)
+        if key is None or self._builds is None:
+            return await self._execution.run(task)
+        build = await self._builds.find(key)
+        if build is not None:
+            return await self._execution.run(dataclasses.replace(task, build=build))
+        kept = _Kept()
+        result = await self._execution.run(dataclasses.replace(task, keep=kept.take, keep_quotas=self._builds.quotas))
+        if kept.build is not None:
+            await self._builds.keep(key, kept.build)
+        return result
+
+    async def build(self, task: Task) -> Built:
+        """The compile step alone, from the cache or in a box of its own."""
+        if task.language.compile is None:
+            return Built(None, None)
+        key = self._key(task)
+        if key is not None and self._builds is not None and (found := await self._builds.find(key)) is not None:
+            return Built(found.outcome, found)
+        kept = _Kept()
+        quotas = Quotas(_MOST_FILES, self._most_bytes, self._most_bytes)
+        result = await self._execution.run(dataclasses.replace(task, keep=kept.take, keep_quotas=quotas, only_build=True))
+        if key is not None and self._builds is not None and kept.build is not None:
+            await self._builds.keep(key, kept.build)
+        return Built(result.compile, kept.build)
+
+    def _key(self, task: Task) -> str | None:
+        recipe = task.language.compile
+        if self._builds is None or recipe is None or not self._execution.sealed(task):
+            return None
+        made = self._execution.plan(task, self._execution.workdir)
+        return None if made.refused else self._builds.key(task.language, made, raised(_effective(task), recipe))
+
+
+def _effective(task: Task) -> Limits:
+    """The limits of the compile step; those of the disk are the box's, which is opened for the run."""
+    ours, box = task.job.compile_limits, task.job.run_limits
+    if (ours.disk_bytes, ours.disk_files) == (box.disk_bytes, box.disk_files):
+        return ours
+    return ours.replace(disk_bytes=box.disk_bytes, disk_files=box.disk_files)

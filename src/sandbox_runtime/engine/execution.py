@@ -1,0 +1,114 @@
+"""A task in a box of the pool: the right kind of box, one more try where it broke, closed before the result is given."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from sandbox_runtime.engine.boxed import BoxedRun, Task
+from sandbox_runtime.engine.pool import BoxPool
+from sandbox_runtime.engine.turns import Turns
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.port import Box
+from sandbox_runtime.languages import Language, Toolchain, plan, version_step
+from sandbox_runtime.model import Blame, Command, JobResult, Limits, Outcome, Plan, Policy
+from sandbox_runtime.telemetry import Log, Metrics
+from sandbox_runtime.workspace import Quotas
+
+DEAD_WITHIN_S = 0.1
+STD = "std"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ways:
+    """How programs find what they need: the guest's interpreter, the modules that warm languages find loaded, the folder of
+    installed toolchains, and a policy for each preset."""
+
+    python: str
+    preset: str
+    toolchains: str
+    policies: Mapping[str, Policy]
+
+
+class Execution:
+    def __init__(self, pool: BoxPool, ways: Ways, quotas: Quotas, turns: Turns, metrics: Metrics, log: Log) -> None:
+        self._pool = pool
+        self._ways = ways
+        self._quotas = quotas
+        self._turns = turns
+        self._metrics = metrics
+        self._log = log
+        self.workdir = ""
+        """That of the latest box: the same for all of a backend that isolates. Empty until there was one."""
+
+    async def run(self, task: Task) -> JobResult:
+        """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
+        may have seen output already."""
+        policy = self._policy(task)
+        result = await self._in_a_box(policy, task, last=task.sink is not None)
+        if result is None:
+            result = await self._in_a_box(policy, task, last=True)
+        assert result is not None
+        return result
+
+    async def version(self, language: Language, limits: Limits) -> Outcome:
+        """What came of asking the toolchain of a language for its version."""
+        policy = dataclasses.replace(self._ways.policies[STD], toolchains=language.toolchain)
+        box = await self._pool.take(policy)
+        try:
+            step = version_step(language, Toolchain(self._ways.python, box.workdir, toolchains=self._ways.toolchains))
+            return await box.run(Command(step.argv, env=dict(step.env), limits=limits))
+        finally:
+            await self._pool.discard(policy, box)
+
+    def sealed(self, task: Task) -> bool:
+        """Whether what the task does depends on nothing but what is staged and what this machine has installed."""
+        return bool(self.workdir) and self._policy(task).network.mode == "none"
+
+    def plan(self, task: Task, workdir: str) -> Plan:
+        ways = self._ways
+        return plan(task.language, task.job, Toolchain(ways.python, workdir, ways.preset, task.linked, ways.toolchains))
+
+    async def _in_a_box(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
+        """None when the box broke and there is another attempt to make."""
+        box = await self._pool.take(policy)
+        try:
+            result = await self._boxed(box, task).perform()
+        except PlatformFault as fault:
+            self._broken(policy, str(fault))
+            if last:
+                raise
+            return None
+        finally:
+            await self._pool.discard(policy, box)
+        ended = result.run or result.compile
+        if ended is None or ended.blame is not Blame.platform:
+            return result
+        self._broken(policy, ended.message)
+        return None if not last and _dead_on_arrival(ended, policy) else result
+
+    def _boxed(self, box: Box, task: Task) -> BoxedRun:
+        self.workdir = box.workdir
+        return BoxedRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)
+
+    def _broken(self, policy: Policy, reason: str) -> None:
+        self._pool.distrust(policy)
+        self._log.warning("a box broke", preset=policy.preset, reason=reason)
+
+    def _policy(self, task: Task) -> Policy:
+        """What was built before takes one command, as if there were no compile step."""
+        language = task.language
+        policy = self._ways.policies[self._ways.preset if language.warm else STD]
+        two_commands = language.compile is not None and task.build is None and not task.only_build
+        if two_commands or language.toolchain:
+            policy = dataclasses.replace(policy, single_use=not two_commands, toolchains=language.toolchain)
+        limits = task.job.run_limits
+        if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
+            return policy
+        return dataclasses.replace(policy, disk_bytes=limits.disk_bytes, disk_files=limits.disk_files)
+
+
+def _dead_on_arrival(outcome: Outcome, policy: Policy) -> bool:
+    """Whether the box was dead before it was given its command, as boxes are that waited ready when their spawner died. That is
+    known at once; and a program that did begin in that moment had no way to reach anything outside of its box."""
+    return outcome.usage.wall_s < DEAD_WITHIN_S and policy.network.mode == "none"
