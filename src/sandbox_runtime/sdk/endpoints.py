@@ -1,0 +1,44 @@
+"""Where the servers are. The environment of this process is the one place where that is kept, and it is read at every call."""
+
+from __future__ import annotations
+
+import os
+
+from sandbox_runtime.errors import InvalidRequest
+
+SANDBOX_VARIABLE = "SANDBOX_FUSION_ENDPOINT"
+DATASET_VARIABLE = "SANDBOX_FUSION_DATASET_ENDPOINT"
+KEY_VARIABLE = "SANDBOX_API_KEY"
+DEFAULT = "http://localhost:8080"
+
+
+def set_endpoint(endpoint: str) -> None:
+    """For everything: runs and judging."""
+    set_sandbox_endpoint(endpoint)
+    set_dataset_endpoint(endpoint)
+
+
+def set_sandbox_endpoint(endpoint: str) -> None:
+    os.environ[SANDBOX_VARIABLE] = checked(endpoint)
+
+
+def set_dataset_endpoint(endpoint: str) -> None:
+    os.environ[DATASET_VARIABLE] = checked(endpoint)
+
+
+def sandbox_endpoint(given: str) -> str:
+    return checked(given or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
+
+
+def dataset_endpoint(given: str) -> str:
+    return checked(given or os.environ.get(DATASET_VARIABLE) or DEFAULT)
+
+
+def api_key() -> str:
+    return os.environ.get(KEY_VARIABLE, "")
+
+
+def checked(endpoint: str) -> str:
+    if not endpoint.startswith(("http://", "https://")):
+        raise InvalidRequest(f"{endpoint!r} is no address of a server; write it as http://HOST:PORT")
+    return endpoint.rstrip("/")
