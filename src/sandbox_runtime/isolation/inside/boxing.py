@@ -20,7 +20,7 @@ HOST_NAME = "sandbox"
 
 
 def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
-    """Namespaces and mounts. Returns a descriptor of the box's writable area."""
+    """Namespaces and mounts, but for the view of control groups. Returns a descriptor of the box's writable area."""
     namespaces.leave(_namespace_flags(setup))
     if setup.has("uts"):
         socket.sethostname(HOST_NAME)
@@ -31,6 +31,12 @@ def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     mounts.pivot(ROOT)
     os.chdir(setup.workdir)
     return files
+
+
+def hide_groups(setup: Setup) -> None:
+    """From here on the caller's control groups look like the roots of their hierarchies to it and to those it starts."""
+    if setup.has("cgroup_view"):
+        namespaces.leave(namespaces.NEW_CGROUP)
 
 
 def settle(setup: Setup, wait_for_network: Callable[[], str]) -> int:
@@ -51,7 +57,7 @@ def settle(setup: Setup, wait_for_network: Callable[[], str]) -> int:
 
 def _namespace_flags(setup: Setup) -> int:
     """The mount namespace is always made: without the mount layer its writable folders are shared ones instead of its own."""
-    layers = [name for name in ("network", "ipc", "uts", "cgroup_view") if setup.has(name)]
+    layers = [name for name in ("network", "ipc", "uts") if setup.has(name)]
     return namespaces.NEW_MOUNT | sum(namespaces.FLAG_OF_LAYER[name] for name in layers)
 
 

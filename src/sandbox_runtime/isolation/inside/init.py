@@ -62,7 +62,9 @@ class Init:
     def _take_place(self) -> int:
         """Returns a descriptor of the writable area."""
         if self.setup.made_by == "namespaces":
-            return boxing.enclose(self.setup, self._wait_for_network)
+            files = boxing.enclose(self.setup, self._wait_for_network)
+            boxing.hide_groups(self.setup)
+            return files
         if self.setup.made_by == "bubblewrap":
             return boxing.settle(self.setup, self._wait_for_network)
         os.chdir(self.setup.workdir)

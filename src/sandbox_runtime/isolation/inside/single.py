@@ -26,8 +26,9 @@ def live(
         if setup.has("descriptors"):
             descriptors.close_but([orders.fileno(), *entries])
         files = boxing.enclose(setup, lambda: _wait_for_network(orders))
-        boxing.give_up_rights(setup)
         tree.enter(entries)
+        boxing.hide_groups(setup)
+        boxing.give_up_rights(setup)
         rehearse()
     except Exception as error:
         runner.fail(error)
