@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
-from sandbox_runtime.isolation import view
+from sandbox_runtime.isolation import users, view
 from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
 from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.guest import Guest, examine
@@ -29,7 +29,8 @@ class Ground:
     def __init__(self, backend: str, options: BackendOptions) -> None:
         self.backend = backend
         self.options = options
-        self.rootless = os.geteuid() != 0
+        self.rootless = not users.may_choose(options.box_uid_base, options.box_slots)
+        self._first_uid = options.box_uid_base
         self.keeper = Keeper()
         self._opened = contextlib.ExitStack()
         self._boxes: set[InitBox] = set()
@@ -46,6 +47,8 @@ class Ground:
             opened.callback(self.keeper.close)
             self._place = opened.enter_context(open_place(f"{self.backend}-{secrets.token_hex(4)}"))
             self.keeper.watch_place(self._place)
+            if not self.rootless:
+                self._first_uid = opened.enter_context(users.lease(self.options.box_uid_base, self.options.box_slots))
             self._opened = opened.pop_all()
         return self
 
@@ -105,7 +108,7 @@ class Ground:
             raise TooMany("all boxes of this machine are in use", retry_after_s=1.0)
         slot = self._free_slots.pop()
         box.on_close.append(lambda: self._free_slots.append(slot))
-        return self.options.box_uid_base + slot
+        return self._first_uid + slot
 
     async def connect(self, box: InitBox) -> None:
         """Where its policy says so, give the box a network; its init waits for that before it goes on."""
