@@ -66,8 +66,9 @@ class WarmInterpreter:
         )
 
     def preloaded(self, names: list[str]) -> None:
-        """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave `sys.modules` here and
-        now; they are kept alive, because letting them go would cost every box the copying of their memory."""
+        """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
+        `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
+        memory."""
         self._rehearsal = _rehearsal_of(names).encode()
         for _ in range(_TIMES):
             self.rehearse()
