@@ -123,6 +123,7 @@ def _told(outcome: Outcome) -> dict[str, object]:
         "signal": outcome.signal,
         "message": outcome.message,
         "isolation": outcome.isolation,
+        "cached": outcome.cached,
         "stdout": outcome.stdout.text,
         "stderr": outcome.stderr.text,
         "usage": usage,

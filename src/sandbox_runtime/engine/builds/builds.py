@@ -39,7 +39,7 @@ class Builds:
             return None
         if sum(len(file.content) for file in plan.files) > self._entry_bytes:
             return None
-        toolchain = self._identity.of(plan.compile, language.install.folder)
+        toolchain = self._identity.of(plan.compile, language.name, language.install.folder)
         return key_of(language, plan, limits, toolchain) if toolchain else None
 
     async def find(self, key: str) -> Build | None:

@@ -15,6 +15,8 @@ from sandbox_runtime.model import Step
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PACKAGE_RECORDS = ("/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed", "/var/lib/pacman/local")
+_STAMPS = ".stamps"
+"""Where an installation of toolchains leaves a file for each language, newer with each time."""
 _SEARCH = "PATH"
 
 
@@ -26,13 +28,14 @@ class Identity:
         self._path = f"{os.path.dirname(python)}:{_SYSTEM_PATH}"
         self._toolchains = toolchains
 
-    def of(self, step: Step, folder: str = "") -> tuple[str, ...]:
+    def of(self, step: Step, language: str, folder: str = "") -> tuple[str, ...]:
         """folder: the language's own among the toolchains. Empty where the program is not to be found: then it is not known
         what would be used."""
         program = self.program(step)
         if program is None:
             return ()
-        looked_at = (program, *_PACKAGE_RECORDS, os.path.join(self._toolchains, folder), *_named(step))
+        installed = (os.path.join(self._toolchains, folder), os.path.join(self._toolchains, _STAMPS, language))
+        looked_at = (program, *_PACKAGE_RECORDS, *installed, *_named(step))
         return tuple(_stamp(path) for path in dict.fromkeys(looked_at))
 
     def program(self, step: Step) -> str | None:
