@@ -10,6 +10,12 @@ from tests.languages.test_reader import GOOD
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.languages import load_catalog
 
+OWN = (
+    GOOD.replace('name = "awk"', 'name = "own"')
+    .replace('["gawk"]', '["ours"]')
+    .replace('extensions = ["awk"]', 'extensions = ["own"]')
+)
+
 
 def test_the_built_in_languages_are_there() -> None:
     assert {"python", "bash", "cpp"} <= {language.name for language in load_catalog()}
@@ -32,27 +38,27 @@ def test_a_file_without_a_known_extension_is_not_guessed(path: str) -> None:
 
 
 def test_an_unknown_language_is_told_what_there_is() -> None:
-    with pytest.raises(NotFound, match="bash, cpp, python"):
-        load_catalog().find("cobol")
+    with pytest.raises(NotFound, match=r"bash, .*cpp, .*python"):
+        load_catalog().find("klingon")
 
 
 def test_the_operators_folder_adds_a_language(tmp_path: Path) -> None:
-    (tmp_path / "awk.toml").write_text(GOOD)
+    (tmp_path / "own.toml").write_text(OWN)
     (tmp_path / "notes.txt").write_text("not a language")
-    assert load_catalog(str(tmp_path)).find("gawk").name == "awk"
+    assert load_catalog(str(tmp_path)).find("ours").name == "own"
 
 
 def test_the_operators_folder_replaces_a_language(tmp_path: Path) -> None:
-    (tmp_path / "mine.toml").write_text(GOOD.replace('name = "awk"', 'name = "bash"'))
+    (tmp_path / "mine.toml").write_text(OWN.replace('name = "own"', 'name = "bash"'))
     assert load_catalog(str(tmp_path)).find("bash").run.argv[0] == "awk"
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [('aliases = ["gawk"]', 'aliases = ["py"]'), ('extensions = ["awk"]', 'extensions = ["cpp"]')]
+    ("old", "new"), [('aliases = ["ours"]', 'aliases = ["py"]'), ('extensions = ["own"]', 'extensions = ["cpp"]')]
 )
 def test_two_languages_cannot_share_an_alias_or_an_extension(tmp_path: Path, old: str, new: str) -> None:
-    (tmp_path / "awk.toml").write_text(GOOD.replace(old, new))
-    with pytest.raises(InvalidRequest, match=r"awk\.toml: .* already belongs to"):
+    (tmp_path / "own.toml").write_text(OWN.replace(old, new))
+    with pytest.raises(InvalidRequest, match=r"own\.toml: .* already belongs to"):
         load_catalog(str(tmp_path))
 
 

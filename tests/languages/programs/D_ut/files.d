@@ -1,0 +1,3 @@
+import std.file;
+
+void main() { write("output.txt", read("input.txt")); }

@@ -1,0 +1,3 @@
+unittest { assert(1 + 1 == 3); }
+
+void main() {}

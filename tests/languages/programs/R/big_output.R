@@ -1,0 +1,1 @@
+writeLines(rep(strrep("x", 99), 50000))

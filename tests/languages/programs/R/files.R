@@ -1,0 +1,1 @@
+writeLines(readLines("input.txt"), "output.txt")

@@ -1,0 +1,1 @@
+(spit "output.txt" (slurp "input.txt"))

@@ -1,0 +1,5 @@
+defmodule Wheel do
+  def turn, do: turn()
+end
+
+Wheel.turn()

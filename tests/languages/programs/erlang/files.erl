@@ -1,0 +1,6 @@
+-module(main).
+-export([main/0]).
+
+main() ->
+    {ok, Content} = file:read_file("input.txt"),
+    ok = file:write_file("output.txt", Content).

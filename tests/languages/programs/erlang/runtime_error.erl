@@ -1,0 +1,5 @@
+-module(main).
+-export([main/0]).
+
+main() ->
+    error(boom).

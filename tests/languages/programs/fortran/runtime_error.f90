@@ -1,0 +1,3 @@
+program failing
+  error stop "boom"
+end program failing

@@ -1,0 +1,3 @@
+program broken
+  print *, (
+end program broken

@@ -1,0 +1,1 @@
+50000.times { println("x" * 99) }

@@ -1,0 +1,1 @@
+new File("output.txt").bytes = new File("input.txt").bytes

@@ -1,0 +1,2 @@
+main :: IO ()
+main = readFile "input.txt" >>= writeFile "output.txt"

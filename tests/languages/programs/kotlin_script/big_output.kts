@@ -1,0 +1,1 @@
+repeat(50_000) { println("x".repeat(99)) }

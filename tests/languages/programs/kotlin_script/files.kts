@@ -1,0 +1,1 @@
+java.io.File("input.txt").copyTo(java.io.File("output.txt"))

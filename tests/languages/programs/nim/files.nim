@@ -1,0 +1,1 @@
+writeFile("output.txt", readFile("input.txt"))

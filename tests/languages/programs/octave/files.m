@@ -1,0 +1,1 @@
+copyfile("input.txt", "output.txt");

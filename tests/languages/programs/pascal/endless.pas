@@ -1,0 +1,4 @@
+program Endless;
+begin
+  while true do;
+end.

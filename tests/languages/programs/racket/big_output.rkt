@@ -1,0 +1,2 @@
+#lang racket/base
+(for ([_ 50000]) (displayln (make-string 99 #\x)))

@@ -1,0 +1,2 @@
+#lang racket/base
+(copy-file "input.txt" "output.txt")

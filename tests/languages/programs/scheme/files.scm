@@ -1,0 +1,1 @@
+(copy-file "input.txt" "output.txt")

@@ -1,0 +1,1 @@
+file copy input.txt output.txt
