@@ -7,12 +7,14 @@ async with open_platform(settings) as platform:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
 from sandbox_runtime.engine import Admission, Allowance, BoxPool, Builds, Engine, Execution, Identity, Turns, Ways, open_builds
+from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
+from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
@@ -25,9 +27,27 @@ from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
 
-STD = "std"
+STD, NOTEBOOK = "std", "notebook"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
 """Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presets(Mapping[str, tuple[str, ...]]):
+    """Those that a backend starts at once, which it finds by going through them, and those that it starts when they are first
+    asked for, which are found by name alone: a deployment that never sees a notebook does not pay for one."""
+
+    at_once: Mapping[str, tuple[str, ...]]
+    when_asked: Mapping[str, tuple[str, ...]]
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        return self.at_once[name] if name in self.at_once else self.when_asked[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.at_once)
+
+    def __len__(self) -> int:
+        return len(self.at_once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +57,7 @@ class Platform:
     settings: Settings
     backend: Backend
     engine: Engine
+    notebooks: Notebooks
     pool: BoxPool
     admission: Admission
     catalog: Catalog
@@ -60,7 +81,7 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
             _watch(metrics, pool, admission)
             execution = _execution(settings, pool, policies, allowance, metrics, log)
-            async with Engine(
+            engine = Engine(
                 execution=execution,
                 admission=admission,
                 catalog=catalog,
@@ -68,8 +89,24 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
                 builds=_builds(settings, backend, metrics, log),
                 log=log,
                 prove_ahead=ahead,
-            ) as engine:
-                yield Platform(settings, backend, engine, pool, admission, catalog, allowance, metrics, log)
+            )
+            async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
+                yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log)
+
+
+def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics: Metrics, log: Log) -> Notebooks:
+    """Whatever programs may reach, notebooks reach nothing: that is their protocol's word."""
+    return Notebooks(
+        pool=pool,
+        admission=admission,
+        allowance=allowance_of(settings),
+        python=settings.guest_python,
+        policy=Policy(Network(), NOTEBOOK, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit),
+        ready=settings.notebook_pool_size,
+        keep_bytes=settings.output_keep_bytes,
+        metrics=metrics,
+        log=log,
+    )
 
 
 def _execution(
@@ -166,7 +203,7 @@ def options_of(settings: Settings) -> BackendOptions:
         guest_python=settings.guest_python,
         state_dir=settings.state_dir,
         toolchains_dir=settings.toolchains_dir,
-        presets={STD: STANDARD_MODULES, name: modules},
+        presets=Presets({STD: STANDARD_MODULES, name: modules}, {NOTEBOOK: (*modules, *NOTEBOOK_MODULES)}),
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
         box_uid_base=settings.box_uid_base,

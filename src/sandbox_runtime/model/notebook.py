@@ -60,8 +60,8 @@ class CellResult:
     were over a bound."""
 
     ending: CellEnding
-    stdout: Output = Output()
-    stderr: Output = Output()
+    stdout: Output
+    stderr: Output
     displays: tuple[Mapping[str, Any], ...] = ()
     errors: tuple[CellError, ...] = ()
     dropped_displays: int = 0

@@ -158,6 +158,9 @@ class Settings:
 
     pool_size: int = knob(2, "boxes", "Boxes kept ready at the least.", "pool", low=0, high=10_000)
     pool_max: int = knob(32, "boxes", "Boxes kept ready at the most, when demand was high.", "pool", low=0, high=10_000)
+    notebook_pool_size: int = knob(
+        2, "kernels", "Notebook kernels kept up, from the first notebook on and while more come.", "pool", low=0, high=1000
+    )
     max_concurrency: int = knob(
         _max_concurrency,
         "runs",

@@ -25,6 +25,14 @@ SAYS_SO = "ended by the wall time limit of the notebook (total_timeout)"
 _LINE_OVERHEAD_BYTES = 64 * 1024
 _PLACES = ("run", "tmp")
 """Of a box's writable folders, those in which the driver may lie, the first that is there."""
+_START = "start.py"
+_START_SOURCE = b"""import os, sys
+
+sys.dont_write_bytecode = True
+from inside.start import run
+
+run(os.path.dirname(os.path.abspath(__file__)))
+"""
 
 
 class DidNotStart(Exception):
@@ -51,11 +59,13 @@ class LiveKernel:
         self.since_s = time.monotonic()
 
     async def start(self, python: str) -> None:
-        """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where its limits are too small."""
-        driver = _driver_path(self.box)
-        stage(self.box, (File(driver, _driver_source()),))
+        """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
+        folder = _folder_for_driver(self.box)
+        stage(self.box, [File(f"{folder}/{name}", content) for name, content in _driver_files()])
         limits = self.limits.replace(wall_s=min(STANDS_READY_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
-        self._running = await self.box.start(Command((python, driver), limits=limits), sink=self._hear, interactive=True)
+        self._running = await self.box.start(
+            Command((python, f"{folder}/{_START}"), limits=limits), sink=self._hear, interactive=True
+        )
         self._ended = asyncio.ensure_future(self._running.wait())
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
         if self._ready.done():
@@ -132,14 +142,17 @@ def _orders(notebook: Notebook, *, gently: bool) -> bytes:
     return "".join(f"{json.dumps(order)}\n" for order in [*cells, {"do": "shutdown", "gently": gently}]).encode()
 
 
-def _driver_path(box: Box) -> str:
+def _folder_for_driver(box: Box) -> str:
     folders = {place: folder for folder, place in box.writable.items()}
-    return f"{next(folders[place] for place in _PLACES if place in folders)}/notebook/driver.py"
+    return f"{next(folders[place] for place in _PLACES if place in folders)}/notebook"
 
 
 @functools.cache
-def _driver_source() -> bytes:
-    return resources.files(__package__).joinpath("driver.py").read_bytes()
+def _driver_files() -> tuple[tuple[str, bytes], ...]:
+    """The package as it is, and a file to start it by, which leaves no compiled files behind in the box."""
+    package = resources.files(__package__).joinpath("inside")
+    sources = [(f"inside/{file.name}", file.read_bytes()) for file in package.iterdir() if file.name.endswith(".py")]
+    return (_START, _START_SOURCE), *sources
 
 
 def _failure_to_start(outcome: Outcome) -> Exception:

@@ -14,8 +14,8 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
 from sandbox_runtime.engine.notebook.shelf import KernelShelf
 from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.model import Blame, Job, Limits, Policy
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
 from sandbox_runtime.model.notebook import Notebook, NotebookResult
 from sandbox_runtime.telemetry import Log, Metrics
 from sandbox_runtime.workspace import fetch, place, stage
@@ -109,11 +109,14 @@ class Notebooks:
 
     async def _kernel_for(self, limits: Limits) -> LiveKernel:
         """Those that wait have the usual limits; what asks for others is started with them."""
-        ready = self._shelf.take() if limits.replace(wall_s=self._usual.wall_s) == self._usual else None
+        ready = await self._shelf.take() if limits.replace(wall_s=self._usual.wall_s) == self._usual else None
         return ready or await self._start(limits)
 
     async def _start(self, limits: Limits) -> LiveKernel:
-        box = await self._pool.take(self._policy)
+        try:
+            box = await self._pool.take(self._policy)
+        except Unavailable as error:
+            raise Unavailable(f"notebooks do not work here: {error}") from error
         kernel = LiveKernel(box, limits, self._keep_bytes)
         try:
             await kernel.start(self._python)
@@ -136,8 +139,13 @@ class Notebooks:
         stage(kernel.box, notebook.files)
         outcome, transcript = await kernel.perform(notebook, gently=bool(notebook.fetch))
         self._metrics.command_ended(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)
-        cells, complete = transcript.results(), transcript.complete
+        cells, complete = transcript.results(_cause(outcome)), transcript.complete
         if not notebook.fetch:
             return NotebookResult(outcome, cells, complete), not transcript.begun
         fetched = fetch(kernel.box, notebook.fetch, self._allowance.quotas)
         return NotebookResult(outcome, cells, complete, fetched.files, fetched.skipped), not transcript.begun
+
+
+def _cause(outcome: Outcome) -> str:
+    """Where the kernel died, the driver ends with an error, and the box's accounts say whether it was a limit."""
+    return outcome.message if outcome.blame is Blame.limit else ""

@@ -38,15 +38,16 @@ class _Cell:
         self.errors: list[CellError] = []
         self.dropped = 0
         self.ending: CellEnding | None = None
+        self.death = ""
 
-    def result(self) -> CellResult:
+    def result(self, told: CellError | None) -> CellResult:
         assert self.ending is not None
         return CellResult(
             ending=self.ending,
             stdout=self.streams["stdout"].output(),
             stderr=self.streams["stderr"].output(),
             displays=tuple(self.displays),
-            errors=tuple(self.errors),
+            errors=(*self.errors, told) if told is not None else tuple(self.errors),
             dropped_displays=self.dropped,
         )
 
@@ -75,9 +76,9 @@ class Transcript:
     def begun(self) -> bool:
         return any(cell.ending is not None for cell in self._cells)
 
-    def results(self) -> tuple[CellResult, ...]:
-        """Of the cells that ended."""
-        return tuple(cell.result() for cell in self._cells if cell.ending is not None)
+    def results(self, cause: str = "") -> tuple[CellResult, ...]:
+        """Of the cells that ended. cause: what the platform knows of the kernel's death, where it did die."""
+        return tuple(cell.result(self._told(cell, cause)) for cell in self._cells if cell.ending is not None)
 
     def hear(self, line: bytes) -> None:
         event = parse(line)
@@ -123,20 +124,18 @@ class Transcript:
         how = event.get("how")
         if cell.ending is None and isinstance(how, str) and how in CellEnding.__members__:
             cell.ending = CellEnding(how)
-            told = self._told(cell.ending, event)
-            if told is not None:
-                cell.errors.append(told)
+            cell.death = _how_it_died(event)
 
-    def _told(self, ending: CellEnding, event: Event) -> CellError | None:
+    def _told(self, cell: _Cell, cause: str) -> CellError | None:
         """What of a cell's end its own exceptions do not say."""
         after = f"after {self._cell_wall_s:g} s (cell_timeout)" if self._cell_wall_s is not None else "by the driver"
-        match ending:
+        match cell.ending:
             case CellEnding.timed_out:
                 return CellError("CellTimeoutError", f"the cell was interrupted {after}")
             case CellEnding.killed:
                 return CellError("CellTimeoutError", f"the cell was interrupted {after} and did not stop; its kernel was killed")
             case CellEnding.died:
-                return CellError("DeadKernelError", f"the kernel died while it ran this cell: {_how_it_died(event)}")
+                return CellError("DeadKernelError", f"the kernel died while it ran this cell: {cause or cell.death}")
             case CellEnding.not_run:
                 return CellError("DeadKernelError", "the cell was not run: the kernel had ended before")
             case _:

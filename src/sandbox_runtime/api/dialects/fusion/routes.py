@@ -1,4 +1,5 @@
-"""POST /run_code. The body is read and validated in one step, outside the framework's own machinery: this is the hot path."""
+"""POST /run_code, and what notebook_routes has. The body is read and validated in one step, outside the framework's own
+machinery: this is the hot path."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.fusion.answering import answered, invalid, invalid_field
 from sandbox_runtime.api.dialects.fusion.description import unknown_language
+from sandbox_runtime.api.dialects.fusion.notebook_routes import router as notebook_router
 from sandbox_runtime.api.dialects.fusion.translation import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.wire import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
 from sandbox_runtime.api.general import body_of, platform_of
@@ -35,6 +37,7 @@ async def run_code(request: Request) -> Response:
 # The first of the two is matched, without the framework's search for dependencies (there are none); the second describes it.
 router.add_route("/run_code", run_code, methods=["POST"], include_in_schema=False)
 router.post("/run_code", openapi_extra=_BODY, responses={200: {"model": RunCodeResponse}})(run_code)
+router.include_router(notebook_router)
 
 
 async def _run(platform: Platform, asked: RunCodeRequest) -> Json:

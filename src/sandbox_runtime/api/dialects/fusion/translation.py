@@ -19,24 +19,24 @@ _NO_RESULT = (Ending.not_started, Ending.cancelled, Ending.lost)
 
 
 def job_of(request: RunCodeRequest, allowance: Allowance) -> Job:
-    memory_bytes = _memory_bytes(request.memory_limit_MB, allowance)
-    run_limits = _limits(allowance, "run_timeout", request.run_timeout, memory_bytes)
+    memory_bytes = memory_of(request.memory_limit_MB, allowance)
+    run_limits = limits_of(allowance, "run_timeout", request.run_timeout, memory_bytes)
     alike = request.compile_timeout == request.run_timeout
     return Job(
         language=request.language,
         code=request.code,
         stdin=None if request.stdin is None else request.stdin.encode(),
-        files=_files(request.files) if request.files else (),
+        files=files_of(request.files) if request.files else (),
         fetch=tuple(request.fetch_files),
-        compile_limits=run_limits if alike else _limits(allowance, "compile_timeout", request.compile_timeout, memory_bytes),
+        compile_limits=run_limits if alike else limits_of(allowance, "compile_timeout", request.compile_timeout, memory_bytes),
         run_limits=run_limits,
     )
 
 
 def answer_of(result: JobResult, job: Job, pod_name: str) -> Json:
-    compiled = None if result.compile is None else _command(result.compile, job.compile_limits)
-    ran = None if result.run is None else _command(result.run, job.run_limits)
-    status, message = _overall([command for command in (compiled, ran) if command is not None])
+    compiled = None if result.compile is None else command_of(result.compile, job.compile_limits)
+    ran = None if result.run is None else command_of(result.run, job.run_limits)
+    status, message = overall([command for command in (compiled, ran) if command is not None])
     return {
         "status": status,
         "message": message,
@@ -61,7 +61,7 @@ def fault_of(message: str, pod_name: str) -> Json:
     }
 
 
-def _memory_bytes(megabytes: int, allowance: Allowance) -> int:
+def memory_of(megabytes: int, allowance: Allowance) -> int:
     if megabytes <= 0:
         return allowance.most_memory_bytes
     if megabytes * MIB > allowance.most_memory_bytes:
@@ -69,13 +69,13 @@ def _memory_bytes(megabytes: int, allowance: Allowance) -> int:
     return megabytes * MIB
 
 
-def _limits(allowance: Allowance, field: str, wall_s: float, memory_bytes: int) -> Limits:
+def limits_of(allowance: Allowance, field: str, wall_s: float, memory_bytes: int) -> Limits:
     if wall_s > allowance.longest_wall_s:
         raise InvalidRequest(f"{field} must be at most {allowance.longest_wall_s:g} seconds here, not {wall_s:g}")
     return allowance.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
 
 
-def _files(files: dict[str, str | None]) -> tuple[File, ...]:
+def files_of(files: dict[str, str | None]) -> tuple[File, ...]:
     return tuple(
         File(name, _content(name, text)) for name, text in files.items() if text is not None and IGNORED_FILE not in name
     )
@@ -89,7 +89,7 @@ def _content(name: str, text: str) -> bytes:
         raise InvalidRequest(f"the content of file {name!r} is not base64: {error}") from error
 
 
-def _overall(commands: list[Json]) -> tuple[str, str]:
+def overall(commands: list[Json]) -> tuple[str, str]:
     """The protocol's order: our failures, then time limits, then failures of the program."""
     for command in commands:
         if command["status"] == "Error":
@@ -99,7 +99,7 @@ def _overall(commands: list[Json]) -> tuple[str, str]:
     return "Success", ""
 
 
-def _command(outcome: Outcome, limits: Limits) -> Json:
+def command_of(outcome: Outcome, limits: Limits) -> Json:
     return {
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,

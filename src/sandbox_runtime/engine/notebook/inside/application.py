@@ -1,0 +1,91 @@
+"""Becoming the kernel: an ipykernel in a fork of the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+from typing import Any
+
+import ipykernel_launcher  # type: ignore[import-not-found]
+import zmq  # type: ignore[import-not-found]
+from ipykernel.kernelapp import IPKernelApp  # type: ignore[import-not-found]
+from traitlets.config import Config  # type: ignore[import-not-found]
+
+_SET_DUMPABLE = 4
+_FIRST_TO_GO = b"500"
+
+
+def set_dumpable(value: bool) -> None:
+    ctypes.CDLL(None).prctl(_SET_DUMPABLE, int(value), 0, 0, 0)
+
+
+class KernelApp(IPKernelApp):  # type: ignore[misc]
+    """An ipykernel as it always is, less what nobody here can use: command line, configuration files, heartbeat, debugger and a
+    history on disk. Its output waits for us instead of being dropped when it comes too fast."""
+
+    def parse_command_line(self, argv: object = None) -> None:
+        self.extra_args: list[str] = []
+
+    def load_config_file(self, *_words: object, **_more: object) -> None: ...
+
+    def init_config_files(self) -> None: ...
+
+    def init_heartbeat(self) -> None: ...
+
+    def init_iopub(self, context: Any) -> None:
+        context.setsockopt(zmq.XPUB_NODROP, 1)
+        super().init_iopub(context)
+        del context.sockopts[zmq.XPUB_NODROP]
+
+
+def become(connection_file: str, ready: int) -> None:
+    """Returns when the kernel has ended by itself."""
+    os.setsid()
+    set_dumpable(True)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    os.close(nothing)
+    _be_first_to_go()
+    _leave_no_trace()
+    sys.argv[:] = [ipykernel_launcher.__file__, "-f", connection_file]
+    app = make_app(connection_file)
+    _show_figures_inline()
+    # What was not there a moment ago may be there in the next: files are brought in while the kernel waits.
+    sys.path_importer_cache.pop(os.getcwd(), None)
+    os.write(ready, b"1")
+    os.close(ready)
+    app.start()
+
+
+def make_app(connection_file: str) -> Any:
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.IPKernelApp.parent_handle = 1  # it need not watch over us: it cannot outlive us
+    config.IPKernelApp.connection_file = connection_file
+    app = KernelApp.instance(config=config)
+    app.initialize([])
+    return app
+
+
+def _leave_no_trace() -> None:
+    """Of how the driver came in: cells may have files of the same names."""
+    del sys.path_importer_cache[sys.path.pop(0)]
+    sys.dont_write_bytecode = False
+    for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
+        del sys.modules[name]
+
+
+def _be_first_to_go() -> None:
+    """When memory runs out, the kernel and its children go before the driver, which then tells of it."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
+        file.write(_FIRST_TO_GO)
+
+
+def _show_figures_inline() -> None:
+    """A matplotlib that was loaded before the kernel began has not seen what the kernel sets for it."""
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is not None:
+        matplotlib.rcParams["backend"] = os.environ["MPLBACKEND"]

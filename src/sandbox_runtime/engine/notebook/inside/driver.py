@@ -1,0 +1,215 @@
+"""Orders in, cells to the kernel, events out. See the package for the words of both."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import select
+import signal
+import time
+
+import zmq  # type: ignore[import-not-found]
+
+from .kernel import Kernel, Message
+from .telling import Event, emit
+
+KERNEL_DIED = 3
+INTERRUPT_GRACE_S = 2.0
+"""How long an interrupted cell has to stop before the kernel is killed."""
+LEAVE_WITHIN_S = 3.0
+"""How long a kernel that was asked to end may take."""
+LAST_WORDS_MS = 20
+LARGEST_DISPLAY_BYTES = 8 * 1024**2
+STREAM_PIECE = 256 * 1024
+KEPT_OF_A_PIECE = 8 * 1024**2
+READ_BYTES = 1024**2
+MESSAGES_A_TURN = 256
+_REHEARSAL = "print()"
+
+
+class Cell:
+    def __init__(self, number: int, request: str, wall_s: float) -> None:
+        self.number = number
+        self.request = request
+        self.deadline = time.monotonic() + wall_s if wall_s > 0 else None
+        self.interrupted = False
+        self.replied: str | None = None
+        self.idle = False
+
+
+class Driver:
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.cell: Cell | None = None
+        self.orders: collections.deque[Event] = collections.deque()
+        self.numbers: dict[str, int] = {}
+        self.input = bytearray()
+        self.input_ended = False
+        self.leaving = False
+        """The kernel was asked to end by a cell (exit), and is about to."""
+        self.poller = zmq.Poller()
+        for source in (0, kernel.pidfd, kernel.iopub, kernel.shell):
+            self.poller.register(source, zmq.POLLIN)
+
+    def rehearse(self) -> None:
+        """Run a cell of no consequence: the kernel's threads and sockets have met by then, and its first real cell is quick."""
+        while self.kernel.alive and ((heard := self._next_output()) is None or heard[0] != "iopub_welcome"):
+            self._wait()
+        self.cell = Cell(-1, self.kernel.execute(_REHEARSAL, silent=True), 0)
+        while self._busy():
+            self._turn()
+        if not self.kernel.alive:
+            raise RuntimeError(f"the kernel died while it started, with status {self.kernel.status}")
+
+    def _busy(self) -> bool:
+        return self.cell is not None and self.kernel.alive
+
+    def serve(self) -> int:
+        """Until told to end; the exit status."""
+        while (order := self._next_order()) is None or order["do"] != "shutdown":
+            if order is not None:
+                self._begin(order)
+            self._turn()
+        died = not self.kernel.alive and not self.leaving
+        if self.kernel.alive and order.get("gently"):
+            self.kernel.ask_to_leave()
+            self.kernel.collect(LEAVE_WITHIN_S)
+        self.kernel.signal(signal.SIGKILL)  # so that it goes while we go, not after us
+        return KERNEL_DIED if died else 0
+
+    def _next_order(self) -> Event | None:
+        if self.cell is not None:
+            return None
+        if not self.orders and self.input_ended:
+            return {"do": "shutdown"}
+        return self.orders.popleft() if self.orders else None
+
+    def _begin(self, order: Event) -> None:
+        number = order["cell"]
+        if self.leaving:
+            self.kernel.collect(LEAVE_WITHIN_S)
+        if not self.kernel.alive:
+            emit({"event": "done", "cell": number, "how": "not_run"})
+            return
+        request = self.kernel.execute(order["code"])
+        self.numbers[request] = number
+        self.cell = Cell(number, request, order["wall_s"])
+
+    def _turn(self) -> None:
+        """Wait for something to happen and deal with it."""
+        if not self.orders or self.cell is not None:
+            self._wait()
+        for _ in range(MESSAGES_A_TURN):
+            if (heard := self._next_output()) is None:
+                break
+            self._hear_output(*heard)
+        if self.kernel.alive and (reply := self.kernel.receive(self.kernel.shell)) is not None:
+            self._hear_reply(*reply)
+        self._read_orders()
+        if self.cell is not None:
+            self._watch(self.cell)
+
+    def _wait(self) -> None:
+        deadline = self.cell.deadline if self.cell is not None else None
+        wait_ms = None if deadline is None else max(0, int((deadline - time.monotonic()) * 1000) + 1)
+        if any(source == self.kernel.pidfd for source, _ in self.poller.poll(wait_ms)) and self.kernel.alive:
+            self._bury()
+
+    def _next_output(self) -> Message | None:
+        return self.kernel.receive(self.kernel.iopub)
+
+    def _hear_output(self, kind: str, request: str, frames: list[bytes]) -> None:
+        number = self.numbers.get(request)
+        if kind == "status":
+            if self.cell is not None and request == self.cell.request:
+                self.cell.idle |= json.loads(frames[4])["execution_state"] == "idle"
+        elif number is None:
+            return
+        elif kind == "stream":
+            self._tell_stream(number, json.loads(frames[4]))
+        elif kind in ("display_data", "execute_result", "error"):
+            self._tell(number, kind, frames[4])
+
+    def _tell_stream(self, number: int, content: Event) -> None:
+        text = content["text"]
+        if len(text) > KEPT_OF_A_PIECE:
+            half = KEPT_OF_A_PIECE // 2
+            text = f"{text[:half]}\n[... {len(text) - KEPT_OF_A_PIECE} characters dropped ...]\n{text[-half:]}"
+        for start in range(0, len(text), STREAM_PIECE):
+            piece = text[start : start + STREAM_PIECE]
+            emit({"event": "stream", "cell": number, "name": content["name"], "text": piece})
+
+    def _tell(self, number: int, kind: str, content: bytes) -> None:
+        if len(content) > LARGEST_DISPLAY_BYTES:
+            emit({"event": "dropped", "cell": number, "bytes": len(content)})
+        elif kind == "error":
+            told = json.loads(content)
+            emit({"event": "error", "cell": number, **{name: told[name] for name in ("ename", "evalue", "traceback")}})
+        else:
+            emit({"event": "display", "cell": number, "data": json.loads(content)["data"]})
+
+    def _hear_reply(self, kind: str, request: str, frames: list[bytes]) -> None:
+        if kind != "execute_reply" or self.cell is None or request != self.cell.request:
+            return
+        content = json.loads(frames[4])
+        self.cell.replied = "ok" if content["status"] == "ok" else "error"
+        self.leaving = any(
+            entry.get("source") == "ask_exit" and not entry.get("keepkernel") for entry in content.get("payload", ())
+        )
+
+    def _read_orders(self) -> None:
+        if self.input_ended or not select.select([0], [], [], 0)[0]:
+            return
+        data = os.read(0, READ_BYTES)
+        if not data:
+            self.input_ended = True
+            self.poller.unregister(0)
+        self.input += data
+        *lines, rest = self.input.split(b"\n") if b"\n" in data else (self.input,)
+        self.input = bytearray(rest)
+        for order in map(json.loads, lines):
+            if order["do"] == "interrupt":
+                self.kernel.signal(signal.SIGINT)
+            else:
+                self.orders.append(order)
+
+    def _watch(self, cell: Cell) -> None:
+        if cell.idle and cell.replied is not None:
+            self._done(cell, "timed_out" if cell.interrupted else cell.replied)
+        elif cell.deadline is not None and time.monotonic() >= cell.deadline:
+            self._stop(cell)
+
+    def _stop(self, cell: Cell) -> None:
+        if cell.interrupted:
+            self.kernel.signal(signal.SIGKILL)
+            self.kernel.collect(LEAVE_WITHIN_S)
+            self._forget_kernel()
+            self._done(cell, "killed")
+        else:
+            cell.interrupted = True
+            cell.deadline = time.monotonic() + INTERRUPT_GRACE_S
+            self.kernel.signal(signal.SIGINT)
+
+    def _done(self, cell: Cell, how: str, **more: int) -> None:
+        self.cell = None
+        if cell.number >= 0:
+            emit({"event": "done", "cell": cell.number, "how": how, **more})
+
+    def _bury(self) -> None:
+        """The kernel has ended. What it said before is still on its way."""
+        self.kernel.collect(0)
+        self._forget_kernel()
+        while self.kernel.iopub.poll(LAST_WORDS_MS):
+            heard = self._next_output()
+            if heard is not None:
+                self._hear_output(*heard)
+        if self.cell is not None:
+            self._done(self.cell, "died", **_told_by(self.kernel.status))
+
+    def _forget_kernel(self) -> None:
+        self.poller.unregister(self.kernel.pidfd)
+
+
+def _told_by(status: int) -> dict[str, int]:
+    return {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
