@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sandbox_runtime.api import faults, general
+from sandbox_runtime.api import faults, general, pages
 from sandbox_runtime.api.dialects import fusion
 from sandbox_runtime.api.gate import Gate
 from sandbox_runtime.assembly import Platform, open_platform, version
@@ -34,6 +34,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     faults.install(app)
     app.include_router(general.router)
     app.include_router(fusion.router)
+    app.include_router(pages.router())
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     return app
 

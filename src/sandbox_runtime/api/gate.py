@@ -16,6 +16,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sandbox_runtime.api.pages import is_page
+
 OPEN_PATHS = frozenset({"/health", "/v1/ping"})
 
 
@@ -38,7 +40,7 @@ class Gate:
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        refusal = self._refusal(scope["path"], headers)
+        refusal = self._refusal(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
         elif b"content-length" in headers or b"transfer-encoding" not in headers:
@@ -46,8 +48,8 @@ class Gate:
         else:
             await self._counted(scope, receive, send)
 
-    def _refusal(self, path: str, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
-        if self._key and path not in OPEN_PATHS and not self._has_key(headers):
+    def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
+        if self._key and not self._is_open(scope) and not self._has_key(headers):
             text = "an API key is needed: send it as Authorization: Bearer or as X-API-Key"
             return JSONResponse({"detail": text}, 401, {"WWW-Authenticate": "Bearer", "Connection": "close"})
         if not self._key and _foreign(headers.get(b"origin")):
@@ -57,6 +59,9 @@ class Gate:
         if not declared.isdigit():
             return JSONResponse({"detail": "Content-Length is not a number"}, 400, {"Connection": "close"})
         return self._too_large() if len(declared) > 18 or int(declared) > self._most else None
+
+    def _is_open(self, scope: Scope) -> bool:
+        return scope["path"] in OPEN_PATHS or is_page(scope["method"], scope["path"])
 
     def _has_key(self, headers: Mapping[bytes, bytes]) -> bool:
         scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")

@@ -7,20 +7,13 @@ import dataclasses
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
 
 from sandbox_runtime.assembly import Platform, version
 
 BODY_WITHIN_S = 60.0
 
 router = APIRouter()
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>sandbox-runtime</title></head>
-<body><h1>sandbox-runtime</h1>
-<p>Runs code that nobody trusts. See <a href="docs">the routes</a>, <a href="health">health</a> and
-<a href="metrics">metrics</a>.</p></body></html>
-"""
 
 
 def platform_of(request: Request) -> Platform:
@@ -35,11 +28,6 @@ async def body_of(request: Request) -> bytes:
             return await request.body()
     except TimeoutError as error:
         raise HTTPException(408, f"the request body did not arrive within {BODY_WITHIN_S:g} s") from error
-
-
-@router.get("/", response_class=HTMLResponse)
-async def index() -> str:
-    return _PAGE
 
 
 @router.get("/v1/ping")

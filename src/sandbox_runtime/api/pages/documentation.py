@@ -1,0 +1,78 @@
+"""The documentation as a site: the Markdown files of docs/, each rendered when it is first asked for.
+
+Names are looked up in the list of files that was made at the start, so no name leads anywhere else. Raw HTML in a file is shown,
+not rendered.
+"""
+
+from __future__ import annotations
+
+import html
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+FIRST = "start"
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · sandbox-runtime</title><link rel="stylesheet" href="{root}docs.css"></head>
+<body><nav><a class="home" href="{root}">sandbox-runtime</a>{links}
+<h2>Try it</h2><a href="{root}../playground/">Playground</a><a href="{root}../docs">Routes</a></nav>
+<article>{body}</article></body></html>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    name: str
+    title: str
+    path: Path
+
+    @property
+    def group(self) -> str:
+        return self.name.rpartition("/")[0]
+
+
+def docs_folder() -> Path:
+    """In an installed package beside this file, otherwise that of the checkout."""
+    packaged = Path(__file__).with_name("docs")
+    return packaged if packaged.is_dir() else Path(__file__).parents[4] / "docs"
+
+
+class Documentation:
+    def __init__(self, folder: Path) -> None:
+        found = (_page(folder, path) for path in sorted(folder.rglob("*.md")))
+        self.pages = {page.name: page for page in sorted(found, key=lambda page: (page.group, page.name))}
+        self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+        self._rendered: dict[str, str] = {}
+
+    def find(self, name: str) -> str | None:
+        """The page of that name, with or without `.md`; the empty name is the first page."""
+        name = name.removesuffix(".md") or FIRST
+        if name not in self.pages:
+            return None
+        if name not in self._rendered:
+            self._rendered[name] = self._render(self.pages[name])
+        return self._rendered[name]
+
+    def _render(self, page: Page) -> str:
+        root = "../" * page.name.count("/") or "./"
+        body = self._markdown.render(page.path.read_text(encoding="utf-8"))
+        return _PAGE.format(title=html.escape(page.title), root=root, links=self._links(root), body=body)
+
+    def _links(self, root: str) -> str:
+        group, parts = "", []
+        for page in self.pages.values():
+            if page.group != group:
+                group = page.group
+                parts.append(f"<h2>{html.escape(posixpath.basename(group).capitalize())}</h2>")
+            parts.append(f'<a href="{root}{html.escape(page.name)}">{html.escape(page.title)}</a>')
+        return "".join(parts)
+
+
+def _page(folder: Path, path: Path) -> Page:
+    name = path.relative_to(folder).with_suffix("").as_posix()
+    lines = path.read_text(encoding="utf-8").splitlines()
+    title = next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), name)
+    return Page(name, title, path)
