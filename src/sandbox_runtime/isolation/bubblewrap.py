@@ -23,6 +23,7 @@ from sandbox_runtime.isolation.kernel import mounts
 from sandbox_runtime.isolation.kernel.namespaces import PLAIN_USERS_NEED
 from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
@@ -82,7 +83,12 @@ class BubblewrapBackend:
         bounds = self._ground.bounds()
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
-    async def open(self, policy: Policy) -> InitBox:
+    async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
+        raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")
+
+    async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
+        if files is not None:
+            raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")
         furnishing = Furnishing(
             backend=self.name,
             label=label(self.name, policy),
@@ -97,7 +103,7 @@ class BubblewrapBackend:
             policy,
             furnishing,
             lambda channels: [*self._arguments(policy), "--", self._ground.guest.python, START_INSIDE, "init", channels],
-            lambda box: self._setup(policy, self._ground.take_uid(box)),
+            lambda box: self._setup(policy, self._ground.take_uid(box.on_close)),
         )
 
     def _setup(self, policy: Policy, uid: int | None) -> wire.Message:

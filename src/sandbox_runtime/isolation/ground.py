@@ -7,13 +7,14 @@ import contextlib
 import itertools
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
 from sandbox_runtime.isolation import users, view
 from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
 from sandbox_runtime.isolation.channel import Channel
+from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.guest import Guest, examine
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.keeping import Keeper
@@ -34,6 +35,7 @@ class Ground:
         self.keeper = Keeper()
         self._opened = contextlib.ExitStack()
         self._boxes: set[InitBox] = set()
+        self.shared: set[SharedFiles] = set()
         self._free_slots = list(range(options.box_slots - 1, -1, -1))
         self._ids = (f"box{number}" for number in itertools.count(1))
         self._guest: Guest | None = None
@@ -55,6 +57,7 @@ class Ground:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
+            await asyncio.gather(*(files.close() for files in list(self.shared)), return_exceptions=True)
         finally:
             if self._nat is not None:
                 await self._nat.close()
@@ -100,14 +103,14 @@ class Ground:
         box.on_close.append(lambda: self._boxes.discard(box))
         return box, wire.Ends(orders[1], reports[1])
 
-    def take_uid(self, box: InitBox) -> int | None:
-        """A host user for this box alone, given back when it is closed; None where we have no right to choose one."""
+    def take_uid(self, on_close: list[Callable[[], object]]) -> int | None:
+        """A host user that nobody else has until on_close is called; None where we have no right to choose one."""
         if self.rootless:
             return None
         if not self._free_slots:
             raise TooMany("all boxes of this machine are in use", retry_after_s=1.0)
         slot = self._free_slots.pop()
-        box.on_close.append(lambda: self._free_slots.append(slot))
+        on_close.append(lambda: self._free_slots.append(slot))
         return self._first_uid + slot
 
     async def connect(self, box: InitBox) -> None:

@@ -9,10 +9,12 @@ from types import TracebackType
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.ground import Ground, label
 from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
@@ -51,24 +53,43 @@ class NamespacesBackend:
         bounds = self._ground.bounds()
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
-    async def open(self, policy: Policy) -> InitBox:
+    async def open_files(self, disk_bytes: int, disk_files: int) -> SharedFiles:
+        files = SharedFiles(WORKDIR, WRITABLE, None)
+        files.uid = self._ground.take_uid(files.on_close)
+        self._ground.shared.add(files)
+        files.on_close.append(lambda: self._ground.shared.discard(files))
+        request = {"disk_bytes": disk_bytes, "disk_files": disk_files, "uid": files.uid}
+        try:
+            spawner = await self._spawner_for(Policy(preset=next(iter(self._options.presets))))
+            files.hold(*await spawner.make_files(request))
+        except BaseException:
+            await files.close()
+            raise
+        return files
+
+    async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""
         if policy.preset not in self._options.presets:
             raise InvalidRequest(f"there is no preset {policy.preset!r}; there are: {', '.join(self._options.presets)}")
+        if files is not None and not isinstance(files, SharedFiles):
+            raise InvalidRequest("these files belong to another backend")
         spawner = await self._spawner_for(policy)
         try:
-            return await self._open_by(spawner, policy)
+            return await self._open_by(spawner, policy, files)
         except PlatformFault:
             if spawner.alive:
                 raise
-            return await self._open_by(await self._spawner_for(policy), policy)
+            return await self._open_by(await self._spawner_for(policy), policy, files)
 
-    async def _open_by(self, spawner: Spawner, policy: Policy) -> InitBox:
+    async def _open_by(self, spawner: Spawner, policy: Policy, files: SharedFiles | None) -> InitBox:
         box, ends = self._ground.new_box(policy, self._furnishing(policy))
         try:
-            request = self._request(policy, self._ground.take_uid(box))
+            if files is not None:
+                files.admit(box)
+            request = self._request(policy, files.uid if files else self._ground.take_uid(box.on_close), files)
             with box.entries() as entries:
-                opened = await spawner.open(box.id, request, [*ends.descriptors(), *entries], single=self._is_single(policy))
+                passed = [*ends.descriptors(), *entries, *([files.namespace_fd] if files else [])]
+                opened = await spawner.open(box.id, request, passed, single=self._is_single(policy))
             box.pidfd, box.runner_pidfd = (*opened, -1)[:2]
             ends.close()
             await self._ground.connect(box)
@@ -83,7 +104,7 @@ class NamespacesBackend:
         """Only a pid namespace ends with its first process."""
         return policy.single_use and Layer.pid not in policy.without
 
-    def _request(self, policy: Policy, uid: int | None) -> wire.Message:
+    def _request(self, policy: Policy, uid: int | None, files: SharedFiles | None) -> wire.Message:
         more = {"more_trees": view.trees(self._ground.toolchains())} if policy.toolchains else {}
         return {
             **more,
@@ -91,6 +112,7 @@ class NamespacesBackend:
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
             "uid": uid,
+            "shared_files": files is not None,
         }
 
     def _furnishing(self, policy: Policy) -> Furnishing:

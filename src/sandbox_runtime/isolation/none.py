@@ -14,6 +14,7 @@ from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel import folders
 from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import START
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
@@ -45,7 +46,12 @@ class NoneBackend:
             return LayerReport(layer, LayerState.on)
         return LayerReport(layer, LayerState.missing, "this backend has no isolation", "set isolation to namespaces")
 
-    async def open(self, policy: Policy) -> InitBox:
+    async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
+        raise Unavailable("the plain backend has no files that boxes can share; set isolation to namespaces")
+
+    async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
+        if files is not None:
+            raise Unavailable("the plain backend has no files that boxes can share; set isolation to namespaces")
         if policy.network.mode != "none":
             raise Unavailable("the plain backend has no network of its own to set up: set isolation to namespaces")
         folder = self._new_folder()

@@ -56,13 +56,34 @@ class Box(Protocol):
         ...
 
 
+class Files(Protocol):
+    """A writable area that outlives the boxes which see it, several at once if need be. Attributes as those of a Box."""
+
+    files_fd: int
+    writable: Mapping[str, str]
+    workdir: str
+
+    def usage(self) -> tuple[int, int]:
+        """Bytes and files in use."""
+        ...
+
+    async def close(self) -> None:
+        """Idempotent. Closes the boxes that still see it; afterwards it is gone with all that was in it."""
+        ...
+
+
 class Backend(Protocol):
     """Made ready by `async with`; closes all its boxes on the way out."""
 
     name: str
 
-    async def open(self, policy: Policy) -> Box:
-        """A fresh box. Raises Unavailable where the policy needs what this host lacks, PlatformFault where we failed."""
+    async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
+        """An empty area. Raises Unavailable where this backend has none to share."""
+        ...
+
+    async def open(self, policy: Policy, files: Files | None = None) -> Box:
+        """A fresh box, with files of its own unless it is given some. Raises Unavailable where the policy needs what this host
+        lacks, PlatformFault where we failed."""
         ...
 
     def layers(self) -> Sequence[LayerReport]: ...

@@ -80,6 +80,19 @@ class Spawner:
         finally:
             del self._waiting[box_id]
 
+    async def make_files(self, files: wire.Message) -> list[int]:
+        """A writable area of its own: descriptors of its folder and of the mount namespace that holds it."""
+        if self._channel is None or not self.alive:
+            raise PlatformFault("the spawner is gone")
+        ours, theirs = wire.pair()
+        with ours, theirs:
+            self._channel.send({"id": "", "files": files}, [theirs.fileno()])
+            theirs.close()
+            received = await Channel(ours).receive(REPLY_TIMEOUT_S)
+        if received.message is None or len(received.descriptors) != 2:
+            raise PlatformFault(f"no files can be made: {(received.message or {}).get('fault', 'their maker died')}")
+        return received.descriptors
+
     def _on_message(self) -> None:
         if self._channel is None:
             return

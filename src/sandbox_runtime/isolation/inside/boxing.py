@@ -84,15 +84,21 @@ def _bind(source: str, target: str) -> None:
 
 
 def _mount_files(setup: Setup, root: str) -> int:
-    uid = gid = os.geteuid() if setup.uid is None else setup.uid
     if setup.has("mount"):
-        bounded = setup.has("disk")
-        mounts.mount_scratch(SCRATCH, setup.disk_bytes if bounded else None, setup.disk_files if bounded else None)
-        mounts.spread_scratch(SCRATCH, setup.writable, root, uid, gid)
+        if not setup.shared_files:
+            _make_files(setup)
+        mounts.spread_scratch(SCRATCH, setup.writable, root)
         return _open_folder(SCRATCH)
     for target, name in setup.writable.items():
         _bind(f"{SHARED_SCRATCH}/{name}", root + target)
     return _open_folder(SHARED_SCRATCH)
+
+
+def _make_files(setup: Setup) -> None:
+    uid = os.geteuid() if setup.uid is None else setup.uid
+    bounded = setup.has("disk")
+    mounts.mount_scratch(SCRATCH, setup.disk_bytes if bounded else None, setup.disk_files if bounded else None)
+    mounts.make_folders(SCRATCH, setup.writable, uid, uid)
 
 
 def _mount_files_around_trees(setup: Setup) -> int:

@@ -21,6 +21,8 @@ class Setup:
     inside_uid: int = 1000
     disk_bytes: int = 0
     disk_files: int = 0
+    shared_files: bool = False
+    """The writable area is there already, in the mount namespace that the box starts from."""
     network: str = "none"
     trees: list[str] = field(default_factory=list)
     """Folders of the spawner's root that a box sees through overlays of its own."""

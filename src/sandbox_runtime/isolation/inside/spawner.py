@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from signal import set_wakeup_fd
 from typing import Any
 
-from sandbox_runtime.isolation.inside import boxing, init, single, wire
+from sandbox_runtime.isolation.inside import boxing, files, init, single, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
@@ -112,7 +112,16 @@ class _Spawner:
         if not data:
             os._exit(0)
         request = wire.from_server(data)
+        if "files" in request:
+            self._make_files(request, passed)
+            return None
         return self._open_single(request, passed) if request["single"] else self._open_box(request, passed)
+
+    def _make_files(self, request: dict[str, Any], passed: list[int]) -> None:
+        if self._start(forking.fork, request) == 0:
+            self.setup.__dict__.update(request["files"])
+            files.make(wire.at(passed[0]), self.setup)
+        os.close(passed[0])
 
     def _collect(self) -> None:
         """Collect the dead. A box for one command ends with its program: whoever is left in it is ended with its first process,
@@ -235,14 +244,20 @@ class _Spawner:
     def _become_single(self, request: dict[str, Any], passed: list[int]) -> Order:
         """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
         self.kept += [request, passed, self.singles]
+        self._take_request(request, passed)
+        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self.warm.rehearse)
+
+    def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:
+        """Become what the request says, in a child. The namespace of an area that is shared comes last among what was passed."""
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
-        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self.warm.rehearse)
+        if self.setup.shared_files:
+            namespaces.enter(passed[-1], namespaces.NEW_MOUNT)
+            os.close(passed.pop())
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         orders, reports = wire.at(passed[0]), wire.at(passed[1])
-        self.setup.__dict__.update(request["box"])
-        self.channel.detach()
+        self._take_request(request, passed)
         self.warm.title.set(["sandbox-init"])
         return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()
 

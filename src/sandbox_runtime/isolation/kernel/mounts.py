@@ -193,11 +193,16 @@ def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None
     mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
 
 
-def spread_scratch(place: str, writable: Mapping[str, str], root: str, uid: int, gid: int) -> None:
-    """Make a folder of the area for each place that programs expect to write to, and put it there."""
+def make_folders(place: str, writable: Mapping[str, str], uid: int, gid: int) -> None:
+    """A folder of the area for each place that programs expect to write to."""
     os.umask(0)
     for target, name in writable.items():
         folder = f"{place}/{name}"
         os.mkdir(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
         os.chown(folder, uid, gid)
-        mount(folder, root + target, None, BIND)
+
+
+def spread_scratch(place: str, writable: Mapping[str, str], root: str) -> None:
+    """Put the folders of the area where programs expect them."""
+    for target, name in writable.items():
+        mount(f"{place}/{name}", root + target, None, BIND)

@@ -1,0 +1,52 @@
+"""An area that boxes share, as the server holds it: two descriptors and a host user."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+
+from sandbox_runtime.errors import Conflict
+from sandbox_runtime.isolation.box import InitBox
+
+
+class SharedFiles:
+    """uid: the host user of every box that sees it, where the server may choose one."""
+
+    def __init__(self, workdir: str, writable: Mapping[str, str], uid: int | None) -> None:
+        self.workdir = workdir
+        self.writable = writable
+        self.uid = uid
+        self.files_fd = -1
+        self.namespace_fd = -1
+        self.on_close: list[Callable[[], object]] = []
+        self._boxes: set[InitBox] = set()
+        self._closed = False
+
+    def hold(self, files_fd: int, namespace_fd: int) -> None:
+        self.files_fd, self.namespace_fd = files_fd, namespace_fd
+
+    def admit(self, box: InitBox) -> None:
+        if self._closed:
+            raise Conflict("these files are closed")
+        self._boxes.add(box)
+        box.on_close.append(lambda: self._boxes.discard(box))
+
+    def usage(self) -> tuple[int, int]:
+        area = os.fstatvfs(self.files_fd)
+        return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree
+
+    async def close(self) -> None:
+        """Boxes first: the user is given to others only when nobody runs as it any more."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            await asyncio.gather(*(box.close() for box in list(self._boxes)))
+        finally:
+            for descriptor in (self.files_fd, self.namespace_fd):
+                if descriptor >= 0:
+                    os.close(descriptor)
+            self.files_fd = self.namespace_fd = -1
+            while self.on_close:
+                self.on_close.pop()()

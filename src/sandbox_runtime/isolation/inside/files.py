@@ -1,0 +1,31 @@
+"""A writable area that outlives the boxes which see it.
+
+It is a file system of its own, mounted in a mount namespace that is a copy of the spawner's and in which nobody lives: a
+descriptor that the server holds keeps both alive. A box that is to see it starts from that namespace instead of the spawner's.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import NoReturn
+
+from sandbox_runtime.isolation.inside import boxing, wire
+from sandbox_runtime.isolation.inside.setup import Setup
+from sandbox_runtime.isolation.kernel import descriptors, mounts, namespaces
+
+
+def make(reply: socket.SocketType, setup: Setup) -> NoReturn:
+    """In a fork of the spawner: make one, hand over its folder and its namespace, and be gone."""
+    try:
+        descriptors.close_but([reply.fileno()])
+        namespaces.leave(namespaces.NEW_MOUNT)
+        uid = os.geteuid() if setup.uid is None else setup.uid
+        mounts.mount_scratch(boxing.SCRATCH, setup.disk_bytes, setup.disk_files)
+        mounts.make_folders(boxing.SCRATCH, setup.writable, uid, uid)
+        folder = os.open(boxing.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+        wire.send(reply, wire.to_server({"made": True}), [folder, namespace])
+    except Exception as error:
+        wire.send(reply, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
+    os._exit(0)
