@@ -85,23 +85,17 @@ def _settings(config: Path | None, sets: list[str] | None, isolation: str | None
 
 
 def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Language]:
-    """In an order in which those that bring package clients come before those that use them."""
     if not names:
         raise InvalidRequest(
             f"say which languages: names, {', '.join(GROUPS)} or {ALL}; `sandbox languages install --list` tells"
         )
-    found = {language.name: language for name in names for language in _named(catalog, name)}
-    return sorted(found.values(), key=lambda language: not _brings_a_client(language))
+    return catalog.with_those_they_stand_on(language for name in names for language in _named(catalog, name))
 
 
 def _named(catalog: Catalog, name: str) -> list[Language]:
     if name in (ALL, *GROUPS):
         return [language for language in catalog if name in (ALL, language.group)]
     return [catalog.find(name)]
-
-
-def _brings_a_client(language: Language) -> bool:
-    return language.name in ("nodejs", "go")
 
 
 def _install(settings: Settings, languages: Sequence[Language], again: bool) -> list[Report]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
@@ -27,6 +27,20 @@ class Catalog:
             return self._names[name]
         except KeyError:
             raise NotFound(f"language {name!r} is not in the catalog; there are {', '.join(sorted(self._languages))}") from None
+
+    def with_those_they_stand_on(self, languages: Iterable[Language]) -> list[Language]:
+        """Each once, and after the languages whose toolchains its own stands on."""
+        found: dict[str, Language] = {}
+        for language in languages:
+            self._put_after_its_bases(language, found, ())
+        return list(found.values())
+
+    def _put_after_its_bases(self, language: Language, found: dict[str, Language], above: tuple[str, ...]) -> None:
+        if language.name in above:
+            raise InvalidRequest(f"language file {language.origin}: install.on goes round in a circle: {', '.join(above)}")
+        for name in language.install.on:
+            self._put_after_its_bases(self.find(name), found, (*above, language.name))
+        found.setdefault(language.name, language)
 
     def of_file(self, path: str) -> Language:
         """By the extension of a file name."""

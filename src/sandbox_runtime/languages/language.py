@@ -32,20 +32,23 @@ class Recipe:
 @dataclass(frozen=True, slots=True)
 class Check:
     """A program that echoes its input: the language is enabled when it does so on this host. files are those it comes with,
-    for a language whose programs are projects."""
+    for a language whose programs are projects. contains: stdout need only be part of what is printed, for test runners that
+    print more, such as how long they took."""
 
     code: str
     stdin: str
     stdout: str
     files: tuple[File, ...] = ()
+    contains: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """Where the toolchain comes from. apt_unless names programs that make the system packages superfluous where all of them are
-    there; folder is its place below the folder of toolchains, which several languages may share; megabytes is for orientation;
-    unavailable says why there is no route at all."""
+    """Where the toolchain comes from. on names languages whose toolchains this one stands on; apt_unless names programs that make
+    the system packages superfluous where all of them are there; folder is its place below the folder of toolchains, which several
+    languages may share; megabytes is for orientation; unavailable says why there is no route at all."""
 
+    on: tuple[str, ...] = ()
     apt: tuple[str, ...] = ()
     apt_unless: tuple[str, ...] = ()
     pip: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ _PINNED = {
     "maven": re.compile(r"[A-Za-z0-9._-]+:[A-Za-z0-9._-]+:[A-Za-z0-9._-]+"),
     "go": re.compile(r"[A-Za-z0-9._~/-]+@v[0-9][A-Za-z0-9.+-]*"),
 }
-_INSTALL = frozenset({*_PACKAGES, "apt_unless", "after", "folder", "megabytes", "unavailable"})
+_INSTALL = frozenset({*_PACKAGES, "on", "apt_unless", "after", "folder", "megabytes", "unavailable"})
 
 Assets = Callable[[str, str], bytes]
 """The content of an asset, by the folder it lies in and its name. Raises OSError where there is none."""
@@ -107,10 +107,10 @@ class _Reader:
     def _check(self, table: Any) -> Check:
         fields = self._fields
         fields.table(table, "check")
-        fields.only(table, ("code", "stdin", "stdout", "files"), "check")
+        fields.only(table, ("code", "stdin", "stdout", "files", "contains"), "check")
         code, stdin, stdout = (fields.text(table, name, "check") for name in ("code", "stdin", "stdout"))
         files = tuple(File(name, text.encode()) for name, text in fields.texts(table, "files", "check"))
-        return Check(code, stdin, stdout, files)
+        return Check(code, stdin, stdout, files, fields.flag(table, "contains", "check"))
 
     def _install(self, table: Any) -> Install:
         fields = self._fields
@@ -125,6 +125,7 @@ class _Reader:
                 raise fields.error(f"install.{name} must name exact versions; {loose[0]!r} does not")
         return Install(
             **packages,
+            on=fields.words(table, "on", "install"),
             apt_unless=fields.words(table, "apt_unless", "install"),
             after=self._after(table),
             folder=fields.plain_file(folder) if folder else "",

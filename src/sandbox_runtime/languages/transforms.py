@@ -21,6 +21,7 @@ _PUBLIC_TYPE = re.compile(
     r"\bpublic\s+(?:(?:abstract|final|sealed|strictfp)\s+)*(?:class|interface|enum|record)\s+([A-Za-z_$][\w$]*)"
 )
 _SCALA_OBJECT = re.compile(r"\bobject\s+([A-Za-z_$][\w$]*)")
+SOURCES = ".sources"
 _PHP_OPENS = "<?php"
 
 
@@ -61,12 +62,14 @@ def php_tag(language: Language, job: Job) -> Program:
 
 
 def java_public_class(language: Language, job: Job) -> Program:
-    """Java wants a public class in a file of its name. Without code there are only the caller's own files."""
+    """Java wants a public class in a file of its name. Without code there are only the caller's own files. The names of all
+    sources in the workspace's top folder stand in a file that javac can be given."""
     if not job.code.strip():
-        return Program("", "")
+        return Program("", "", files=(_sources(job, ""),))
     found = _PUBLIC_TYPE.search(_blanked(job.code))
     main = found[1] if found else PurePosixPath(language.source).stem
-    return Program(f"{main}{PurePosixPath(language.source).suffix}", job.code, main)
+    source = f"{main}{PurePosixPath(language.source).suffix}"
+    return Program(source, job.code, main, (_sources(job, source),))
 
 
 def scala_object(language: Language, job: Job) -> Program | Refusal:
@@ -90,6 +93,14 @@ TRANSFORMS: Mapping[str, Transform] = MappingProxyType(
 
 def transform_of(language: Language) -> Transform:
     return TRANSFORMS[language.transform] if language.transform else as_it_is
+
+
+def _sources(job: Job, source: str) -> File:
+    """In the form of javac's argument files: one quoted name a line."""
+    brought = (str(PurePosixPath(file.name)) for file in job.files)
+    names = dict.fromkeys(name for name in (*brought, source) if name.endswith(".java") and "/" not in name and "\n" not in name)
+    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    return File(SOURCES, "".join(f'"./{name}"\n' for name in quoted).encode(errors="surrogateescape"))
 
 
 def _free_name(source: str, job: Job) -> str:

@@ -11,7 +11,7 @@ import contextlib
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -37,6 +37,9 @@ class State(StrEnum):
     unavailable = "unavailable"
 
 
+_NOT_THERE = (State.failed, State.unavailable)
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     language: str
@@ -46,7 +49,8 @@ class Report:
 
 
 class Installer:
-    """root: the folder of toolchains; python: the guest's interpreter; assets: where the files of a row lie."""
+    """root: the folder of toolchains; python: the guest's interpreter; assets: where the files of a row lie. Languages must be
+    given after those they stand on."""
 
     def __init__(self, root: Path, python: str, assets: Callable[[Language], str], tell: Tell) -> None:
         self._root = root
@@ -59,7 +63,11 @@ class Installer:
         with self._lock():
             possible = [language for language in languages if not language.install.unavailable]
             failures = self._system_packages(possible)
-            return [self._report(language, failures.get(language.name, ""), again) for language in languages]
+            reports: dict[str, Report] = {}
+            for language in languages:
+                reason = failures.get(language.name) or _failed_base(language, reports)
+                reports[language.name] = self._report(language, reason, again)
+            return list(reports.values())
 
     def _system_packages(self, languages: Sequence[Language]) -> dict[str, str]:
         """Which languages lack theirs in the end, and why."""
@@ -141,3 +149,9 @@ class Installer:
                 if time.monotonic() > deadline:
                     raise Unavailable(f"another installation has held {self._root} for {LOCK_WITHIN_S:g} s") from None
                 time.sleep(_LOCK_ASKED_EVERY_S)
+
+
+def _failed_base(language: Language, reports: Mapping[str, Report]) -> str:
+    """Which toolchain that this one stands on could not be had, if any."""
+    states = {name: reports[name].state for name in language.install.on if name in reports}
+    return next((f"it stands on {name}, which is {state}" for name, state in states.items() if state in _NOT_THERE), "")

@@ -16,7 +16,8 @@ _FOLDER = ".stamps"
 def digest(language: Language) -> str:
     """Changes with whatever an installation is made from: the install table and the files that its commands may use."""
     assets = [(file.name, hashlib.sha256(file.content).hexdigest()) for file in language.assets]
-    made_from = json.dumps([dataclasses.asdict(language.install), assets], sort_keys=True)
+    table = {name: value for name, value in dataclasses.asdict(language.install).items() if value}
+    made_from = json.dumps([table, assets], sort_keys=True)
     return hashlib.sha256(made_from.encode()).hexdigest()
 
 

@@ -1,0 +1,45 @@
+module SeedSandbox
+
+go 1.26
+
+require (
+	github.com/fsnotify/fsnotify v1.7.0
+	github.com/go-logr/logr v1.4.2
+	github.com/go-logr/stdr v1.2.2
+	github.com/google/go-cmp v0.6.0
+	github.com/google/uuid v1.6.0
+	github.com/gorilla/mux v1.8.1
+	github.com/hashicorp/hcl v1.0.0
+	github.com/inconshreveable/mousetrap v1.1.0
+	github.com/jinzhu/inflection v1.0.0
+	github.com/jinzhu/now v1.1.5
+	github.com/magiconair/properties v1.8.7
+	github.com/mitchellh/mapstructure v1.5.0
+	github.com/pelletier/go-toml/v2 v2.2.2
+	github.com/pkg/errors v0.9.1
+	github.com/sagikazarmark/locafero v0.4.0
+	github.com/sagikazarmark/slog-shim v0.1.0
+	github.com/sirupsen/logrus v1.9.3
+	github.com/sourcegraph/conc v0.3.0
+	github.com/spf13/afero v1.11.0
+	github.com/spf13/cast v1.6.0
+	github.com/spf13/cobra v1.8.1
+	github.com/spf13/pflag v1.0.5
+	github.com/spf13/viper v1.19.0
+	github.com/stretchr/testify v1.9.0
+	github.com/subosito/gotenv v1.6.0
+	go.opentelemetry.io/otel v1.31.0
+	go.opentelemetry.io/otel/metric v1.31.0
+	go.opentelemetry.io/otel/trace v1.31.0
+	go.uber.org/multierr v1.10.0
+	go.uber.org/zap v1.27.0
+	golang.org/x/crypto v0.28.0
+	golang.org/x/exp v0.0.0-20241009180824-f66d83c29e7c
+	golang.org/x/sync v0.8.0
+	golang.org/x/sys v0.26.0
+	golang.org/x/text v0.19.0
+	gopkg.in/ini.v1 v1.67.0
+	gopkg.in/yaml.v2 v2.4.0
+	gopkg.in/yaml.v3 v3.0.1
+	gorm.io/gorm v1.25.12
+)
