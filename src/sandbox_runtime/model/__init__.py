@@ -4,20 +4,48 @@ Contract: a value that exists is valid. Whatever is out of bounds raises Invalid
 what to do instead.
 """
 
+from sandbox_runtime.model.access import ApiKey
 from sandbox_runtime.model.build import Build, ManyResult
 from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.execution import Artifact, ArtifactKind, Execution, ExecutionKind, ExecutionState, Metering
 from sandbox_runtime.model.job import File, Job, JobResult
 from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.node import Node, NodeState, NodeVisit
 from sandbox_runtime.model.outcome import Blame, Ending, Outcome, Output, Usage
 from sandbox_runtime.model.plan import Plan, Step
 from sandbox_runtime.model.policy import Layer, LayerReport, LayerState, Network, Policy
+from sandbox_runtime.model.record import AuditEntry, BoxRecord, BoxState
+from sandbox_runtime.model.session import (
+    Dependency,
+    Installation,
+    InstalledDependency,
+    InstallState,
+    Resources,
+    Session,
+    SessionMode,
+    SessionState,
+)
+from sandbox_runtime.model.template import PoolSizes, Template
 
 __all__ = [
+    "ApiKey",
+    "Artifact",
+    "ArtifactKind",
+    "AuditEntry",
     "Blame",
+    "BoxRecord",
+    "BoxState",
     "Build",
     "Command",
+    "Dependency",
     "Ending",
+    "Execution",
+    "ExecutionKind",
+    "ExecutionState",
     "File",
+    "InstallState",
+    "Installation",
+    "InstalledDependency",
     "Job",
     "JobResult",
     "Layer",
@@ -25,11 +53,21 @@ __all__ = [
     "LayerState",
     "Limits",
     "ManyResult",
+    "Metering",
     "Network",
+    "Node",
+    "NodeState",
+    "NodeVisit",
     "Outcome",
     "Output",
     "Plan",
     "Policy",
+    "PoolSizes",
+    "Resources",
+    "Session",
+    "SessionMode",
+    "SessionState",
     "Step",
+    "Template",
     "Usage",
 ]

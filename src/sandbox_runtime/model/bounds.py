@@ -1,0 +1,83 @@
+"""Checks that several nouns share: what an id, a text, an environment may be. Each raises InvalidRequest and says what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model.limits import KIB, MIB
+
+ID_CHARACTERS = 255
+SHORT_ID_CHARACTERS = 64
+NAME_CHARACTERS = 128
+TEXT_BYTES = MIB
+MESSAGE_BYTES = 64 * KIB
+ENV_KEYS = 64
+ENV_BYTES = 10 * KIB
+
+
+def check_id(value: str, what: str, most: int = ID_CHARACTERS, *, optional: bool = False) -> None:
+    """An id is part of paths and addresses: no separators, no white space, nothing that cannot be seen."""
+    if not value and optional:
+        return
+    if not 1 <= len(value) <= most:
+        raise InvalidRequest(f"{what} must have 1 to {most} characters, not {len(value)}")
+    if value in (".", "..") or not value.isprintable() or any(c.isspace() or c in "/\\" for c in value):
+        raise InvalidRequest(f"{what} must be printable, without spaces, '/' or '\\', and not '.' or '..': {value[:60]!r}")
+
+
+def check_name(value: str, what: str, most: int = NAME_CHARACTERS, *, optional: bool = False) -> None:
+    """A name is for people: printable, and without spaces at its ends, which databases do not tell apart."""
+    if not value and optional:
+        return
+    if not 1 <= len(value) <= most:
+        raise InvalidRequest(f"{what} must have 1 to {most} characters, not {len(value)}")
+    if not value.isprintable() or value != value.strip():
+        raise InvalidRequest(f"{what} must be printable and have no spaces at its ends: {value[:60]!r}")
+
+
+def check_text(value: str | None, what: str, most_bytes: int = TEXT_BYTES) -> None:
+    """Every text can be written as UTF-8 and has a largest size; None is no text."""
+    if value is None:
+        return
+    size = bytes_of(value, what)
+    if size > most_bytes:
+        raise InvalidRequest(f"{what} has {size} bytes; at most {most_bytes} are kept: shorten it")
+
+
+def bytes_of(value: str, what: str = "a text") -> int:
+    if value.isascii():
+        return len(value)
+    try:
+        return len(value.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidRequest(
+            f"{what} holds half of a surrogate pair, which is no text: decode it with errors='replace'"
+        ) from error
+
+
+def check_env(env: Mapping[str, str], what: str = "env") -> None:
+    if len(env) > ENV_KEYS:
+        raise InvalidRequest(f"{what} has {len(env)} variables; at most {ENV_KEYS} are allowed")
+    for name, value in env.items():
+        if not name or "=" in name or "\0" in name or "\0" in value:
+            raise InvalidRequest(f"{what}: a variable has a name without '=' and no NUL bytes: {name[:60]!r}")
+    size = sum(bytes_of(name, what) + bytes_of(value, what) for name, value in env.items())
+    if size > ENV_BYTES:
+        raise InvalidRequest(f"{what} has {size} bytes in names and values; at most {ENV_BYTES} are allowed")
+
+
+def check_number(value: object, what: str, low: float, high: float) -> None:
+    """None is no number given; whether that is allowed is what the field's type says."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InvalidRequest(f"{what} must be a number, not {value!r}")
+    if not low <= value <= high:
+        raise InvalidRequest(f"{what} must be between {low:g} and {high:g}, not {value!r}")
+
+
+def check_count(values: tuple[object, ...], what: str, most: int) -> None:
+    if len(values) > most:
+        raise InvalidRequest(f"{what} has {len(values)} entries; at most {most} are allowed")
