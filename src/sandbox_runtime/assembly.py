@@ -88,7 +88,7 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
                 allowance=allowance,
                 builds=_builds(settings, backend, metrics, log),
                 log=log,
-                prove_ahead=ahead,
+                prove_ahead=ahead and settings.check_languages,
             )
             async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log)

@@ -20,7 +20,17 @@ from sandbox_runtime.bench.suite import measure
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.settings import Settings
 
-SMALL = Effort(rounds=2, warmup_rounds=1, windows=1, window_s=0.2, window_warmup_s=0.05, data_rounds=1, soak_runs=len(SOAK))
+SMALL = Effort(
+    rounds=2,
+    warmup_rounds=1,
+    windows=1,
+    window_s=0.2,
+    window_warmup_s=0.05,
+    data_rounds=1,
+    crowd_clients=256,
+    crowd_s=2.0,
+    soak_runs=len(SOAK),
+)
 LATENCIES = {"bare", "engine_cold", "engine_on_demand", "engine_warm", "http"}
 LOADS = {"bare_1", "engine_1", "engine_16", "http_1", "http_16"}
 
@@ -169,3 +179,9 @@ def test_an_effort_out_of_bounds_is_refused(wrong: dict[str, object]) -> None:
     asked: dict[str, object] = {"rounds": None, "seconds": None, "soak_runs": None, "only": [], **wrong}
     with pytest.raises(InvalidRequest):
         FULL.asked(**asked)  # type: ignore[arg-type]
+
+
+async def test_a_crowd_gets_no_error_nobody_hangs_and_no_blame_is_wrong(settings: Settings) -> None:
+    found = (await measured(settings, "crowd")).crowd
+    assert found is not None and found.answers > 0
+    assert (found.errors, found.hung, found.wrong_blame, found.faults) == (0, 0, 0, {})

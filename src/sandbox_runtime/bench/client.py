@@ -59,6 +59,10 @@ class Answer:
     took_s: float
 
 
+class NoAnswer(PlatformFault):
+    """The request was sent and nothing came back in time."""
+
+
 class Connection(asyncio.Protocol):
     """One request at a time."""
 
@@ -84,7 +88,7 @@ class Connection(asyncio.Protocol):
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 return await self._waiting
         except TimeoutError as error:
-            raise PlatformFault(f"no answer within {ANSWER_WITHIN_S:g} s") from error
+            raise NoAnswer(f"no answer within {ANSWER_WITHIN_S:g} s") from error
         finally:
             if not self._waiting.done() or not self._keep_alive:
                 self.close()

@@ -52,6 +52,9 @@ GOALS = (
     Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
     Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
     Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
+    Goal("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
+    Goal("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),
+    Goal("crowd_blame", "a crowd of clients: wrong blame", Kind.number, 0, 0, "crowd_blame"),
     Goal("leftovers", "left over after many rough runs", Kind.number, 0, 0, "leftovers"),
     Goal("growth", "growth of the server over those", Kind.share, 0.05, 0.005, "growth"),
 )

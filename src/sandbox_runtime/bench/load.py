@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.bench.client import Answer, Connection, Target, connect
+from sandbox_runtime.bench.client import Answer, Connection, NoAnswer, Target, connect
 from sandbox_runtime.errors import SandboxError
 
 Json = dict[str, Any]
+ERROR, REFUSED, HUNG, BLAME = "error", "refused", "hung", "blame"
+"""Kinds of faults: no answer of the protocol, its answer to too many, no answer at all, an answer that is wrong."""
+_OVERLOADED = 504
 _TOLD_FAULTS = 5
 _TOLD_CHARACTERS = 200
 
@@ -47,11 +50,16 @@ class _Span:
 class _Tally:
     samples_s: list[float] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, kind: str, text: str) -> None:
+        self.kinds[kind] += 1
+        self.faults[text] += 1
 
     def told(self, elapsed_s: float) -> Json:
         faults = {text: count for text, count in self.faults.most_common(_TOLD_FAULTS)}
         wrong = sum(self.faults.values())
-        return {"samples_s": self.samples_s, "elapsed_s": elapsed_s, "wrong": wrong, "faults": faults}
+        return {"samples_s": self.samples_s, "elapsed_s": elapsed_s, "wrong": wrong, "faults": faults, "kinds": dict(self.kinds)}
 
 
 class Generator:
@@ -79,11 +87,11 @@ class Generator:
                 connection = connection if connection and connection.usable else await self._connection(target)
                 answer = await connection.ask(request)
             except SandboxError as error:
-                tally.faults[str(error)] += 1
+                tally.add(HUNG if isinstance(error, NoAnswer) else ERROR, str(error))
                 return
             fault = fault_of(answer, expectation)
             if fault:
-                tally.faults[fault] += 1
+                tally.add(_kind(answer.status), fault)
             elif span.counts(time.perf_counter()):
                 tally.samples_s.append(answer.took_s)
         if connection is not None and connection.usable:
@@ -119,6 +127,10 @@ def fault_of(answer: Answer, expectation: Json) -> str:
                 f"{name} is {found[name]!r} instead of {wanted!r}; {body.get('message', '')}{run.get('stderr', '')}"
             )
     return ""
+
+
+def _kind(status: int) -> str:
+    return {200: BLAME, _OVERLOADED: REFUSED}.get(status, ERROR)
 
 
 def _shortened(text: str) -> str:

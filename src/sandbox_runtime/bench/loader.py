@@ -26,6 +26,7 @@ class Outpour:
     elapsed_s: float
     wrong: int
     faults: dict[str, int]
+    kinds: dict[str, int]
 
     def all_right(self) -> Outpour:
         """Itself; raises PlatformFault where an answer was wrong."""
@@ -53,6 +54,10 @@ class Loader:
     async def so_many(self, url: str, programs: Sequence[Program], concurrency: int, requests: int, within_s: float) -> Outpour:
         """Afterwards no connection is left open."""
         return await self._order(url, programs, within_s=within_s, concurrency=concurrency, requests=requests, hang_up=True)
+
+    async def a_crowd(self, url: str, programs: Sequence[Program], clients: int, seconds: float) -> Outpour:
+        """Afterwards no connection is left open."""
+        return await self._order(url, programs, concurrency=clients, seconds=seconds, hang_up=True)
 
     async def _order(self, url: str, programs: Sequence[Program], within_s: float = _GRACE_S, **rest: Any) -> Outpour:
         told = [{"request": one.request(), "expectation": one.expectation()} for one in programs]

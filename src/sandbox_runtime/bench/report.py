@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_runtime.bench.crowd import Crowd
 from sandbox_runtime.bench.effort import SECTIONS
 from sandbox_runtime.bench.goals import GOALS, PEER_GOALS, Judged, judge
 from sandbox_runtime.bench.memory import BoxMemory
@@ -24,6 +25,7 @@ class Report:
     took_s: float = 0.0
     timings: dict[str, Timing] = field(default_factory=dict)
     memory: list[BoxMemory] = field(default_factory=list)
+    crowd: Crowd | None = None
     soaked: Soaked | None = None
     skipped: dict[str, str] = field(default_factory=dict)
     """What cannot be measured here → why."""
@@ -48,6 +50,9 @@ class Report:
         values: dict[str, float] = {}
         if self.memory:
             values["box_pss_bytes"] = max(self.memory, key=lambda one: one.boxes).pss_bytes
+        if self.crowd:
+            found = self.crowd
+            values |= {"crowd_errors": found.errors, "crowd_hung": found.hung, "crowd_blame": found.wrong_blame}
         if self.soaked:
             values["leftovers"] = self.soaked.leftovers.total
             if self.soaked.growth is not None:
@@ -65,6 +70,7 @@ class Report:
             "goals": [_judged(one) for one in self.judged()],
             "timings": {name: timing.told() for name, timing in self.timings.items()},
             "memory": [one.told() for one in self.memory],
+            "crowd": None if self.crowd is None else self.crowd.told(),
             "soak": None if self.soaked is None else self.soaked.told(),
             "skipped": self.skipped,
             "failed": self.failed,

@@ -55,7 +55,14 @@ async def serving(settings: Settings, **changes: object) -> AsyncIterator[Server
     with TemporaryDirectory(prefix="sandbox-bench-") as folder:
         Path(folder).chmod(0o755)
         port, state_dir = _free_port(), f"{folder}/state"
-        own = {"host": "127.0.0.1", "port": port, "state_dir": state_dir, "api_key": "", "log_level": "warning"}
+        own = {
+            "host": "127.0.0.1",
+            "port": port,
+            "state_dir": state_dir,
+            "api_key": "",
+            "log_level": "warning",
+            "check_languages": False,
+        }
         environment = _environment(settings, {**own, **changes})
         with Path(folder, "log").open("w+b") as log:
             process = await asyncio.create_subprocess_exec(

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from sandbox_runtime.assembly import backend_of, version
 from sandbox_runtime.bench import machine
 from sandbox_runtime.bench.client import Target
+from sandbox_runtime.bench.crowd import crowd
 from sandbox_runtime.bench.data import data
 from sandbox_runtime.bench.effort import TITLES, Effort
 from sandbox_runtime.bench.loader import open_loader
@@ -37,7 +38,7 @@ async def measure(settings: Settings, effort: Effort, progress: Progress, peer: 
     begun = time.perf_counter()
     with TemporaryDirectory(prefix="sandbox-bench-") as folder:
         Path(folder).chmod(0o755)
-        own = dataclasses.replace(settings, state_dir=f"{folder}/state", log_level="error")
+        own = dataclasses.replace(settings, state_dir=f"{folder}/state", log_level="error", check_languages=False)
         async with AsyncExitStack() as stack:
             loader = await stack.enter_async_context(open_loader())
             report = await _blank_report(own, effort)
@@ -66,6 +67,7 @@ async def _all_sections(scene: Scene) -> None:
         ("memory",): memory,
         ("single", "load"): single_and_load,
         ("data",): data,
+        ("crowd",): _crowd,
         ("soak",): _soak,
     }
     for names, section in parts.items():
@@ -80,6 +82,19 @@ async def _guarded(scene: Scene, name: str, section: Section) -> None:
         scene.report.skipped[name] = str(error)
     except Exception as error:
         scene.report.failed[name] = f"{type(error).__name__}: {error}"
+
+
+async def _crowd(scene: Scene) -> None:
+    effort = scene.effort
+    scene.progress.begin(TITLES["crowd"], 1)
+    async with serving(scene.settings) as server:
+        await scene.wait_until_checked(server)
+        scene.report.crowd = found = await crowd(server, scene.loader, effort.crowd_clients, effort.crowd_s)
+        await server.settle()
+        scene.progress.step()
+    if not found.all_right:
+        worst = max(found.faults, key=lambda text: found.faults[text])
+        scene.report.failed["crowd"] = f"{sum(found.faults.values())} answers were wrong or missing, most often: {worst}"
 
 
 async def _soak(scene: Scene) -> None:

@@ -55,7 +55,7 @@ def print_report(report: Report, console: Console | None = None) -> None:
     console.print(_goals_table(report))
     if report.timings:
         console.print(_timings_table(report))
-    for line in [*_memory_lines(report), *_soak_lines(report)]:
+    for line in [*_memory_lines(report), *_crowd_lines(report), *_soak_lines(report)]:
         console.print(line)
     for name, reason in report.skipped.items():
         console.print(f"[yellow]skipped[/] {name}: {reason}", highlight=False)
@@ -104,8 +104,11 @@ def _goal_row(one: Judged, report: Report) -> list[str]:
 def _titled(goal: Goal, report: Report) -> str:
     if goal.kind is Kind.bytes and report.memory:
         return f"{goal.title} (PSS, {max(one.boxes for one in report.memory)} boxes)"
-    runs = report.soaked.runs if report.soaked else None
-    return goal.title if runs is None or goal.kind is Kind.bytes else f"{goal.title} ({runs})"
+    if goal.ours.startswith("crowd") and report.crowd:
+        return f"{goal.title} ({report.crowd.clients} for {report.crowd.seconds:g} s)"
+    if goal.ours in ("leftovers", "growth") and report.soaked:
+        return f"{goal.title} ({report.soaked.runs})"
+    return goal.title
 
 
 def _marks(goal: Goal) -> list[str]:
@@ -148,6 +151,17 @@ def _memory_lines(report: Report) -> list[str]:
         f"{one.boxes} idle boxes: {one.pss_bytes / _MB:.2f} MB each (PSS), {one.private_bytes / _MB:.2f} MB of it private; "
         f"each added {one.added_bytes / _MB:.2f} MB in all; spawners {one.spawners_pss_bytes / _MB:.1f} MB"
         for one in report.memory
+    ]
+
+
+def _crowd_lines(report: Report) -> list[str]:
+    found = report.crowd
+    if found is None:
+        return []
+    times = "" if found.p50_s is None or found.p99_s is None else f", p50 {_ms(found.p50_s)}, p99 {_ms(found.p99_s)}"
+    return [
+        f"{found.clients} clients for {found.seconds:g} s: {found.answers} right answers{times}; {found.errors} errors "
+        f"({found.refused} refused), {found.hung} hung, {found.wrong_blame} with wrong blame"
     ]
 
 

@@ -205,6 +205,12 @@ class Settings:
         default_text="`builds` in state_dir where that is set, otherwise `/var/cache/sandbox-runtime/builds` as root and "
         "`~/.cache/sandbox-runtime/builds` as another user",
     )
+    check_languages: bool = knob(
+        True,
+        "yes or no",
+        "Run the check of every language in the background after the start; otherwise each before its first use.",
+        "languages",
+    )
     languages_dir: str = knob(
         "",
         "path",
