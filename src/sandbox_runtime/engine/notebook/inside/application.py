@@ -47,11 +47,12 @@ def become(connection_file: str, ready: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    os.close(nothing)
     _be_first_to_go()
     _leave_no_trace()
     sys.argv[:] = [ipykernel_launcher.__file__, "-f", connection_file]
     app = make_app(connection_file)
+    _keep_to_cells(nothing)
+    os.close(nothing)
     _show_figures_inline()
     # What was not there a moment ago may be there in the next: files are brought in while the kernel waits.
     sys.path_importer_cache.pop(os.getcwd(), None)
@@ -82,6 +83,15 @@ def _be_first_to_go() -> None:
     """When memory runs out, the kernel and its children go before the driver, which then tells of it."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
         file.write(_FIRST_TO_GO)
+
+
+def _keep_to_cells(nothing: int) -> None:
+    """ipykernel repeats what is written past Python (by libraries, by children) on the streams it was started with; until here
+    these are of use, to tell why it did not start."""
+    for stream in (sys.stdout, sys.stderr):
+        copy = getattr(stream, "_original_stdstream_copy", None)
+        if copy is not None:
+            os.dup2(nothing, copy)
 
 
 def _show_figures_inline() -> None:

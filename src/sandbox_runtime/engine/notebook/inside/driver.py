@@ -170,7 +170,7 @@ class Driver:
         self.input = bytearray(rest)
         for order in map(json.loads, lines):
             if order["do"] == "interrupt":
-                self.kernel.signal(signal.SIGINT)
+                self.kernel.interrupt()
             else:
                 self.orders.append(order)
 
@@ -189,7 +189,7 @@ class Driver:
         else:
             cell.interrupted = True
             cell.deadline = time.monotonic() + INTERRUPT_GRACE_S
-            self.kernel.signal(signal.SIGINT)
+            self.kernel.interrupt()
 
     def _done(self, cell: Cell, how: str, **more: int) -> None:
         self.cell = None

@@ -70,6 +70,12 @@ class Kernel:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
+    def interrupt(self) -> None:
+        """The question wakes a loop that waits for the outside alone, as it does while a cell awaits something: a signal by itself
+        would be heard when that is over."""
+        self.signal(signal.SIGINT)
+        self._send(self.shell, "kernel_info_request", {})
+
     def ask_to_leave(self) -> None:
         self._send(self.control, "shutdown_request", {"restart": False})
 

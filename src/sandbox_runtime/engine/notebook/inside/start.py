@@ -19,7 +19,9 @@ def run(folder: str) -> None:
         os._exit(1)
     from . import application, driver, kernel
 
-    address, connection_file = f"{folder}/kernel", f"{folder}/connection.json"
+    # The address of a socket has room for about a hundred bytes.
+    address = min(f"{folder}/kernel", f"{os.path.relpath(folder)}/kernel", key=len)
+    connection_file = f"{folder}/connection.json"
     with open(connection_file, "w", encoding="ascii") as file:
         json.dump({"ip": address, "transport": "ipc", "key": "", "signature_scheme": "hmac-sha256", **kernel.PORTS}, file)
     starting, ready = os.pipe()
