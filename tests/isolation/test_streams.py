@@ -176,3 +176,33 @@ async def test_output_written_just_before_a_violent_end_is_not_lost(backend: Bac
 async def test_closed_output_is_no_obstacle(backend: Backend) -> None:
     outcome = await run(backend, shell("exec 1>&- 2>&-; sleep 0.05; exit 3"))
     assert (outcome.ending, outcome.exit_code, bytes(outcome.stdout)) == (Ending.exited, 3, b"")
+
+
+CONVERSATION = """
+import os, socket
+line = socket.socket(fileno=3)
+line.send(line.recv(100).upper())
+print([name for name in os.listdir("/proc/self/fd") if int(name) > 3 and os.path.exists(f"/proc/self/fd/{name}")])
+"""
+
+
+@pytest.mark.parametrize("started", ["warm", "cold"])
+async def test_a_command_may_have_a_socket_to_its_caller_and_nothing_more(
+    backend: Backend, guest_python: str, started: str
+) -> None:
+    argv = (guest_python, "main.py") if started == "warm" else ("env", guest_python, "main.py")
+    async with opened(backend) as box:
+        put(box, "main.py", CONVERSATION.encode())
+        running = await box.start(command(*argv), control=True)
+        assert running.control is not None
+        running.control.send(b"hello")
+        answer = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(running.control, 100), 30)
+        outcome = await running.wait()
+    assert answer == b"HELLO"
+    assert (outcome.stdout.text, outcome.stderr.text) == ("[]\n", "")
+    assert running.control.fileno() == -1
+
+
+async def test_a_command_without_one_finds_no_such_descriptor(backend: Backend) -> None:
+    outcome = await run(backend, shell("test -e /proc/self/fd/3 && echo there || echo none"))
+    assert outcome.stdout.text == "none\n"

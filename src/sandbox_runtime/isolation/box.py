@@ -119,7 +119,9 @@ class InitBox:
             for descriptor in opened:
                 os.close(descriptor)
 
-    async def start(self, command: Command, *, sink: Sink | None = None, interactive: bool = False) -> RunningCommand:
+    async def start(
+        self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
+    ) -> RunningCommand:
         if self._used and self.policy.single_use:
             raise Conflict("this box was opened for one command, and has had it")
         if self._busy or not self._alive:
@@ -130,7 +132,7 @@ class InitBox:
                 await self._next_runner()
             self._used = True
             self._set_limits(command.limits)
-            running = RunningCommand(self, command, self._group, sink, interactive)
+            running = RunningCommand(self, command, self._group, sink, interactive, control)
             running.begin(self._order(command))
             self._running = running
         except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -14,6 +15,9 @@ Sink = Callable[[str, bytes], None]
 
 class Running(Protocol):
     """A command that was started. Output is drained from the first moment on, whether or not anyone waits."""
+
+    control: socket.socket | None
+    """Our end of the command's own socket, which it finds as descriptor 3, where it was started with one. Not blocking."""
 
     async def wait(self) -> Outcome:
         """The outcome, once every process of the command is dead."""
@@ -45,7 +49,11 @@ class Box(Protocol):
     """Absolute folder as the program sees it → its place below files_fd. Always holds `workdir`."""
     workdir: str
 
-    async def start(self, command: Command, *, sink: Sink | None = None, interactive: bool = False) -> Running: ...
+    async def start(
+        self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
+    ) -> Running:
+        """interactive: its standard input stays open for more. control: it gets a socket to us."""
+        ...
 
     async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
         """start and wait; a cancelled caller cancels the command."""

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import time
 from collections.abc import Mapping
 from typing import Protocol
@@ -69,12 +70,16 @@ class Host(Protocol):
 
 
 class RunningCommand:
-    def __init__(self, host: Host, command: Command, group: Group, sink: Sink | None, interactive: bool) -> None:
+    def __init__(
+        self, host: Host, command: Command, group: Group, sink: Sink | None, interactive: bool, control: bool = False
+    ) -> None:
         self._host = host
         self._command = command
         self._group = group
         self._sink = sink
         self._interactive = interactive
+        self.control: socket.socket | None = None
+        self._with_control = control
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[wire.Message | None] = self._loop.create_future()
         self._outcome: Outcome | None = None
@@ -96,6 +101,10 @@ class RunningCommand:
                 ours, far = _pipe_from_them()
                 theirs.append(far)
                 self._captures[name] = Capture(ours, self._host.keep_bytes)
+            if self._with_control:
+                self.control, far_end = socket.socketpair()
+                self.control.setblocking(False)
+                theirs.append(far_end.detach())
             self._started = time.monotonic()
             self._host.orders.send(order, theirs)
         except BaseException:
@@ -262,6 +271,8 @@ class RunningCommand:
         self._close_stdin()
         for capture in self._captures.values():
             capture.close()
+        if self.control is not None:
+            self.control.close()
 
     def _conclude(self, report: wire.Message | None) -> Outcome:
         failure = self._failure_to_start()

@@ -20,6 +20,7 @@ from _signal import (  # type: ignore[import-not-found]
 )
 from _signal import signal as _set_signal
 from dataclasses import dataclass
+from fcntl import F_DUPFD_CLOEXEC, fcntl
 from typing import NoReturn
 
 from sandbox_runtime.isolation.inside import wire
@@ -58,7 +59,7 @@ class Runner:
         for descriptor in passed + listener:
             os.close(descriptor)
         data, streams = wire.receive(self.orders)
-        if not data or len(streams) != 3:
+        if not data or len(streams) not in (3, 4):
             os._exit(1)
         message = wire.from_server(data)
         try:
@@ -66,9 +67,9 @@ class Runner:
         except Exception as error:
             self.fail(error)
         if message.get("warm"):
-            self._close_descriptors()
+            self._close_descriptors(len(streams))
             return Order(message["argv"], message["env"], (self, message, data, streams, passed, listener))
-        self._execute(message)
+        self._execute(message, len(streams))
 
     def _stand_by(self) -> list[int]:
         if self.setup.has("session"):
@@ -86,6 +87,9 @@ class Runner:
         return [] if listener is None else [listener]
 
     def _become(self, message: wire.Message, streams: list[int]) -> None:
+        """The fourth stream, where there is one, is the command's own socket to the server."""
+        if self.orders.fileno() < len(streams):
+            self.orders = wire.at(fcntl(self.orders.detach(), F_DUPFD_CLOEXEC, len(streams)))
         for target, stream in enumerate(streams):
             os.dup2(stream, target, inheritable=True)
         self._go_to(message.get("cwd") or self.setup.workdir)
@@ -98,14 +102,14 @@ class Runner:
         except OSError as error:
             raise ValueError(f"cannot work in {folder!r}: {error.strerror}") from error
 
-    def _close_descriptors(self) -> None:
+    def _close_descriptors(self, kept: int) -> None:
         if self.setup.has("descriptors"):
             self.orders.detach()
-            descriptors.close_from(3)
+            descriptors.close_from(kept)
 
-    def _execute(self, message: wire.Message) -> NoReturn:
+    def _execute(self, message: wire.Message, kept: int) -> NoReturn:
         if self.setup.has("descriptors"):
-            descriptors.close_on_exec_from(3)
+            descriptors.close_on_exec_from(kept)
         try:
             execute(message["argv"], message["env"])
         except OSError as error:  # its own words name the last of the places where the program was looked for
