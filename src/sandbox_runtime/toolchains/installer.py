@@ -104,7 +104,7 @@ class Installer:
             return Report(language.name, State.unavailable, language.install.unavailable)
         if failure:
             return Report(language.name, State.failed, failure)
-        if stamps.stands(self._root, language) and not again:
+        if stamps.stands(self._root, language, self._assets(language)) and not again:
             return Report(language.name, State.present)
         began = time.monotonic()
         try:
@@ -121,7 +121,7 @@ class Installer:
         for task in tasks(language, self._root, self._python, self._assets(language)):
             self._tell(f"{language.name}: {shown(task.argv)}")
             perform(task, TASK_WITHIN_S)
-        stamps.stamp(self._root, language)
+        stamps.stamp(self._root, language, self._assets(language))
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:

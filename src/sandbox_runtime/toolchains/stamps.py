@@ -13,27 +13,28 @@ from sandbox_runtime.languages import Language
 _FOLDER = ".stamps"
 
 
-def digest(language: Language) -> str:
-    """Changes with whatever an installation is made from: the install table and the files that its commands may use."""
-    assets = [(file.name, hashlib.sha256(file.content).hexdigest()) for file in language.assets]
+def digest(language: Language, assets: str) -> str:
+    """Changes with whatever an installation is made from: the install table and the row's own files."""
     table = {name: value for name, value in dataclasses.asdict(language.install).items() if value}
-    made_from = json.dumps([table, assets], sort_keys=True)
-    return hashlib.sha256(made_from.encode()).hexdigest()
+    files = [
+        (path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(Path(assets).glob("*")) if path.is_file()
+    ]
+    return hashlib.sha256(json.dumps([table, files], sort_keys=True).encode()).hexdigest()
 
 
-def stands(root: Path, language: Language) -> bool:
+def stands(root: Path, language: Language, assets: str) -> bool:
     try:
-        return _place(root, language).read_text(encoding="ascii") == digest(language)
+        return _place(root, language).read_text(encoding="ascii") == digest(language, assets)
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def stamp(root: Path, language: Language) -> None:
+def stamp(root: Path, language: Language, assets: str) -> None:
     """At once or not at all: a half-written stamp would mean another installation, but never a false claim."""
     place = _place(root, language)
     place.parent.mkdir(parents=True, exist_ok=True)
     fresh = place.with_suffix(f".{os.getpid()}")
-    fresh.write_text(digest(language), encoding="ascii")
+    fresh.write_text(digest(language, assets), encoding="ascii")
     fresh.replace(place)
 
 

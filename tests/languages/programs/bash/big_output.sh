@@ -1,0 +1,1 @@
+yes "$(printf %099d 0)" | head -n 50000

@@ -1,0 +1,5 @@
+#include <fstream>
+
+int main() {
+    std::ofstream("output.txt") << std::ifstream("input.txt").rdbuf();
+}

@@ -1,0 +1,4 @@
+class Program
+{
+    static void Main() => File.Copy("input.txt", "output.txt");
+}

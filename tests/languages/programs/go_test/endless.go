@@ -1,0 +1,8 @@
+package main
+
+import "testing"
+
+func TestEndless(t *testing.T) {
+	for {
+	}
+}

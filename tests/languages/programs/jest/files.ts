@@ -1,0 +1,5 @@
+import { readFileSync, writeFileSync } from "fs";
+
+test("copies", () => {
+  writeFileSync("output.txt", readFileSync("input.txt"));
+});

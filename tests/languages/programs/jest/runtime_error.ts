@@ -1,0 +1,3 @@
+test("boom", () => {
+  expect(1 + 1).toBe(3);
+});

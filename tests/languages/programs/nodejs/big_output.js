@@ -1,0 +1,1 @@
+for (let i = 0; i < 50000; i++) console.log("x".repeat(99));

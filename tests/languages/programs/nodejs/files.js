@@ -1,0 +1,2 @@
+const fs = require("fs");
+fs.writeFileSync("output.txt", fs.readFileSync("input.txt"));

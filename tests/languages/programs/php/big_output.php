@@ -1,0 +1,1 @@
+for ($i = 0; $i < 50000; $i++) echo str_repeat("x", 99), "\n";

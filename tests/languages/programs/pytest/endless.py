@@ -1,0 +1,3 @@
+def test_endless():
+    while True:
+        pass

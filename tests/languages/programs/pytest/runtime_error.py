@@ -1,0 +1,2 @@
+def test_boom():
+    raise RuntimeError("boom")

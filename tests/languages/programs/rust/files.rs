@@ -1,0 +1,3 @@
+fn main() {
+    std::fs::copy("input.txt", "output.txt").unwrap();
+}

@@ -1,0 +1,3 @@
+create table t(a primary key);
+insert into t values (1);
+insert into t values (1);

@@ -1,0 +1,3 @@
+import { readFileSync, writeFileSync } from "fs";
+
+writeFileSync("output.txt", readFileSync("input.txt"));

@@ -1,0 +1,2 @@
+const text: string | undefined = [][0];
+console.log(text!.length);
