@@ -12,7 +12,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
-from sandbox_runtime.engine import Admission, Allowance, BoxPool, Builds, Engine, Execution, Identity, Turns, Ways, open_builds
+from sandbox_runtime.engine import (
+    Admission,
+    Allowance,
+    BoxPool,
+    Builds,
+    Engine,
+    Execution,
+    Identity,
+    Remembered,
+    Turns,
+    Ways,
+    open_builds,
+)
 from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import InvalidRequest
@@ -88,9 +100,11 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
                 allowance=allowance,
                 builds=_builds(settings, backend, metrics, log),
                 log=log,
+                memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 prove_ahead=ahead and settings.check_languages,
             )
             async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
+                metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log)
 
 

@@ -27,6 +27,7 @@ SMALL = Effort(
     window_s=0.2,
     window_warmup_s=0.05,
     data_rounds=1,
+    notebook_rounds=1,
     crowd_clients=256,
     crowd_s=2.0,
     soak_runs=len(SOAK),
@@ -107,6 +108,15 @@ async def test_data_runs_are_told_with_and_without_the_preset(settings: Settings
     if "data" in report.skipped:
         pytest.skip(report.skipped["data"])
     assert set(report.timings) == {"data_bare", "data_cold", "data_warm", "data_http", "data_plain", "data_http_16"}
+
+
+@pytest.mark.slow
+async def test_notebooks_are_told_beside_a_kernel_started_by_hand(settings: Settings) -> None:
+    report = await measured(settings, "notebook")
+    if "notebook" in report.skipped:
+        pytest.skip(report.skipped["notebook"])
+    assert {"kernel_cold", "notebook_own", "notebook_http"} <= set(report.timings)
+    assert {one.goal.name for one in report.judged() if one.value is not None} >= {"notebook"}
 
 
 async def test_the_memory_of_idle_boxes_is_told_for_each_number_of_them(settings: Settings) -> None:

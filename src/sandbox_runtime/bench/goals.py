@@ -51,6 +51,8 @@ GOALS = (
     Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
     Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
     Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
+    Goal("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
+    Goal("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
     Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
     Goal("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
     Goal("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),

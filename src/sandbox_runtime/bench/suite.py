@@ -18,6 +18,7 @@ from sandbox_runtime.bench.crowd import crowd
 from sandbox_runtime.bench.data import data
 from sandbox_runtime.bench.effort import TITLES, Effort
 from sandbox_runtime.bench.loader import open_loader
+from sandbox_runtime.bench.notebook import notebook
 from sandbox_runtime.bench.plain import memory, single_and_load
 from sandbox_runtime.bench.report import Report
 from sandbox_runtime.bench.scene import Progress, Scene
@@ -67,6 +68,7 @@ async def _all_sections(scene: Scene) -> None:
         ("memory",): memory,
         ("single", "load"): single_and_load,
         ("data",): data,
+        ("notebook",): notebook,
         ("crowd",): _crowd,
         ("soak",): _soak,
     }

@@ -71,8 +71,8 @@ class Kernel:
             os.killpg(self.pid, number)
 
     def interrupt(self) -> None:
-        """The question wakes a loop that waits for the outside alone, as it does while a cell awaits something: a signal by itself
-        would be heard when that is over."""
+        """The question wakes a loop that waits for the outside alone, as it does while a cell awaits something: a signal by
+        itself would be heard when that is over."""
         self.signal(signal.SIGINT)
         self._send(self.shell, "kernel_info_request", {})
 
