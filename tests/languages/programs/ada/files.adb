@@ -1,0 +1,6 @@
+with Ada.Directories;
+
+procedure Main is
+begin
+   Ada.Directories.Copy_File ("input.txt", "output.txt");
+end Main;

@@ -1,0 +1,6 @@
+global _start
+
+section .text
+_start:
+    xor eax, eax
+    mov [eax], eax

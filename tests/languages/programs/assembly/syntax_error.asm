@@ -1,0 +1,2 @@
+section .text
+    move eax, 1

@@ -1,0 +1,1 @@
+await Bun.write("output.txt", Bun.file("input.txt"));

@@ -1,0 +1,1 @@
+console.log "x".repeat 99 for row in [1..50000]

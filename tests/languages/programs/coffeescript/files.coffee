@@ -1,0 +1,3 @@
+fs = require 'fs'
+
+fs.copyFileSync "input.txt", "output.txt"

@@ -1,0 +1,1 @@
+await Deno.copyFile("input.txt", "output.txt");

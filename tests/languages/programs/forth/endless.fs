@@ -1,0 +1,2 @@
+: turn begin again ;
+turn

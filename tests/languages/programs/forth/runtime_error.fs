@@ -1,0 +1,2 @@
+: failing 1 0 / . ;
+failing

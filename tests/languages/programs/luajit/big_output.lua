@@ -1,0 +1,1 @@
+for _ = 1, 50000 do print(string.rep("x", 99)) end

@@ -1,0 +1,3 @@
+int main(void) {
+    for (volatile int number = 0;; number = !number) {}
+}

@@ -1,0 +1,4 @@
+int main() {
+  Stdio.write_file("output.txt", Stdio.read_file("input.txt"));
+  return 0;
+}

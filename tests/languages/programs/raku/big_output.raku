@@ -1,0 +1,2 @@
+my $line = "x" x 99;
+say $line for ^50000;

@@ -1,0 +1,1 @@
+"output.txt".IO.spurt("input.txt".IO.slurp);

@@ -1,0 +1,3 @@
+do 50000
+  say copies("x", 99)
+end

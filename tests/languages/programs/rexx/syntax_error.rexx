@@ -1,0 +1,2 @@
+do while
+  say "never"

@@ -1,0 +1,2 @@
+fun turn () = turn ();
+turn ();

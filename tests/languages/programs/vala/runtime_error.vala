@@ -1,0 +1,3 @@
+int main () {
+    GLib.error ("boom");
+}

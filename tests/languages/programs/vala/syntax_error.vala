@@ -1,0 +1,1 @@
+int main () { stdout.printf ("never" }
