@@ -16,6 +16,7 @@ def body(**fields: Any) -> dict[str, Any]:
     return {"code": "print(1)", "language": "python", **fields}
 
 
+@pytest.mark.requirement("fusion-1.10", "fusion-3.02", "fusion-4.05")
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
@@ -69,6 +70,7 @@ async def test_what_is_out_of_bounds_is_refused_with_the_reason(client: Client, 
     assert told in json.dumps(answer.json(), ensure_ascii=False)
 
 
+@pytest.mark.requirement("fusion-1.10", "fusion-2.02")
 @pytest.mark.parametrize("missing", ["code", "language"])
 async def test_what_is_missing_is_named(client: Client, missing: str) -> None:
     sent = {name: value for name, value in body().items() if name != missing}

@@ -34,6 +34,7 @@ async def client(backend: FaultyBackend) -> AsyncIterator[Client]:
             yield opened
 
 
+@pytest.mark.requirement("fusion-1.11")
 async def test_a_platform_that_fails_answers_sandbox_error(client: Client, backend: FaultyBackend) -> None:
     backend.failing = True
     answer = await client.run_code("print(1)")
@@ -50,6 +51,7 @@ async def test_an_unforeseen_error_is_a_sandbox_error_without_traceback(client: 
     assert "secret" not in str(answer) and "Traceback" not in str(answer)
 
 
+@pytest.mark.requirement("fusion-1.14")
 async def test_an_unforeseen_error_elsewhere_is_500_without_traceback(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def explode() -> None:
         raise KeyError("inner secret")
@@ -73,5 +75,6 @@ async def test_health_says_failing_while_no_box_can_be_opened(tmp_path: Path) ->
     assert (answer.status_code, answer.json()["status"], answer.json()["reason"]) == (503, "failing", "no boxes today")
 
 
+@pytest.mark.requirement("fusion-5.02")
 async def test_the_answer_says_that_there_is_no_isolation(client: Client) -> None:
     assert "NO ISOLATION" in (await client.run_code("print(1)"))["run_result"]["details"]["isolation"]

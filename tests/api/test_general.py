@@ -11,6 +11,7 @@ from sandbox_runtime.errors import SandboxError, TooMany
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.mark.requirement("fusion-1.03")
 async def test_ping_says_pong(client: Client) -> None:
     assert (await client.get("/v1/ping")).json() == "pong"
 
@@ -36,6 +37,7 @@ async def test_the_front_page_leads_on(client: Client) -> None:
     assert answer.status_code == 200 and "sandbox-runtime" in answer.text
 
 
+@pytest.mark.requirement("fusion-1.09", "fusion-3.01")
 async def test_the_interface_describes_itself(client: Client) -> None:
     described = (await client.get("/openapi.json")).json()
     schema = described["paths"]["/run_code"]["post"]["requestBody"]["content"]["application/json"]["schema"]

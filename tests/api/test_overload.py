@@ -24,6 +24,7 @@ async def small(tmp_path: Path) -> AsyncIterator[Client]:
         yield opened
 
 
+@pytest.mark.requirement("fusion-1.15", "fusion-6.04")
 async def test_overload_is_answered_with_504_and_when_to_come_back(small: Client) -> None:
     async with asyncio.timeout(30):
         answers = await asyncio.gather(*(small.post("/run_code", json=SLOW) for _ in range(12)))

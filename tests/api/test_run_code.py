@@ -17,6 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLEEPS = "import time; print('before', flush=True); time.sleep(60)"
 
 
+@pytest.mark.requirement("fusion-1.04", "fusion-2.04", "fusion-2.10")
 async def test_a_program_that_succeeds(client: Client) -> None:
     answer = await client.run_code("print(sum(range(10)))")
     assert (answer["status"], answer["message"], answer["compile_result"], answer["files"]) == ("Success", "", None, {})
@@ -26,6 +27,7 @@ async def test_a_program_that_succeeds(client: Client) -> None:
     assert 0 < ran["execution_time"] < 10
 
 
+@pytest.mark.requirement("fusion-2.03", "fusion-2.05", "fusion-2.06")
 async def test_the_fields_are_those_of_the_contract_and_ours_beside_them(client: Client) -> None:
     answer = await client.run_code("print(1)")
     contract = {"status", "message", "compile_result", "run_result", "executor_pod_name", "files"}
@@ -36,6 +38,7 @@ async def test_the_fields_are_those_of_the_contract_and_ours_beside_them(client:
     assert details["isolation"].startswith("namespaces") and details["usage"]["wall_s"] > 0
 
 
+@pytest.mark.requirement("fusion-2.09")
 async def test_a_program_that_fails(client: Client) -> None:
     answer = await client.run_code("import sys; sys.stderr.write('no'); sys.exit(3)")
     assert (answer["status"], answer["message"]) == ("Failed", "")
@@ -47,21 +50,25 @@ async def test_an_exception_shows_its_traceback(client: Client) -> None:
     assert ran["return_code"] == 1 and "ZeroDivisionError" in ran["stderr"]
 
 
+@pytest.mark.requirement("fusion-2.13")
 async def test_a_death_by_signal_is_a_negative_return_code(client: Client) -> None:
     answer = await client.run_code("import os; os.abort()")
     assert (answer["status"], answer["run_result"]["return_code"]) == ("Failed", -6)
 
 
+@pytest.mark.requirement("fusion-4.11")
 async def test_standard_input_is_given_and_then_ends(client: Client) -> None:
     answer = await client.run_code("import sys; print(sys.stdin.read().upper())", stdin="grüße\n")
     assert answer["run_result"]["stdout"] == "GRÜSSE\n\n"
 
 
+@pytest.mark.requirement("fusion-4.12")
 async def test_null_input_is_an_empty_one(client: Client) -> None:
     answer = await client.run_code("import sys; print(repr(sys.stdin.read()))", stdin=None)
     assert answer["run_result"]["stdout"] == "''\n"
 
 
+@pytest.mark.requirement("fusion-2.08", "fusion-2.11")
 async def test_a_time_limit_keeps_what_was_printed_before(client: Client) -> None:
     answer = await client.run_code(SLEEPS, run_timeout=0.5)
     ran = answer["run_result"]
@@ -70,6 +77,7 @@ async def test_a_time_limit_keeps_what_was_printed_before(client: Client) -> Non
     assert 0.5 <= ran["execution_time"] < 30 and ran["details"]["blame"] == "limit"
 
 
+@pytest.mark.requirement("fusion-5.07")
 async def test_cpp_is_compiled_and_run(client: Client) -> None:
     code = "#include <iostream>\nint main() { std::string s; std::cin >> s; std::cout << s << s; }"
     answer = await client.run_code(code, "cpp", stdin="ab", compile_timeout=60)
@@ -86,12 +94,14 @@ async def test_cpp_links_with_openssl_where_it_is_installed(client: Client) -> N
     assert (await client.run_code(code, "cpp", compile_timeout=60))["run_result"]["stdout"] == "e3"
 
 
+@pytest.mark.requirement("fusion-2.14")
 async def test_what_does_not_compile_is_failed_without_a_run(client: Client) -> None:
     answer = await client.run_code("int main( {", "cpp", compile_timeout=60)
     assert (answer["status"], answer["run_result"]) == ("Failed", None)
     assert answer["compile_result"]["return_code"] != 0 and "error" in answer["compile_result"]["stderr"]
 
 
+@pytest.mark.requirement("fusion-2.14")
 async def test_a_compiler_that_takes_too_long_is_failed_without_a_run(client: Client) -> None:
     answer = await client.run_code('#include "/dev/stdin"\n#include <iostream>\nint main() {}', "cpp", compile_timeout=0.01)
     assert (answer["status"], answer["run_result"]) == ("Failed", None)
@@ -103,6 +113,7 @@ async def test_bash_runs(client: Client) -> None:
     assert answer["run_result"]["stdout"] == "42\n"
 
 
+@pytest.mark.requirement("fusion-4.01", "fusion-4.02", "fusion-4.05", "fusion-4.06", "fusion-4.08", "fusion-4.09")
 async def test_files_go_in_and_come_out(client: Client) -> None:
     answer = await client.run_code(
         "open('out/b.bin', 'wb').write(open('in/a.bin', 'rb').read()[::-1])",
@@ -113,17 +124,20 @@ async def test_files_go_in_and_come_out(client: Client) -> None:
     assert answer["files"] == {"out/b.bin": b64(b"1\xff\x00"), "/tmp/x": b64(b"x"), "./out/b.bin": b64(b"1\xff\x00")}
 
 
+@pytest.mark.requirement("fusion-3.05", "fusion-4.03", "fusion-4.04")
 async def test_null_files_and_ignored_files_are_skipped(client: Client) -> None:
     files = {"a": None, "IGNORE_THIS_FILE_b": b64(b"x"), "c": b64(b"x")}
     answer = await client.run_code("import os; print(sorted(os.listdir()))", files=files)
     assert answer["run_result"]["stdout"] == "['c', 'main.py']\n"
 
 
+@pytest.mark.requirement("fusion-4.10")
 async def test_files_are_fetched_after_a_failed_compilation(client: Client) -> None:
     answer = await client.run_code("int main( {", "cpp", files={"note": b64(b"x")}, fetch_files=["note"], compile_timeout=60)
     assert answer["files"] == {"note": b64(b"x")}
 
 
+@pytest.mark.requirement("fusion-4.07")
 async def test_only_regular_files_are_fetched(client: Client) -> None:
     code = "ln -s /etc/passwd link; mkdir folder; mkfifo fifo; ln -s / root"
     answer = await client.run_code(code, "bash", fetch_files=["link", "folder", "fifo", "root/etc/passwd"])
@@ -140,6 +154,7 @@ async def test_a_fetched_file_over_the_bound_is_told_of(client: Client) -> None:
     assert answer["files"] == {} and "x" in answer["skipped_files"]
 
 
+@pytest.mark.requirement("fusion-4.14")
 async def test_output_that_is_no_text_is_told_so(client: Client) -> None:
     ran = (await client.run_code("import sys; sys.stdout.buffer.write(b'\\xff\\xfe')"))["run_result"]
     assert ran["stdout"].startswith("[DecodeError] ")
@@ -149,6 +164,7 @@ async def test_nul_bytes_in_output_survive(client: Client) -> None:
     assert (await client.run_code("print('a\\0b')"))["run_result"]["stdout"] == "a\0b\n"
 
 
+@pytest.mark.requirement("fusion-4.13")
 async def test_large_output_keeps_head_and_tail_and_tells_what_was_dropped(client: Client) -> None:
     ran = (await client.run_code("print('ä' * 100_000 + 'end')"))["run_result"]
     dropped = ran["details"]["stdout_dropped_bytes"]
@@ -176,7 +192,8 @@ async def test_without_a_memory_limit_the_ceiling_holds(client: Client) -> None:
     assert answer["status"] == "Success"
 
 
-@pytest.mark.parametrize("language", ["sql", "nodejs", "lean", "cuda"])
+@pytest.mark.requirement("fusion-3.03")
+@pytest.mark.parametrize("language", ["lean", "swift", "cuda", "python_gpu"])
 async def test_a_language_that_is_not_installed_is_a_sandbox_error(client: Client, language: str) -> None:
     answer = await client.run_code("x", language)
     assert (answer["status"], answer["compile_result"], answer["run_result"]) == ("SandboxError", None, None)
@@ -202,6 +219,7 @@ async def test_no_box_is_left_in_use(client: Client) -> None:
     assert client.platform.pool.in_use == 0 and client.platform.admission.busy == 0
 
 
+@pytest.mark.requirement("fusion-4.16", "fusion-5.04")
 @pytest.mark.parametrize("isolation", ["namespaces", "bubblewrap", "none"])
 async def test_the_memory_limit_holds_and_is_told_in_every_isolation(isolation: str, tmp_path: Path) -> None:
     skip_where_the_host_lacks(isolation)
@@ -212,6 +230,7 @@ async def test_the_memory_limit_holds_and_is_told_in_every_isolation(isolation: 
     assert ran["details"]["limits"]["memory_bytes"] == 64 * 1024 * 1024
 
 
+@pytest.mark.requirement("fusion-4.16")
 @pytest.mark.parametrize("megabytes", [-1, 0, -7])
 async def test_a_memory_limit_of_zero_or_less_is_none(client: Client, megabytes: int) -> None:
     answer = await client.run_code("print(1)", memory_limit_MB=megabytes)
@@ -219,6 +238,7 @@ async def test_a_memory_limit_of_zero_or_less_is_none(client: Client, megabytes:
     assert answer["run_result"]["details"]["limits"] == {"wall_s": 10, "memory_bytes": ceiling}
 
 
+@pytest.mark.requirement("fusion-5.03")
 @pytest.mark.parametrize("folder", ["/tmp", "/mnt", "$HOME", "."])
 async def test_writes_where_programs_expect_to_write_succeed_and_vanish(client: Client, folder: str) -> None:
     code = f"cat {folder}/left 2>/dev/null; echo x > {folder}/left && cat {folder}/left"
@@ -226,12 +246,14 @@ async def test_writes_where_programs_expect_to_write_succeed_and_vanish(client: 
         assert (await client.run_code(code, "bash"))["run_result"]["stdout"] == "x\n"
 
 
+@pytest.mark.requirement("fusion-4.13")
 async def test_a_mebibyte_of_output_arrives_whole(tmp_path: Path) -> None:
     async with serving(Settings(state_dir=str(tmp_path), pool_size=0, log_level="error")) as opened:
         answer = await opened.run_code("print('x' * 1024 * 1024, end='')")
     assert answer["run_result"]["stdout"] == "x" * 1024 * 1024
 
 
+@pytest.mark.requirement("fusion-2.15")
 async def test_a_process_that_a_program_left_running_does_not_outlive_it(client: Client) -> None:
     ran = (await client.run_code("sleep 1000 & disown; echo $!", "bash"))["run_result"]
     assert ran["return_code"] == 0 and client.platform.pool.in_use == 0

@@ -58,6 +58,7 @@ async def test_home_and_temporary_folder_can_be_written(backend: Backend) -> Non
     assert outcome.ok and outcome.stderr.text == ""
 
 
+@pytest.mark.requirement("fusion-2.12")
 @pytest.mark.parametrize(
     ("program", "why"),
     [
@@ -147,6 +148,7 @@ async def test_the_outcome_says_which_backend_it_was(backend: Backend) -> None:
     assert ("NO ISOLATION" in outcome.isolation) is (backend.name == "none")
 
 
+@pytest.mark.requirement("fusion-5.06")
 async def test_boxes_side_by_side_do_not_see_each_other(backend: Backend) -> None:
     needs(backend, Layer.pid, Layer.mount)
     async with opened(backend) as one, opened(backend) as other:

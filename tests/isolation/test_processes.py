@@ -59,6 +59,7 @@ def marked(mark: str) -> Iterator[int]:
                 yield int(name)
 
 
+@pytest.mark.requirement("fusion-2.15", "fusion-5.09")
 async def test_background_processes_end_with_the_command(backend: Backend, mark: str) -> None:
     outcome = await run(backend, shell("sleep 300 & (sleep 300; sleep 300) & disown -a; echo done", env={"MARK": mark}))
     assert (outcome.ok, outcome.stdout.text) == (True, "done\n")

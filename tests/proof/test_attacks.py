@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
 KINDS = [("namespaces", Policy(single_use=True)), ("namespaces", Policy()), ("bubblewrap", Policy())]
 
 
+@pytest.mark.requirement("fusion-5.10")
 @pytest.mark.parametrize(
     ("isolating", "policy"), KINDS, ids=["namespaces-once", "namespaces", "bubblewrap"], indirect=["isolating"]
 )

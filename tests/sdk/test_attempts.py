@@ -62,6 +62,7 @@ async def called(form: str, url: str, attempts: int = 5) -> RunCodeResponse:
 both = pytest.mark.parametrize("form", ["sync", "async"])
 
 
+@pytest.mark.requirement("fusion-13.12")
 @both
 async def test_an_overloaded_server_is_asked_again(form: str) -> None:
     async with answering(BUSY, BUSY, OK) as (url, seen):
@@ -69,6 +70,7 @@ async def test_an_overloaded_server_is_asked_again(form: str) -> None:
     assert len(seen) == 3 and len(set(seen)) == 1
 
 
+@pytest.mark.requirement("fusion-13.12")
 @both
 async def test_a_connection_that_breaks_is_made_again(form: str) -> None:
     async with answering(HANG_UP, OK) as (url, seen):

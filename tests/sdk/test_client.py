@@ -36,12 +36,14 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
 
+@pytest.mark.requirement("fusion-13.07")
 async def test_a_program_is_run_from_an_event_loop(server: Listening) -> None:
     answer = await run_code_async(HELLO, server.url)
     assert answer.status is RunStatus.Success and answer.run_result is not None
     assert (answer.run_result.stdout, answer.run_result.return_code, answer.compile_result) == ("hello\n", 0, None)
 
 
+@pytest.mark.requirement("fusion-13.02")
 async def test_a_program_is_run_without_an_event_loop(server: Listening) -> None:
     answer = await asyncio.to_thread(run_code, HELLO, server.url)
     assert answer.run_result is not None and answer.run_result.stdout == "hello\n"
@@ -52,6 +54,7 @@ async def test_what_the_server_adds_is_kept(server: Listening) -> None:
     assert answer.run_result is not None and answer.run_result.model_dump()["details"]["ending"] == "exited"
 
 
+@pytest.mark.requirement("fusion-13.01", "fusion-13.08")
 async def test_the_endpoint_can_be_set_for_all_calls(server: Listening) -> None:
     sdk.set_endpoint(server.url + "/")
     assert (await run_code_async(HELLO)).status is RunStatus.Success
@@ -59,6 +62,7 @@ async def test_the_endpoint_can_be_set_for_all_calls(server: Listening) -> None:
         await sdk.get_prompts_async(sdk.GetPromptsRequest(dataset="x", config=sdk.TestConfig()))
 
 
+@pytest.mark.requirement("fusion-13.01", "fusion-13.08")
 async def test_runs_and_judging_can_have_endpoints_of_their_own(server: Listening) -> None:
     sdk.set_sandbox_endpoint(server.url)
     assert (await run_code_async(HELLO)).status is RunStatus.Success
@@ -69,6 +73,7 @@ async def test_runs_and_judging_can_have_endpoints_of_their_own(server: Listenin
         await sdk.get_prompts_async(sdk.GetPromptsRequest(dataset="x", config=sdk.TestConfig()))
 
 
+@pytest.mark.requirement("fusion-13.10")
 async def test_many_at_once_come_back_in_order(server: Listening) -> None:
     requests = [[RunCodeRequest(code=f"echo {number}", language="bash"), server.url] for number in range(30)]
     answers = await asyncio.to_thread(run_concurrent, run_code, requests, concurrency=6)
@@ -99,6 +104,7 @@ async def test_a_server_that_is_not_there_is_told_after_the_last_attempt() -> No
         await run_code_async(HELLO, "http://127.0.0.1:9", max_attempts=2)
 
 
+@pytest.mark.requirement("fusion-13.06")
 async def test_submit_safe_gives_a_rejected_result_that_tells_why(server: Listening) -> None:
     request = sdk.SubmitRequest(dataset="d", id=7, completion="x", config=sdk.TestConfig())
     for found in (
@@ -116,6 +122,7 @@ async def test_an_endpoint_that_is_none_is_refused(endpoint: str) -> None:
         sdk.set_endpoint(endpoint)
 
 
+@pytest.mark.requirement("fusion-13.07")
 @pytest.mark.parametrize("name", ["run_code", "run_jupyter", "get_prompts", "get_prompt_by_id", "submit", "submit_safe"])
 async def test_both_forms_of_a_function_take_the_same(name: str) -> None:
     plain, twin = getattr(sdk, name), getattr(sdk, f"{name}_async")
@@ -123,6 +130,7 @@ async def test_both_forms_of_a_function_take_the_same(name: str) -> None:
     assert inspect.iscoroutinefunction(twin) and not inspect.iscoroutinefunction(plain)
 
 
+@pytest.mark.requirement("fusion-13.02", "fusion-13.03", "fusion-13.04", "fusion-13.05")
 @pytest.mark.parametrize(
     ("name", "attempts"),
     [("run_code", 5), ("run_jupyter", 3), ("get_prompts", 1), ("get_prompt_by_id", 1), ("submit", 5), ("submit_safe", 5)],
@@ -133,6 +141,7 @@ async def test_attempts_are_those_of_the_public_client(name: str, attempts: int)
     assert (parameters["endpoint"].default, parameters["client_timeout"].default) == ("", None)
 
 
+@pytest.mark.requirement("fusion-2.01", "fusion-13.11")
 async def test_the_messages_are_those_of_the_server() -> None:
     from sandbox_runtime.api.dialects.fusion import wire
 

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.sdk import RunCodeResponse, SummaryMapping, run_concurrent, summary_run_code_result
+from sandbox_runtime.sdk import (
+    LANGUAGES,
+    MAJOR_LANGUAGES,
+    MINOR_LANGUAGES,
+    RunCodeResponse,
+    SummaryMapping,
+    run_concurrent,
+    summary_run_code_result,
+)
 
 OK = {"status": "Finished", "return_code": 0}
 BAD = {"status": "Finished", "return_code": 1}
@@ -19,6 +27,7 @@ def ended(status: str, compiled: dict[str, Any] | None, ran: dict[str, Any] | No
     return RunCodeResponse.model_validate({"status": status, "message": "", "compile_result": compiled, "run_result": ran})
 
 
+@pytest.mark.requirement("fusion-13.09")
 @pytest.mark.parametrize(
     ("answer", "word", "plain"),
     [
@@ -54,3 +63,10 @@ def test_calls_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> None
 def test_an_error_of_one_call_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         run_concurrent(lambda number: 1 // number, [(number,) for number in (1, 0, 1)], concurrency=2)
+
+
+@pytest.mark.requirement("fusion-3.04")
+def test_major_and_minor_languages_are_those_of_the_protocol() -> None:
+    assert len(LANGUAGES) == 29 and (LANGUAGES[0], LANGUAGES[-1]) == ("python", "racket")
+    assert len(MAJOR_LANGUAGES) == 12 and len(MINOR_LANGUAGES) == 9
+    assert not set(MAJOR_LANGUAGES) & set(MINOR_LANGUAGES) and {*MAJOR_LANGUAGES, *MINOR_LANGUAGES} < set(LANGUAGES)

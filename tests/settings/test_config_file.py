@@ -30,6 +30,7 @@ def test_without_the_variable_nothing_is_read() -> None:
     assert (settings.isolation, settings.dataset) == ("namespaces", DatasetConfig())
 
 
+@pytest.mark.requirement("fusion-5.01", "fusion-6.01", "fusion-6.03")
 def test_lite_means_full_isolation(tmp_path: Path) -> None:
     settings = loaded(tmp_path, LITE)
     assert (settings.isolation, settings.max_concurrency) == ("namespaces", 7)
@@ -49,6 +50,7 @@ def test_every_other_source_is_stronger(tmp_path: Path) -> None:
     assert loaded(tmp_path, LITE, {"max_concurrency": 10}, SANDBOX_MAX_CONCURRENCY="9").max_concurrency == 10
 
 
+@pytest.mark.requirement("fusion-6.01", "fusion-6.07", "fusion-6.08")
 def test_local_comes_with_the_package() -> None:
     settings = load(environ={"SANDBOX_CONFIG": "local"})
     assert (settings.isolation, settings.max_concurrency, settings.log_color) == ("none", 34, True)
@@ -57,12 +59,14 @@ def test_local_comes_with_the_package() -> None:
     assert settings.dataset.cache == RowCache("memory", (CacheSource("local", "sandbox/tests/datasets/samples"),))
 
 
+@pytest.mark.requirement("fusion-6.09")
 def test_ci_has_full_isolation_and_no_multiple_e() -> None:
     settings = load(environ={"SANDBOX_CONFIG": "ci"})
     assert (settings.isolation, settings.dataset.max_runner_concurrency) == ("namespaces", 0)
     assert "MultiPLEDataset" not in [entry.class_name for entry in settings.dataset.registry]
 
 
+@pytest.mark.requirement("fusion-6.10")
 def test_datasets_are_registered_in_the_order_in_which_they_are_listed() -> None:
     registry = load(environ={"SANDBOX_CONFIG": "local"}).dataset.registry
     ids = [dataset for entry in registry for dataset in entry.tables]
@@ -71,6 +75,7 @@ def test_datasets_are_registered_in_the_order_in_which_they_are_listed() -> None
     assert registry[-1].class_name == "AutoEvalDataset" and not registry[-1].tables
 
 
+@pytest.mark.requirement("fusion-6.11")
 @pytest.mark.parametrize(
     ("dataset", "table"),
     [
@@ -85,6 +90,7 @@ def test_tables_are_named_as_the_protocol_says(dataset: str, table: str) -> None
     assert [entry.tables[dataset] for entry in registry if dataset in entry.tables] == [table]
 
 
+@pytest.mark.requirement("fusion-6.05", "fusion-6.06")
 def test_every_key_of_the_dataset_section_is_kept(tmp_path: Path) -> None:
     text = """
 dataset:
@@ -111,6 +117,7 @@ dataset:
     assert [(one.module_path, one.class_name, dict(one.tables)) for one in found.registry] == [("a.b", "C", {"d": "t"})]
 
 
+@pytest.mark.requirement("fusion-6.03")
 @pytest.mark.parametrize(
     ("text", "told"),
     [

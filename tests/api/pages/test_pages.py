@@ -23,12 +23,14 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Clie
         yield opened
 
 
+@pytest.mark.requirement("fusion-1.02")
 async def test_the_front_page_leads_to_the_documentation(client: Client) -> None:
     answer = await client.get("/")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/html")
     assert '+ "/SandboxFusion"' in answer.text and "sha256-" in answer.headers["content-security-policy"]
 
 
+@pytest.mark.requirement("fusion-1.07")
 async def test_every_page_of_the_documentation_is_served(client: Client) -> None:
     for name, page in Documentation(docs_folder()).pages.items():
         for spelling in (name, f"{name}.md"):
@@ -55,6 +57,7 @@ async def test_an_address_without_its_slash_leads_to_the_one_with(client: Client
     assert answer.status_code == 200 and answer.url.path == f"{path}/"
 
 
+@pytest.mark.requirement("fusion-1.08")
 @pytest.mark.parametrize(
     "path", ["/", "/SandboxFusion/", "/SandboxFusion/docs.css", "/playground/", "/playground/app.js", "/playground/icon.svg"]
 )

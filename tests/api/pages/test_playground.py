@@ -57,6 +57,7 @@ async def playground(running: Open) -> Open:
     return running
 
 
+@pytest.mark.requirement("fusion-12.05", "fusion-12.06")
 async def test_a_program_runs_and_all_of_its_result_is_shown(playground: Open) -> None:
     await playground.run("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     shown = await playground.result()
@@ -64,6 +65,7 @@ async def test_a_program_runs_and_all_of_its_result_is_shown(playground: Open) -
         assert told in shown
 
 
+@pytest.mark.requirement("fusion-12.06")
 async def test_compiling_and_running_are_shown_apart(playground: Open) -> None:
     await playground.browser.value("document.querySelector('#compile-timeout').value = 60")
     await playground.run('#include <cstdio>\nint main() { puts("hi"); }', "cpp")
@@ -71,11 +73,13 @@ async def test_compiling_and_running_are_shown_apart(playground: Open) -> None:
     assert "Success" in shown and shown.index("Compile") < shown.index("Run") < shown.index("hi")
 
 
+@pytest.mark.requirement("fusion-12.01")
 async def test_the_selector_is_filled_with_the_catalog(playground: Open) -> None:
     names = await playground.browser.value("[...document.querySelectorAll('#language option')].map((one) => one.value)")
     assert set(names) == {language.name for language in playground.server.platform.catalog}
 
 
+@pytest.mark.requirement("fusion-12.04")
 async def test_timeouts_and_standard_input_are_sent(playground: Open) -> None:
     await playground.browser.value(
         "document.querySelector('#stdin').value = 'grüße'; document.querySelector('#run-timeout').value = 0.5"
@@ -85,6 +89,7 @@ async def test_timeouts_and_standard_input_are_sent(playground: Open) -> None:
     assert "GRÜSSE" in shown and "TimeLimitExceeded" in shown
 
 
+@pytest.mark.requirement("fusion-12.03")
 async def test_files_go_in_and_come_out(playground: Open) -> None:
     await playground.browser.value(
         "(() => { const held = new DataTransfer();"
@@ -99,6 +104,7 @@ async def test_files_go_in_and_come_out(playground: Open) -> None:
     assert await playground.browser.value("document.querySelector('#program-result a').download") == "out.bin"
 
 
+@pytest.mark.requirement("fusion-12.02")
 async def test_the_keyboard_runs_and_indents(playground: Open) -> None:
     browser = playground.browser
     await browser.value("document.querySelector('#code textarea').value = ''; document.querySelector('#code textarea').focus()")

@@ -60,6 +60,7 @@ def has_ipv6(lab: Lab) -> bool:
     return lab.host.call(lambda: os.path.exists("/proc/sys/net/ipv6/conf/all/force_forwarding"))
 
 
+@pytest.mark.requirement("fusion-5.05")
 def test_public_addresses_are_reached_under_the_address_of_the_host(lab: Lab, make_nat: MakeNat) -> None:
     box = open_box(lab, make_nat())
     assert box.reach(world.PUBLIC_4) == world.HOST_4

@@ -118,6 +118,8 @@ def _status(outcome: Outcome) -> str:
 
 def _return_code(outcome: Outcome) -> int | None:
     """Negative for a death by signal. A limit that was hit is never a success, whatever the program made of it."""
+    if outcome.ending is Ending.not_started:
+        return outcome.exit_code
     if outcome.ending in _TIME_IS_UP or outcome.ending in _NO_RESULT:
         return None
     code = outcome.exit_code if outcome.signal is None else -outcome.signal
