@@ -25,6 +25,7 @@ async def run(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runner]
 
 
 @pytest.mark.requirement("fusion-2.21")
+@pytest.mark.requirement("fusion-2.21")
 async def test_cells_run_in_order_in_one_kernel(run: Runner) -> None:
     result = await run("x = 20", "def double(n): return 2 * n", "print(double(x)); x + 1", "_ + 1")
     assert (result.complete, result.driver.ending, result.driver.exit_code) == (True, Ending.exited, 0)
@@ -33,6 +34,7 @@ async def test_cells_run_in_order_in_one_kernel(run: Runner) -> None:
 
 
 @pytest.mark.requirement("fusion-2.20")
+@pytest.mark.requirement("fusion-2.20")
 async def test_no_notebook_sees_another(run: Runner) -> None:
     first = await run("secret = 1; open('/tmp/left', 'w').write('1'); open('left', 'w').write('1')")
     second = await run("secret", "import os; os.path.exists('/tmp/left'), os.path.exists('left')")
@@ -40,6 +42,7 @@ async def test_no_notebook_sees_another(run: Runner) -> None:
     assert errors(second.cells[0]) == ["NameError"] and shown(second.cells[1]) == ["(False, False)"]
 
 
+@pytest.mark.requirement("fusion-2.22")
 @pytest.mark.requirement("fusion-2.22")
 async def test_a_cell_that_raises_does_not_stop_the_later_ones(run: Runner) -> None:
     result = await run("def broken():\n    return 1 / 0", "print('a'); broken()", "1 +", "print('b')")
@@ -52,6 +55,7 @@ async def test_a_cell_that_raises_does_not_stop_the_later_ones(run: Runner) -> N
     assert result.driver.ok
 
 
+@pytest.mark.requirement("fusion-2.19")
 @pytest.mark.requirement("fusion-2.19")
 async def test_what_a_cell_shows_comes_in_order_with_all_its_forms(run: Runner) -> None:
     cell = "from IPython.display import HTML, JSON\ndisplay(1); display(HTML('<b>x</b>')); display(JSON({'a': [1, None]})); 'end'"
@@ -118,6 +122,7 @@ async def test_processes_and_threads_of_cells_work(run: Runner) -> None:
     assert (out(result.cells[0]), shown(result.cells[1]), out(result.cells[2])) == ("[0, 1, 4, 9, 16]\n", ["7"], "30\n")
 
 
+@pytest.mark.requirement("fusion-2.24")
 async def test_files_come_in_before_the_first_cell_and_go_out_after_the_last(run: Runner) -> None:
     files = (
         file("data/in.txt", "in"),
@@ -142,6 +147,7 @@ async def test_a_question_to_the_reader_is_an_error_and_no_wait(run: Runner) -> 
     assert [errors(cell) for cell in result.cells] == [["StdinNotImplementedError"], ["StdinNotImplementedError"], []]
 
 
+@pytest.mark.requirement("fusion-2.26")
 async def test_a_cell_over_its_time_is_interrupted_and_the_next_one_runs(run: Runner) -> None:
     result = await run("x = 1", "import time\ntime.sleep(60)", "await __import__('asyncio').sleep(60)", "x + 1", cell_wall_s=1.0)
     slept, awaited = result.cells[1], result.cells[2]
@@ -184,6 +190,7 @@ async def test_the_death_of_a_kernel_is_told_as_what_it_was(run: Runner, last_ac
     assert (result.driver.ending, result.driver.exit_code) == (Ending.exited, 3)
 
 
+@pytest.mark.requirement("fusion-2.27")
 async def test_the_memory_limit_holds_and_is_told(run: Runner) -> None:
     result = await run("x = bytearray(50 * 1024**2); len(x)", "y = b'x' * (1024**3)", "1", memory_mib=256)
     assert shown(result.cells[0]) == [str(50 * 1024**2)]
@@ -202,6 +209,7 @@ async def test_a_notebook_without_cells_does_nothing(run: Runner) -> None:
     assert (result.complete, result.cells, result.driver.ok) == (True, (), True)
 
 
+@pytest.mark.requirement("fusion-2.25")
 @pytest.mark.requirement("fusion-2.25")
 async def test_there_is_no_network_but_its_own(run: Runner) -> None:
     result = await run(
