@@ -7,7 +7,7 @@ async with open_platform(settings) as platform:
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
@@ -30,7 +30,7 @@ from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
-from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions
+from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.model import Limits, Network, Policy
@@ -42,24 +42,6 @@ from sandbox_runtime.workspace import Quotas
 STD, NOTEBOOK = "std", "notebook"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
 """Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Presets(Mapping[str, tuple[str, ...]]):
-    """Those that a backend starts at once, which it finds by going through them, and those that it starts when they are first
-    asked for, which are found by name alone: a deployment that never sees a notebook does not pay for one."""
-
-    at_once: Mapping[str, tuple[str, ...]]
-    when_asked: Mapping[str, tuple[str, ...]]
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        return self.at_once[name] if name in self.at_once else self.when_asked[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.at_once)
-
-    def __len__(self) -> int:
-        return len(self.at_once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +199,11 @@ def options_of(settings: Settings) -> BackendOptions:
         guest_python=settings.guest_python,
         state_dir=settings.state_dir,
         toolchains_dir=settings.toolchains_dir,
-        presets=Presets({STD: STANDARD_MODULES, name: modules}, {NOTEBOOK: (*modules, *NOTEBOOK_MODULES)}),
+        presets={
+            STD: Preset(STANDARD_MODULES),
+            name: Preset(modules),
+            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False),
+        },
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
         box_uid_base=settings.box_uid_base,

@@ -84,7 +84,7 @@ def test_out_of_memory_is_told(run: Run) -> None:
         (["--timeout", "nan"], 64, b"wall_s"),
         (["--timeout", "1e9"], 64, b"wall_s"),
         (["--memory", "0"], 64, b"memory_bytes"),
-        (["--language", "cobol"], 66, b"cobol"),
+        (["--language", "brainfold"], 66, b"brainfold"),
         (["--isolation", "magic"], 64, b"isolation"),
         (["--set", "nonsense"], 64, b"NAME=VALUE"),
         (["--set", "speed=1"], 64, b"no setting"),

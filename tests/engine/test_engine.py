@@ -74,7 +74,7 @@ async def test_cpp_is_compiled_and_run(platform: Platform) -> None:
 
 
 async def test_cpp_links_with_the_libraries_of_this_host(platform: Platform, backend: FaultyBackend) -> None:
-    proofs = {proof.language: proof for proof in await platform.engine.languages()}
+    proofs = {proof.language: proof for proof in await platform.engine.languages(["cpp"])}
     assert proofs["cpp"].enabled and "-lpthread" in proofs["cpp"].linked
 
 
@@ -147,8 +147,8 @@ async def test_files_that_do_not_fit_on_the_disk_of_the_box_are_refused(tmp_path
 
 
 async def test_an_unknown_language_is_not_found(platform: Platform) -> None:
-    with pytest.raises(NotFound, match="cobol"):
-        await platform.engine.run(Job("cobol", "x"))
+    with pytest.raises(NotFound, match="brainfold"):
+        await platform.engine.run(Job("brainfold", "x"))
 
 
 async def test_the_box_is_closed_before_the_result_is_given(platform: Platform, backend: FaultyBackend) -> None:
@@ -201,7 +201,7 @@ async def test_a_box_that_dies_during_its_run_is_blamed_on_the_platform(platform
 
 async def test_boxes_that_waited_ready_when_the_spawner_died_cost_nobody_a_run(tmp_path: Path) -> None:
     async with open_platform(Settings(state_dir=str(tmp_path), pool_size=3, log_level="error")) as platform:
-        await platform.engine.languages()
+        await platform.engine.languages(["python"])
         while platform.pool.idle < 3:
             await asyncio.sleep(0.01)
         for spawner in spawners_of(platform.backend):
@@ -219,6 +219,7 @@ async def test_a_platform_that_cannot_open_boxes_says_so(platform: Platform, bac
 
 
 async def test_what_runs_is_counted_by_language_ending_and_blame(platform: Platform) -> None:
+    await platform.engine.languages(["python"], fresh=True)
     await platform.engine.run(Job("python", "print(1)"))
     text = platform.metrics.exposition().decode()
     assert 'sandbox_runs_total{blame="program",ending="exited",language="python",step="run"} 2.0' in text

@@ -16,6 +16,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.engine import Proof
 from sandbox_runtime.languages import Language, assets_folder, load_catalog
 from sandbox_runtime.model import Ending, File, Job, JobResult, Outcome
 from sandbox_runtime.settings import Settings
@@ -44,14 +45,21 @@ async def platform(guest_python: str, state_dir: str) -> AsyncIterator[Platform]
         yield opened
 
 
+@pytest.fixture(scope="session")
+def proofs() -> dict[str, Proof]:
+    return {}
+
+
 @pytest_asyncio.fixture(loop_scope="session", params=sorted(CATALOG))
-async def language(request: pytest.FixtureRequest, platform: Platform) -> Language:
+async def language(request: pytest.FixtureRequest, platform: Platform, proofs: dict[str, Proof]) -> Language:
     """Each language that was asked for and works here."""
     name: str = request.param
     asked = (os.environ.get("SANDBOX_TESTED_LANGUAGES") or USUAL).replace(",", " ").split()
     if name not in asked and ALL not in asked:
         pytest.skip(f"{name} is tested by `make test-languages`")
-    (proof,) = await platform.engine.languages([name])
+    if name not in proofs:
+        (proofs[name],) = await platform.engine.languages([name], fresh=True)
+    proof = proofs[name]
     if not proof.enabled:
         installed = stands(Path(platform.settings.toolchains_dir), CATALOG[name], assets_folder(CATALOG[name]))
         assert not installed, f"{name} is installed but does not work: {proof.reason}"

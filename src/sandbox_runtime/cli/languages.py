@@ -113,7 +113,7 @@ async def _prove(settings: Settings, names: Sequence[str]) -> tuple[Proof, ...]:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, ahead=False) as platform:
-        return await platform.engine.languages(names)
+        return await platform.engine.languages(names, fresh=True)
 
 
 def _row(language: Language, proof: Proof) -> dict[str, object]:

@@ -13,6 +13,7 @@ from sandbox_runtime.engine.engine import Engine
 from sandbox_runtime.engine.execution import Execution, Ways
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof
+from sandbox_runtime.engine.remembering import Remembered
 from sandbox_runtime.engine.turns import Turns
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Execution",
     "Identity",
     "Proof",
+    "Remembered",
     "Turns",
     "Ways",
     "open_builds",

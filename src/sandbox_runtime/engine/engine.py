@@ -19,7 +19,7 @@ from sandbox_runtime.engine.builds import Builds
 from sandbox_runtime.engine.compiling import Compiling
 from sandbox_runtime.engine.execution import Execution
 from sandbox_runtime.engine.many import Cases
-from sandbox_runtime.engine.proof import Proof, Prover
+from sandbox_runtime.engine.proof import Memory, Proof, Prover
 from sandbox_runtime.errors import InvalidRequest, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language
@@ -31,7 +31,7 @@ PARALLEL = 4
 
 
 class Engine:
-    """builds None: what is compiled is not kept for the next job."""
+    """builds None: what is compiled is not kept for the next job. memory: of checks that passed before this start."""
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class Engine:
         allowance: Allowance,
         builds: Builds | None,
         log: Log,
+        memory: Memory | None = None,
         prove_ahead: bool = True,
     ) -> None:
         self._execution = execution
@@ -50,7 +51,7 @@ class Engine:
         self._catalog = catalog
         self._allowance = allowance
         self._log = log
-        self._prover = Prover(self._checked, self._version, allowance.for_checks())
+        self._prover = Prover(self._checked, self._version, allowance.for_checks(), memory)
         self._prove_ahead = prove_ahead
         self._proving: asyncio.Task[None] | None = None
 
@@ -103,10 +104,13 @@ class Engine:
         if parallel < 1:
             raise InvalidRequest(f"parallel must be at least 1, not {parallel}")
 
-    async def languages(self, names: Sequence[str] = (), within_s: float | None = None) -> tuple[Proof, ...]:
-        """Those languages, or each of the catalog, proven on this host. What is not known within the time is said to be pending."""
+    async def languages(
+        self, names: Sequence[str] = (), within_s: float | None = None, *, fresh: bool = False
+    ) -> tuple[Proof, ...]:
+        """Those languages, or each of the catalog, proven on this host. What is not known within the time is said to be
+        pending. fresh: nothing that was found before counts."""
         asked = [self._catalog.find(name) for name in names] if names else self._catalog
-        return await self._prover.prove_all(asked, within_s)
+        return await self._prover.prove_all(asked, within_s, fresh=fresh)
 
     async def version(self, name: str) -> str:
         """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""

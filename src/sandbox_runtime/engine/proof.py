@@ -1,4 +1,5 @@
-"""Whether a language works on this host: its own check program is run in a box, once, and the answer remembered.
+"""Whether a language works on this host: its own check program is run in a box, once, and the answer remembered, a good one also
+from one start of the server to the next.
 
 A failing check is asked for again after a while, because an operator may install what was missing without a restart. A fault
 of the platform proves nothing and is not remembered at all.
@@ -11,6 +12,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.languages import Install, Language
@@ -42,9 +44,20 @@ class Proof:
         return not self.enabled and time.monotonic() - self.at > ASK_AGAIN_AFTER_S
 
 
+class Memory(Protocol):
+    """Keeps good proofs from one start to the next, as long as what they depend on is the same."""
+
+    def recall(self, language: Language) -> Proof | None: ...
+
+    def keep(self, language: Language, proof: Proof) -> None: ...
+
+    def forget(self, language: Language) -> None: ...
+
+
 class Prover:
-    def __init__(self, execute: Execute, version: Version, limits: Limits) -> None:
+    def __init__(self, execute: Execute, version: Version, limits: Limits, memory: Memory | None = None) -> None:
         self._execute = execute
+        self._memory = memory
         self._version = version
         self._limits = limits
         self._proofs: dict[str, Proof] = {}
@@ -55,12 +68,24 @@ class Prover:
         proof = self._proofs.get(language.name)
         return None if proof is None or proof.stale else proof
 
-    async def prove(self, language: Language) -> Proof:
+    async def prove(self, language: Language, *, fresh: bool = False) -> Proof:
+        """fresh: whatever is known, ask again."""
         async with self._locks.setdefault(language.name, asyncio.Lock()):
-            proof = self.known(language)
+            proof = None if fresh else self.known(language) or self._recalled(language)
             if proof is None:
-                proof = self._proofs[language.name] = await self._ask(language)
+                proof = await self._ask(language)
+                self._remember(language, proof)
+            self._proofs[language.name] = proof
             return proof
+
+    def _recalled(self, language: Language) -> Proof | None:
+        return self._memory.recall(language) if self._memory else None
+
+    def _remember(self, language: Language, proof: Proof) -> None:
+        if self._memory and proof.enabled:
+            self._memory.keep(language, proof)
+        elif self._memory:
+            self._memory.forget(language)
 
     async def linked(self, language: Language) -> tuple[str, ...]:
         """The optional flags of a language that works here; raises Unavailable for one that does not."""
@@ -69,14 +94,16 @@ class Prover:
             raise Unavailable(f"{language.title} does not work on this host: {proof.reason}. {_advice(language)}")
         return proof.linked
 
-    async def prove_all(self, languages: Iterable[Language], within_s: float | None = None) -> tuple[Proof, ...]:
+    async def prove_all(
+        self, languages: Iterable[Language], within_s: float | None = None, *, fresh: bool = False
+    ) -> tuple[Proof, ...]:
         """One after another; those that were not reached in time are pending."""
         proofs: dict[str, Proof] = {}
         every = list(languages)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 for language in every:
-                    proofs[language.name] = await self.prove(language)
+                    proofs[language.name] = await self.prove(language, fresh=fresh)
         return tuple(proofs.get(language.name) or self.known(language) or _pending(language) for language in every)
 
     async def _ask(self, language: Language) -> Proof:

@@ -1,0 +1,72 @@
+"""Checks that passed, kept beside the toolchains, so that a server need not run fifty of them each time it starts.
+
+What was found holds only as long as everything it depended on is the same: the language's row, its programs, the system's
+packages, the interpreter, the kernel, the backend. All of that is in the key. Only success is kept: what failed is asked again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox_runtime.engine.builds.identity import Identity
+from sandbox_runtime.engine.proof import Proof
+from sandbox_runtime.languages import Language, Toolchain, plan, version_step
+from sandbox_runtime.model import Job, Step
+
+_FOLDER = ".proofs"
+_SOMEWHERE = "/"
+"""Stands for the workspace, of which a key knows nothing."""
+
+
+class Remembered:
+    """folder: that of the toolchains. host tells apart what else a check depends on, such as the backend and our own version."""
+
+    def __init__(self, folder: str, python: str, host: str) -> None:
+        self._folder = Path(folder) / _FOLDER
+        self._identity = Identity(python, folder)
+        self._tools = Toolchain(python, _SOMEWHERE, toolchains=folder)
+        self._host = host
+
+    def recall(self, language: Language) -> Proof | None:
+        try:
+            told = json.loads(self._place(language).read_text(encoding="utf-8"))
+            if told["key"] != self._key(language):
+                return None
+            linked, version = tuple(str(flag) for flag in told["linked"]), str(told["version"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return Proof(language.name, True, linked, version=version, at=time.monotonic())
+
+    def keep(self, language: Language, proof: Proof) -> None:
+        """Where the folder is not ours to write, the check is merely run again after the next start."""
+        told = {"key": self._key(language), "linked": proof.linked, "version": proof.version}
+        place = self._place(language)
+        fresh = place.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            fresh.write_text(json.dumps(told), encoding="utf-8")
+            fresh.replace(place)
+
+    def forget(self, language: Language) -> None:
+        with contextlib.suppress(OSError):
+            self._place(language).unlink(missing_ok=True)
+
+    def _place(self, language: Language) -> Path:
+        return self._folder / f"{language.name}.json"
+
+    def _key(self, language: Language) -> str:
+        install = language.install
+        programs = [self._identity.of(step, language.name, install.folder) for step in self._steps(language)]
+        made_from = json.dumps([repr(language), programs, self._host, os.uname().release, self._tools.python])
+        return hashlib.sha256(made_from.encode()).hexdigest()
+
+    def _steps(self, language: Language) -> Iterator[Step]:
+        check = language.check
+        made = plan(language, Job(language.name, check.code, files=check.files), self._tools)
+        yield from (step for step in (made.compile, made.run, version_step(language, self._tools)) if step is not None)
