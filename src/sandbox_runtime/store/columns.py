@@ -1,0 +1,199 @@
+"""How values of the model lie in columns: the same on every database, and readable for an operator who looks at the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import BigInteger, Integer, String, Text
+from sqlalchemy.dialects.mysql import MEDIUMTEXT
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+from sandbox_runtime.model import Dependency, InstalledDependency, Metering
+from sandbox_runtime.model.limits import GIB, KIB, MIB
+
+NUMBERS = BigInteger().with_variant(Integer, "sqlite")
+"""For keys that count up: SQLite does that for INTEGER alone."""
+
+# PostgreSQL keeps no NUL in a text, and programs print some. The escape is a character that nobody uses, from the private area.
+_ESCAPE, _ESCAPED_ESCAPE, _ESCAPED_NUL = "\ue000", "\ue0001", "\ue0000"
+_UNITS = (("Gi", GIB), ("Mi", MIB), ("Ki", KIB))
+
+
+class AnyText(TypeDecorator[str]):
+    """A text of up to some megabytes that may hold any character."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        mysql = dialect.name in ("mysql", "mariadb")
+        return dialect.type_descriptor(MEDIUMTEXT() if mysql else Text())
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or not ("\0" in value or _ESCAPE in value):
+            return value
+        return value.replace(_ESCAPE, _ESCAPED_ESCAPE).replace("\0", _ESCAPED_NUL)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        if value is None or _ESCAPE not in value:
+            return value
+        return value.replace(_ESCAPED_NUL, "\0").replace(_ESCAPED_ESCAPE, _ESCAPE)
+
+
+class Reference(TypeDecorator[str]):
+    """The id of something else. None is NULL, as foreign keys and unique keys want it, and empty in the model."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return value or None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str:
+        return value or ""
+
+
+class Choice(TypeDecorator[StrEnum]):
+    """One of a closed set, by its name."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, choices: type[StrEnum], length: int = 20) -> None:
+        super().__init__(length)
+        self.choices = choices
+
+    def process_bind_param(self, value: StrEnum | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value.value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> StrEnum | None:
+        return None if value is None else self.choices(value)
+
+
+class Flag(TypeDecorator[bool]):
+    impl = Integer
+    cache_ok = True
+
+    def process_bind_param(self, value: bool | None, dialect: Dialect) -> int:
+        return int(bool(value))
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> bool:
+        return bool(value)
+
+
+class Cores(TypeDecorator[float]):
+    """Processor cores as text: "1", "0.5"."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: float | None, dialect: Dialect) -> str:
+        return repr(float(value or 0)).removesuffix(".0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> float:
+        return float(value or 0)
+
+
+class Quantity(TypeDecorator[int]):
+    """Bytes as text, in the largest unit that divides them: "512Mi", "1Gi", "1000"."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> str:
+        size = value or 0
+        return next((f"{size // unit}{name}" for name, unit in _UNITS if size and size % unit == 0), str(size))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> int:
+        text = value or "0"
+        return next((int(text.removesuffix(name)) * unit for name, unit in _UNITS if text.endswith(name)), None) or int(text)
+
+
+class Megabytes(TypeDecorator[int]):
+    """Bytes as a number of MiB."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> int:
+        return (value or 0) // MIB
+
+    def process_result_value(self, value: int | None, dialect: Dialect) -> int:
+        return (value or 0) * MIB
+
+
+class JsonMap(TypeDecorator[Mapping[str, str]]):
+    impl = AnyText
+    cache_ok = True
+
+    def process_bind_param(self, value: Mapping[str, str] | None, dialect: Dialect) -> str | None:
+        return json.dumps(dict(value)) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Mapping[str, str]:
+        return json.loads(value) if value else {}
+
+
+class JsonStrings(TypeDecorator[tuple[str, ...]]):
+    impl = AnyText
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps(value) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:
+        return tuple(json.loads(value)) if value else ()
+
+
+class JsonRequested(TypeDecorator[tuple[Dependency, ...]]):
+    impl = AnyText
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[Dependency, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps([{"name": one.name, "version": one.version} for one in value]) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Dependency, ...]:
+        return tuple(Dependency(one["name"], one["version"]) for one in json.loads(value)) if value else ()
+
+
+class JsonInstalled(TypeDecorator[tuple[InstalledDependency, ...]]):
+    impl = AnyText
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[InstalledDependency, ...] | None, dialect: Dialect) -> str | None:
+        return json.dumps([self._told(one) for one in value]) if value else None
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[InstalledDependency, ...]:
+        return tuple(self._read(one) for one in json.loads(value)) if value else ()
+
+    @staticmethod
+    def _told(one: InstalledDependency) -> dict[str, object]:
+        return {
+            "name": one.name,
+            "version": one.version,
+            "install_location": one.location,
+            "install_time": one.installed_ms,
+            "is_from_template": one.from_template,
+        }
+
+    @staticmethod
+    def _read(told: Mapping[str, Any]) -> InstalledDependency:
+        return InstalledDependency(
+            told["name"], told["version"], told["install_location"], told["install_time"], told["is_from_template"]
+        )
+
+
+class JsonMetering(TypeDecorator[Metering]):
+    impl = AnyText
+    cache_ok = True
+
+    def process_bind_param(self, value: Metering | None, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        return json.dumps({name: getattr(value, name) for name in Metering.__dataclass_fields__})
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Metering | None:
+        return Metering(**json.loads(value)) if value else None

@@ -1,0 +1,91 @@
+"""Executions: found by session and state; asked for twice with one idempotency key, they exist once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, select, update
+
+from sandbox_runtime.errors import Conflict
+from sandbox_runtime.model import Execution, ExecutionState
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.page import Page
+from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store.tables import EXECUTIONS
+
+PAGE_TEXT_BYTES = 16 * MIB
+"""A page ends where its texts would go beyond this; there is always one execution on it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionFilter:
+    """What is None does not matter. silent_since_ms: no heartbeat since then, though there was one before."""
+
+    session: str | None = None
+    states: tuple[ExecutionState, ...] | None = None
+    silent_since_ms: int | None = None
+    created_before_ms: int | None = None
+
+
+class Executions(Repository[Execution, ExecutionFilter]):
+    shape = shapes.EXECUTION
+
+    async def add_once(self, execution: Execution, *, by: str = "") -> tuple[Execution, bool]:
+        """The execution and whether it is new: with an idempotency key that its session has seen, it is the one of that time."""
+        try:
+            return await self.add(execution, by=by), True
+        except Conflict:
+            first = await self.of_key(execution.session, execution.idempotency_key)
+            if first is None:
+                raise
+            return first, False
+
+    async def of_key(self, session: str, idempotency_key: str) -> Execution | None:
+        if not idempotency_key:
+            return None
+        at = (EXECUTIONS.c.f_session_id == session, EXECUTIONS.c.f_idempotency_key == idempotency_key)
+        return await self._database.read(lambda connection: self._one(connection, *at))
+
+    async def latest(self, session: str) -> Execution | None:
+        page = await self.list(ExecutionFilter(session=session), limit=1)
+        return page.items[0] if page.items else None
+
+    async def beat(self, keys: Collection[str], at_ms: int) -> None:
+        """Notes that these are alive. No change of its own: it stands in the way of nobody's update."""
+        if keys:
+            statement = update(EXECUTIONS).where(EXECUTIONS.c.f_id.in_(sorted(keys))).values(f_last_heartbeat_at=at_ms)
+            await self._database.write(lambda connection: connection.execute(statement).close())
+
+    def _clauses(self, wanted: ExecutionFilter) -> tuple[ColumnElement[bool], ...]:
+        column, clauses = EXECUTIONS.c, []
+        if wanted.session is not None:
+            clauses.append(column.f_session_id == wanted.session)
+        if wanted.states is not None:
+            clauses.append(column.f_status.in_(wanted.states))
+        if wanted.silent_since_ms is not None:
+            clauses.append(column.f_last_heartbeat_at < wanted.silent_since_ms)
+        if wanted.created_before_ms is not None:
+            clauses.append(column.f_created_at < wanted.created_before_ms)
+        return tuple(clauses)
+
+    def _page(self, connection: Connection, wanted: ExecutionFilter | None, limit: int, offset: int) -> Page[Execution]:
+        """Sizes first, so that a page of large outputs takes no more memory than one of small ones."""
+        where = self._where(wanted)
+        sizes = select(self.shape.key, EXECUTIONS.c.f_text_bytes).where(where).order_by(*self._order())
+        found = connection.execute(sizes.limit(limit).offset(offset)).all()
+        total = offset + len(found) if 0 < len(found) < limit else self._count(connection, where)
+        keys = _within(PAGE_TEXT_BYTES, [(row[0], row[1]) for row in found])
+        rows = connection.execute(select(*self.shape.columns).where(self.shape.key.in_(keys)).order_by(*self._order())).all()
+        return Page(tuple(self.shape.noun_of(row) for row in rows), total, limit, offset)
+
+
+def _within(most_bytes: int, sizes: list[tuple[str, int]]) -> list[str]:
+    keys: list[str] = []
+    for key, size in sizes:
+        most_bytes -= size
+        if keys and most_bytes < 0:
+            break
+        keys.append(key)
+    return keys

@@ -1,0 +1,70 @@
+"""What failures of databases mean, told by their codes."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from sqlalchemy import exc
+
+from sandbox_runtime.errors import PlatformFault, SandboxError, TooMany, Unavailable
+
+_MYSQL_MISSING_PARENT, _MYSQL_HAS_CHILDREN = 1452, 1451
+_MYSQL_DEADLOCK, _MYSQL_LOCK_WAIT = 1213, 1205
+_MYSQL_NO_ENTRY = {1044, 1045, 1049, 1698, 2002, 2003, 2005}
+_POSTGRES_FOREIGN_KEY = "23503"
+_POSTGRES_DEADLOCK, _POSTGRES_SERIALIZATION = "40P01", "40001"
+
+
+def is_missing_reference(error: exc.IntegrityError) -> bool:
+    """Whether it names something that does not exist, rather than being there already."""
+    if isinstance(error.orig, sqlite3.Error):
+        return error.orig.sqlite_errorname == "SQLITE_CONSTRAINT_FOREIGNKEY"
+    return _number(error) in (_MYSQL_MISSING_PARENT, _MYSQL_HAS_CHILDREN) or _sqlstate(error) == _POSTGRES_FOREIGN_KEY
+
+
+def is_worth_another_try(error: exc.DBAPIError) -> bool:
+    """Two transactions stood in each other's way; this one was undone as a whole."""
+    return _number(error) in (_MYSQL_DEADLOCK, _MYSQL_LOCK_WAIT) or _sqlstate(error) in (
+        _POSTGRES_DEADLOCK,
+        _POSTGRES_SERIALIZATION,
+    )
+
+
+def translated(error: Exception, shown_url: str) -> SandboxError:
+    """Texts hold no statement and no parameter: those may carry somebody's code."""
+    if isinstance(error, exc.TimeoutError | TimeoutError):
+        return TooMany(f"the database {shown_url} is busy: no answer in time", retry_after_s=1.0)
+    if isinstance(error, exc.DBAPIError) and _is_locked(error):
+        return TooMany(f"the database {shown_url} is locked by another writer", retry_after_s=1.0)
+    if isinstance(error, OSError) or (isinstance(error, exc.DBAPIError) and _is_out_of_reach(error)):
+        return Unavailable(f"the database {shown_url} cannot be reached: {reason_of(error)}")
+    return PlatformFault(f"the database {shown_url} failed: {reason_of(error)}")
+
+
+def reason_of(error: Exception) -> str:
+    """The kind of failure, and its text where that cannot hold data: databases put values into the texts of some errors."""
+    cause = error.orig if isinstance(error, exc.DBAPIError) and error.orig is not None else error
+    telling = isinstance(cause, sqlite3.OperationalError | OSError) or (
+        isinstance(error, exc.DBAPIError) and _is_out_of_reach(error)
+    )
+    return f"{type(cause).__name__}: {cause}" if telling else type(cause).__name__
+
+
+def _is_locked(error: exc.DBAPIError) -> bool:
+    return isinstance(error.orig, sqlite3.OperationalError) and error.orig.sqlite_errorname.startswith(
+        ("SQLITE_BUSY", "SQLITE_LOCKED")
+    )
+
+
+def _is_out_of_reach(error: exc.DBAPIError) -> bool:
+    state = _sqlstate(error)
+    return _number(error) in _MYSQL_NO_ENTRY or state.startswith(("08", "28", "3D", "57P")) or error.connection_invalidated
+
+
+def _number(error: exc.DBAPIError) -> int:
+    arguments = getattr(error.orig, "args", ())
+    return arguments[0] if arguments and isinstance(arguments[0], int) else 0
+
+
+def _sqlstate(error: exc.DBAPIError) -> str:
+    return getattr(error.orig, "sqlstate", None) or ""

@@ -1,0 +1,74 @@
+"""The tables' revision: which one a database has, and how it gets the newest.
+
+Alembic is imported when there is something to change: a database that is up to date costs one query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.store.database import Database
+
+NEWEST = "r0002"
+"""The last revision in migrations/versions; a test holds it to that."""
+VERSION_TABLE = "t_sandbox_revision"
+_FOLDER = Path(__file__).with_name("migrations")
+_VERSION = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32)))
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """found: None where there are no tables yet."""
+
+    found: str | None
+    newest: str = NEWEST
+
+    @property
+    def up_to_date(self) -> bool:
+        return self.found == self.newest
+
+
+async def revision_of(database: Database) -> Revision:
+    return Revision(await database.read(_found))
+
+
+async def bring_up_to_date(database: Database) -> Revision:
+    """Whoever comes first does it; the others wait and find it done. Returns what was found."""
+    before = await revision_of(database)
+    if not before.up_to_date:
+        await database.prepare(_upgrade)
+    return before
+
+
+async def refuse_unknown(database: Database) -> None:
+    found = await revision_of(database)
+    if not found.up_to_date:
+        raise Unavailable(f"the tables are at revision {found.found}, not {found.newest}: run `sandbox db upgrade`")
+
+
+def _found(connection: Connection) -> str | None:
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return connection.execute(select(_VERSION.c.version_num)).scalar()
+
+
+def _upgrade(connection: Connection, target: str = "head") -> None:
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    found = _found(connection)
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise Unavailable(
+            f"the tables are at revision {found}, which this version (up to {NEWEST}) does not know: a newer version has changed "
+            "them. Install that version again, or restore a copy of the database from before"
+        )
+    command.upgrade(config, target)

@@ -1,0 +1,124 @@
+"""Boxes, artifacts, keys and the audit: what is written once or changes little."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+
+from sandbox_runtime.model import ApiKey, Artifact, AuditEntry, BoxRecord, BoxState
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.database import Database
+from sandbox_runtime.store.page import Page, check_page
+from sandbox_runtime.store.reading import Shelf
+from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store.tables import ARTIFACTS, AUDIT, BOXES, KEYS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoxFilter:
+    """session "" finds those that stand ready and have none."""
+
+    session: str | None = None
+    template: str | None = None
+    node: str | None = None
+    backend: str | None = None
+    states: tuple[BoxState, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactFilter:
+    execution: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyFilter:
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    kind: str | None = None
+    subject: str | None = None
+    owner: str | None = None
+    actor: str | None = None
+    since_ms: int | None = None
+
+
+def _same(*pairs: tuple[Any, ColumnElement[Any]]) -> tuple[ColumnElement[bool], ...]:
+    return tuple(column == value for value, column in pairs if value is not None)
+
+
+class Boxes(Repository[BoxRecord, BoxFilter]):
+    shape = shapes.BOX
+
+    def _clauses(self, wanted: BoxFilter) -> tuple[ColumnElement[bool], ...]:
+        column = BOXES.c
+        states = () if wanted.states is None else (column.f_status.in_(wanted.states),)
+        ready = (column.f_session_id.is_(None),) if wanted.session == "" else _same((wanted.session, column.f_session_id))
+        others = ((wanted.template, column.f_template_id), (wanted.node, column.f_node_id))
+        return (*states, *ready, *_same(*others, (wanted.backend, column.f_runtime_type)))
+
+
+class Artifacts(Shelf[Artifact, ArtifactFilter]):
+    shape = shapes.ARTIFACT
+
+    async def add_all(self, artifacts: Sequence[Artifact]) -> None:
+        """All of them or, where one exists already, none."""
+        rows = [self.shape.values(artifact) for artifact in artifacts]
+        if rows:
+            await self._write(lambda connection: connection.execute(insert(ARTIFACTS), rows).close(), artifacts[0].id)
+
+    def _clauses(self, wanted: ArtifactFilter) -> tuple[ColumnElement[bool], ...]:
+        return _same((wanted.execution, ARTIFACTS.c.f_execution_id))
+
+
+class Keys(Repository[ApiKey, KeyFilter]):
+    shape = shapes.KEY
+
+    async def of_digest(self, digest: str) -> ApiKey | None:
+        """Whether it still opens anything is for the caller to ask: ApiKey.opens."""
+        return await self._database.read(lambda connection: self._one(connection, KEYS.c.f_digest == digest))
+
+    async def used(self, uses: Mapping[str, int]) -> None:
+        """Notes when keys (by id) were last used. No change of its own: it stands in the way of nobody's update."""
+        rows = [{"seen_key": key, "at_ms": at_ms} for key, at_ms in uses.items()]
+        statement = update(KEYS).where(KEYS.c.f_id == bindparam("seen_key")).values(f_last_used_at=bindparam("at_ms"))
+        if rows:
+            await self._database.write(lambda connection: connection.execute(statement, rows).close())
+
+    def _clauses(self, wanted: KeyFilter) -> tuple[ColumnElement[bool], ...]:
+        return _same((wanted.owner, KEYS.c.f_owner))
+
+
+class Audit:
+    """Who did what. Entries are added, never changed, and leave by age alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, *entries: AuditEntry) -> None:
+        rows = [shapes.AUDIT.values(dataclasses.replace(entry, id=0)) for entry in entries]
+        for row in rows:
+            # The database counts.
+            del row["f_id"]
+        if rows:
+            await self._database.write(lambda connection: connection.execute(insert(AUDIT), rows).close())
+
+    async def list(self, wanted: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
+        check_page(limit, offset)
+        return await self._database.read(lambda connection: self._page(connection, wanted or AuditFilter(), limit, offset))
+
+    @staticmethod
+    def _page(connection: Connection, wanted: AuditFilter, limit: int, offset: int) -> Page[AuditEntry]:
+        column = AUDIT.c
+        since = () if wanted.since_ms is None else (column.f_at >= wanted.since_ms,)
+        pairs = ((wanted.kind, column.f_kind), (wanted.subject, column.f_subject_id), (wanted.owner, column.f_owner))
+        where = (*since, *_same(*pairs, (wanted.actor, column.f_actor)))
+        query = select(*shapes.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
+        rows = connection.execute(query.limit(limit).offset(offset)).all()
+        total = connection.execute(select(func.count()).select_from(AUDIT).where(*where)).scalar_one()
+        return Page(tuple(shapes.AUDIT.noun_of(row) for row in rows), total, limit, offset)

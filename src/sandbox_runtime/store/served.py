@@ -1,0 +1,120 @@
+"""Databases of a server of their own, MariaDB and PostgreSQL, through SQLAlchemy's asynchronous engine.
+ Commits are as durable as the server makes them. Everybody sees what was committed (READ COMMITTED); whoever changes a row that
+was read names the version it saw, so that nobody's change is lost without word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.store.address import MYSQL, Address
+from sandbox_runtime.store.database import Answer, StoreOptions, Work
+from sandbox_runtime.store.faults import is_worth_another_try, translated
+
+TRIES = 5
+_PAUSE_S = 0.01
+_LOCK_NAME = "sandbox_runtime.tables"
+_LOCK_NUMBER = 0x5A4D_B0F5
+_LOCK_WAIT_S = 120
+_CONNECT_WAIT_S = 10
+
+
+class ServedDatabase:
+    def __init__(self, address: Address, options: StoreOptions) -> None:
+        self._address, self._wait_s = address, options.wait_s
+        self._engine = _engine(address, options)
+
+    async def read(self, work: Work[Answer]) -> Answer:
+        return await self._answer(work, self._wait_s)
+
+    async def write(self, work: Work[Answer]) -> Answer:
+        return await self._answer(work, self._wait_s)
+
+    async def prepare(self, work: Work[Answer]) -> Answer:
+        locked = _locked_mysql if self._address.family == MYSQL else _locked_postgres
+
+        def alone(connection: Connection) -> Answer:
+            with locked(connection):
+                return work(connection)
+
+        return await self._answer(alone, _LOCK_WAIT_S + self._wait_s)
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    async def _answer(self, work: Work[Answer], wait_s: float) -> Answer:
+        try:
+            async with asyncio.timeout(wait_s):
+                return await self._tried(work)
+        except IntegrityError:
+            raise
+        except (SQLAlchemyError, TimeoutError, OSError) as error:
+            raise translated(error, self._address.shown) from error
+
+    async def _tried(self, work: Work[Answer]) -> Answer:
+        for attempt in range(TRIES):
+            try:
+                return await self._once(work)
+            except DBAPIError as error:
+                if attempt == TRIES - 1 or not is_worth_another_try(error):
+                    raise
+            # Of two that stood in each other's way, one should be gone when the other comes again.
+            await asyncio.sleep(random.uniform(0, _PAUSE_S * 2**attempt))
+        raise AssertionError("the last try returns or raises")
+
+    async def _once(self, work: Work[Answer]) -> Answer:
+        async with self._engine.begin() as connection:
+            return await connection.run_sync(work)
+
+
+@asynccontextmanager
+async def open_served(address: Address, options: StoreOptions) -> AsyncIterator[ServedDatabase]:
+    database = ServedDatabase(address, options)
+    try:
+        yield database
+    finally:
+        await asyncio.shield(database.close())
+
+
+def _engine(address: Address, options: StoreOptions) -> AsyncEngine:
+    mysql = address.family == MYSQL
+    return create_async_engine(
+        address.url,
+        pool_size=options.pool_size,
+        max_overflow=options.pool_overflow,
+        pool_recycle=options.pool_recycle_s,
+        pool_timeout=options.wait_s,
+        # A server that was started anew in between is no reason to fail.
+        pool_pre_ping=True,
+        hide_parameters=True,
+        isolation_level="READ COMMITTED",
+        connect_args={"connect_timeout" if mysql else "timeout": _CONNECT_WAIT_S, **({"charset": "utf8mb4"} if mysql else {})},
+    )
+
+
+@contextmanager
+def _locked_mysql(connection: Connection) -> Iterator[None]:
+    """MariaDB commits at every change of a table; this lock belongs to the connection and stays."""
+    got = connection.execute(text("SELECT GET_LOCK(:name, :wait_s)"), {"name": _LOCK_NAME, "wait_s": _LOCK_WAIT_S}).scalar()
+    if got != 1:
+        raise Unavailable(f"another process has changed the tables for {_LOCK_WAIT_S} s; wait for it, or end it")
+    try:
+        yield
+    finally:
+        connection.execute(text("SELECT RELEASE_LOCK(:name)"), {"name": _LOCK_NAME}).close()
+
+
+@contextmanager
+def _locked_postgres(connection: Connection) -> Iterator[None]:
+    """Given back at the end of the transaction."""
+    connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_WAIT_S}s'"))
+    connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK_NUMBER}).close()
+    yield

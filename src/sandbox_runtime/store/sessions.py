@@ -1,0 +1,69 @@
+"""Sessions: found by state, owner, agent, template, node, and by what is due."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, bindparam, or_, update
+
+from sandbox_runtime.model import Session, SessionMode, SessionState
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store.tables import SESSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFilter:
+    """What is None does not matter. idle_before_ms: no activity since; expired_at_ms: its time was over by then."""
+
+    states: tuple[SessionState, ...] | None = None
+    owner: str | None = None
+    agent: str | None = None
+    template: str | None = None
+    node: str | None = None
+    mode: SessionMode | None = None
+    idle_before_ms: int | None = None
+    expired_at_ms: int | None = None
+    created_before_ms: int | None = None
+
+
+class Sessions(Repository[Session, SessionFilter]):
+    shape = shapes.SESSION
+
+    async def touch(self, activity: Mapping[str, int]) -> None:
+        """Notes when sessions (by id) were last active. No change of its own: it stands in the way of nobody's update, and ids
+        that are gone are passed over. An older time than the one kept is passed over too."""
+        rows = [{"seen_key": key, "at_ms": at_ms} for key, at_ms in activity.items()]
+        if rows:
+            await self._database.write(lambda connection: _touch(connection, rows))
+
+    def _clauses(self, wanted: SessionFilter) -> tuple[ColumnElement[bool], ...]:
+        column = SESSIONS.c
+        clauses: builtins.list[ColumnElement[bool]] = []
+        if wanted.states is not None:
+            clauses.append(column.f_status.in_(wanted.states))
+        for value, at in (
+            (wanted.owner, column.f_owner),
+            (wanted.agent, column.f_agent_id),
+            (wanted.template, column.f_template_id),
+            (wanted.node, column.f_runtime_node),
+            (wanted.mode, column.f_mode),
+        ):
+            if value is not None:
+                clauses.append(at == value if value else at.is_(None) if at.nullable else at == "")
+        if wanted.idle_before_ms is not None:
+            clauses.append(column.f_last_activity_at < wanted.idle_before_ms)
+        if wanted.expired_at_ms is not None:
+            clauses.append(column.f_expires_at <= wanted.expired_at_ms)
+        if wanted.created_before_ms is not None:
+            clauses.append(column.f_created_at < wanted.created_before_ms)
+        return tuple(clauses)
+
+
+def _touch(connection: Connection, rows: list[dict[str, object]]) -> None:
+    at, key = SESSIONS.c.f_last_activity_at, SESSIONS.c.f_id
+    later = or_(at.is_(None), at < bindparam("at_ms"))
+    statement = update(SESSIONS).where(key == bindparam("seen_key"), later).values(f_last_activity_at=bindparam("at_ms"))
+    connection.execute(statement, rows)

@@ -1,0 +1,63 @@
+"""Templates: deleted ones stay as rows, for the sessions made from them, and free their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, update
+
+from sandbox_runtime.model import Template
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.reading import now_ms
+from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store.tables import TEMPLATES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateFilter:
+    runtime: str | None = None
+    active: bool | None = None
+    name: str | None = None
+
+
+class Templates(Repository[Template, TemplateFilter]):
+    shape = shapes.TEMPLATE
+
+    async def add(self, noun: Template, *, by: str = "") -> Template:
+        """An id that was deleted may be used anew; then its row holds the new template."""
+        new = self._new(noun)
+        values = self._row_of(new, by)
+        await self._write(lambda connection: _put(connection, values), noun.id)
+        return new
+
+    async def delete(self, key: str, *, by: str = "", at_ms: int | None = None) -> None:
+        """Nobody sees it any more. Sessions made from it go on."""
+        values = {"f_deleted_at": at_ms or now_ms(), "f_deleted_by": by}
+        statement = update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._alive()).values(values)
+        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
+            raise self._missing(key)
+
+    async def purge(self, key: str) -> None:
+        """Gone for good, deleted before or not, with every session made from it."""
+        statement = delete(TEMPLATES).where(TEMPLATES.c.f_id == key)
+        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
+            raise self._missing(key)
+
+    def _alive(self) -> tuple[ColumnElement[bool], ...]:
+        return (TEMPLATES.c.f_deleted_at == 0,)
+
+    def _clauses(self, wanted: TemplateFilter) -> tuple[ColumnElement[bool], ...]:
+        pairs = (
+            (wanted.runtime, TEMPLATES.c.f_runtime_type),
+            (wanted.active, TEMPLATES.c.f_is_active),
+            (wanted.name, TEMPLATES.c.f_name),
+        )
+        return tuple(column == value for value, column in pairs if value is not None)
+
+
+def _put(connection: Connection, values: dict[str, Any]) -> None:
+    gone = (TEMPLATES.c.f_id == values["f_id"], TEMPLATES.c.f_deleted_at != 0)
+    revived = connection.execute(update(TEMPLATES).where(*gone).values({**values, "f_deleted_by": ""})).rowcount
+    if not revived:
+        connection.execute(insert(TEMPLATES), values)
