@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sandbox_runtime.api import faults, general, pages
+from sandbox_runtime.api import faults, general, languages, pages
 from sandbox_runtime.api.dialects import fusion
 from sandbox_runtime.api.gate import Gate
 from sandbox_runtime.assembly import Platform, open_platform, version
@@ -33,6 +33,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.add_middleware(Gate, api_key=settings.api_key, max_body_bytes=settings.max_request_bytes)
     faults.install(app)
     app.include_router(general.router)
+    app.include_router(languages.router)
     app.include_router(fusion.router)
     app.include_router(pages.router())
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
