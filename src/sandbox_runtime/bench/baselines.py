@@ -11,9 +11,9 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,11 +31,12 @@ _READ_BYTES = 65536
 class Baseline:
     argv: tuple[str, ...]
     stdout: str
+    env: Mapping[str, str] = field(default_factory=lambda: ENVIRONMENT)
 
     def once(self) -> float:
         """Seconds from the start until the output is read and the process reaped."""
         begun = time.perf_counter()
-        output, status = _start_and_read(self.argv)
+        output, status = _start_and_read(self.argv, self.env)
         taken_s = time.perf_counter() - begun
         if status != 0 or output != self.stdout.encode():
             told = output.decode(errors="replace").strip()[-300:]
@@ -103,7 +104,7 @@ def _in_threads(work: Callable[[], None], workers: int, timeout_s: float) -> Non
         thread.join(timeout_s)
 
 
-def _start_and_read(argv: tuple[str, ...]) -> tuple[bytes, int]:
+def _start_and_read(argv: tuple[str, ...], env: Mapping[str, str]) -> tuple[bytes, int]:
     ours, theirs = os.pipe2(os.O_CLOEXEC)
     try:
         try:
@@ -112,7 +113,7 @@ def _start_and_read(argv: tuple[str, ...]) -> tuple[bytes, int]:
                 (os.POSIX_SPAWN_DUP2, theirs, 1),
                 (os.POSIX_SPAWN_DUP2, theirs, 2),
             ]
-            pid = os.posix_spawn(argv[0], argv, ENVIRONMENT, file_actions=actions)
+            pid = os.posix_spawn(argv[0], argv, env, file_actions=actions)
         finally:
             os.close(theirs)
         output = _read_all(ours, pid)

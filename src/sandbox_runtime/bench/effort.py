@@ -9,12 +9,13 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-SECTIONS = ("memory", "single", "load", "data", "notebook", "crowd", "soak")
+SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "crowd", "soak")
 TITLES = {
     "memory": "memory of idle boxes",
     "single": "single runs",
     "load": "runs under load",
     "data": "runs that import numpy and pandas",
+    "compiles": "programs that are compiled",
     "notebook": "notebooks",
     "crowd": "a crowd of clients",
     "soak": "leftovers and growth after many runs",
@@ -31,6 +32,7 @@ class Effort:
     """Each load has so many windows of so many seconds."""
     window_warmup_s: float = 0.5
     data_rounds: int = 5
+    compile_rounds: int = 8
     notebook_rounds: int = 8
     crowd_clients: int = 256
     crowd_s: float = 60.0
@@ -63,6 +65,7 @@ QUICK = Effort(
     window_s=1.0,
     window_warmup_s=0.3,
     data_rounds=2,
+    compile_rounds=2,
     notebook_rounds=3,
     crowd_s=3.0,
     soak_runs=45,

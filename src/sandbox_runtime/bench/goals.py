@@ -45,12 +45,19 @@ class Goal:
 
 
 MB = 1_000_000
+AS_BY_HAND = 1 / 1.15
+"""A box may cost 15 % of what the tools take by themselves."""
 GOALS = (
     Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
     Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
     Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
     Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
     Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
+    Goal("cpp", "C++ with <bits/stdc++.h>, first compile", Kind.faster, 3, 5, "cpp_first", "cpp_by_hand"),
+    Goal("cpp_again", "the same source again, over HTTP", Kind.faster, 30, 100, "cpp_again_http", "cpp_by_hand"),
+    Goal("java", "Java, compiled and run", Kind.faster, AS_BY_HAND, 1, "java_first", "java_by_hand"),
+    Goal("go", "Go, compiled and run", Kind.faster, AS_BY_HAND, 1, "go_first", "go_by_hand"),
+    Goal("nodejs", "JavaScript", Kind.faster, AS_BY_HAND, 1, "nodejs_first", "nodejs_by_hand"),
     Goal("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
     Goal("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
     Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from sandbox_runtime.assembly import backend_of, version
 from sandbox_runtime.bench import machine
 from sandbox_runtime.bench.client import Target
+from sandbox_runtime.bench.compiles import compiles
 from sandbox_runtime.bench.crowd import crowd
 from sandbox_runtime.bench.data import data
 from sandbox_runtime.bench.effort import TITLES, Effort
@@ -68,6 +69,7 @@ async def _all_sections(scene: Scene) -> None:
         ("memory",): memory,
         ("single", "load"): single_and_load,
         ("data",): data,
+        ("compiles",): compiles,
         ("notebook",): notebook,
         ("crowd",): _crowd,
         ("soak",): _soak,

@@ -127,7 +127,9 @@ def _amount(goal: Goal, value: float | None) -> str:
 
 
 def _times(value: float) -> str:
-    return f"{value:.0f}x" if value >= 20 or value == int(value) else f"{value:.1f}x"
+    if value >= 20 or value == int(value):
+        return f"{value:.0f}x"
+    return f"{value:.1f}x" if value >= 2 else f"{value:.2f}x"
 
 
 def _baseline_figure(goal: Goal, baseline: Timing) -> str:
