@@ -80,7 +80,7 @@ class Browser:
 
     async def until(self, expression: str) -> None:
         async with asyncio.timeout(ANSWER_WITHIN_S):
-            while not await self.value(expression):
+            while not await self.value(f"Boolean({expression})"):
                 await asyncio.sleep(0.05)
 
     async def text_of(self, selector: str) -> str:

@@ -16,6 +16,7 @@ from sandbox_runtime.settings import Settings
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 EVIL = '</pre><script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"><svg onload="window.pwned = 1">'
+PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Open:
 
     async def reload(self) -> None:
         await self.browser.open(f"{self.server.url}/playground/")
-        await self.browser.until("document.querySelectorAll('#language option').length > 0")
+        await self.browser.until("document.querySelector('#language option') || !document.querySelector('#notice').hidden")
+        assert await self.browser.text_of("#notice") == ""
 
     async def run(self, code: str, language: str = "python") -> None:
         await self.browser.value(
@@ -35,6 +37,15 @@ class Open:
             "document.querySelector('#run').click()"
         )
         await self.browser.until("document.querySelector('#program-result .tag') || !document.querySelector('#notice').hidden")
+
+    async def run_cells(self, code: str) -> str:
+        await self.browser.value(
+            "document.querySelector('#tab-notebook').click();"
+            f"document.querySelector('#cells textarea').value = {json.dumps(code)};"
+            "document.querySelector('#run-cells').click()"
+        )
+        await self.browser.until("document.querySelector('#notebook-result .tag') || !document.querySelector('#notice').hidden")
+        return await self.browser.text_of("#cells .out")
 
     async def result(self) -> str:
         return await self.browser.text_of("#program-result")
@@ -46,7 +57,7 @@ class Open:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Open]:
     state_dir = str(tmp_path_factory.mktemp("state"))
-    settings = Settings(state_dir=state_dir, pod_name="pod-7", pool_size=0, log_level="error")
+    settings = Settings(state_dir=state_dir, pod_name="pod-7", pool_size=0, log_level="error", check_languages=False)
     async with browsing(tmp_path_factory.mktemp("profile")) as browser, listening(settings) as server:
         yield Open(server, browser)
 
@@ -118,6 +129,27 @@ async def test_the_keyboard_runs_and_indents(playground: Open) -> None:
     assert "42" in await playground.result()
 
 
+async def test_a_notebook_runs_and_shows_pictures_and_errors(playground: Open) -> None:
+    shown = await playground.run_cells(
+        "from IPython.display import Image, display\n"
+        f"import base64\nprint('said')\ndisplay(Image(data=base64.b64decode({PICTURE!r})))\n40 + 5",
+    )
+    assert "Success" in await playground.browser.text_of("#notebook-result")
+    assert "said" in shown and "45" in shown
+    assert await playground.browser.value("document.querySelector('#cells img').naturalWidth") == 1
+
+
+@pytest.mark.attack
+async def test_markup_of_a_notebook_stays_text(playground: Open) -> None:
+    code = f"from IPython.display import HTML, display\nprint({EVIL!r})\ndisplay(HTML({EVIL!r}))\nraise ValueError({EVIL!r})"
+    shown = await playground.run_cells(code)
+    assert "ValueError" in shown and EVIL in shown
+    assert (
+        await playground.browser.value("document.querySelectorAll('#cells .out script, #cells .out img, #cells svg').length") == 0
+    )
+    await playground.untouched()
+
+
 async def test_a_refused_request_is_told(playground: Open) -> None:
     await playground.browser.value("document.querySelector('#run-timeout').value = -1")
     await playground.run("print(1)")
@@ -181,6 +213,7 @@ async def test_what_a_cell_displays_cannot_run(playground: Open, bundle: dict[st
     )
     await playground.browser.value("new Promise((done) => setTimeout(done, 200))")
     assert await playground.browser.value("document.body.lastElementChild.tagName") in ("PRE", "IMG")
+    assert await playground.browser.value("document.body.lastElementChild.childElementCount") == 0
     await playground.untouched()
 
 
