@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 from sandbox_runtime.assembly import STD, Platform, open_platform, policies_of
-from sandbox_runtime.bench.jobs import Program
+from sandbox_runtime.bench.jobs import PLAIN, Program
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Command, File, Job, Limits, Outcome
@@ -31,10 +31,10 @@ class Engines:
     on_demand: Platform
 
     async def from_pool(self, program: Program) -> float:
-        return await _timed(self.warm, program)
+        return await timed(self.warm, program)
 
     async def opened(self, program: Program) -> float:
-        return await _timed(self.on_demand, program)
+        return await timed(self.on_demand, program)
 
     async def started_anew(self, program: Program) -> float:
         """Through the port: nothing of the box or the interpreter is there beforehand."""
@@ -77,15 +77,17 @@ class Engines:
 
 @asynccontextmanager
 async def open_engines(settings: Settings) -> AsyncIterator[Engines]:
-    """Two engines on one backend. Returns when every language has been checked, so that nothing goes on in the background."""
+    """Two engines on one backend. Returns when what is measured has been checked, so that nothing goes on in the background."""
     async with open_platform(settings) as warm:
         shared: nullcontext[Backend] = nullcontext(warm.backend)
         async with open_platform(settings, opening=shared, ahead=False) as on_demand:
-            await warm.engine.languages()
+            for platform in (warm, on_demand):
+                await timed(platform, PLAIN)
             yield Engines(warm, on_demand)
 
 
-async def _timed(platform: Platform, program: Program) -> float:
+async def timed(platform: Platform, program: Program) -> float:
+    """Seconds of one run; raises where it went wrong."""
     limits = _limits(platform, program)
     job = Job(program.language, program.code, compile_limits=limits, run_limits=limits)
     begun = time.perf_counter()
