@@ -49,6 +49,18 @@ async def test_a_program_is_run_without_an_event_loop(server: Listening) -> None
     assert answer.run_result is not None and answer.run_result.stdout == "hello\n"
 
 
+@pytest.mark.requirement("fusion-13.03")
+async def test_cells_are_run(server: Listening) -> None:
+    request = sdk.RunJupyterRequest(cells=["x = 40", "print('said')\nx + 5", "1 / 0"])
+    for answer in (
+        await sdk.run_jupyter_async(request, server.url),
+        await asyncio.to_thread(sdk.run_jupyter, request, server.url),
+    ):
+        assert answer.status is RunStatus.Success and len(answer.cells) == 3
+        assert answer.cells[1].stdout == "said\n" and answer.cells[1].display[0]["text/plain"] == "45"
+        assert answer.cells[2].error[0]["ename"] == "ZeroDivisionError"
+
+
 async def test_what_the_server_adds_is_kept(server: Listening) -> None:
     answer = await run_code_async(HELLO, server.url)
     assert answer.run_result is not None and answer.run_result.model_dump()["details"]["ending"] == "exited"
@@ -143,11 +155,13 @@ async def test_attempts_are_those_of_the_public_client(name: str, attempts: int)
 
 @pytest.mark.requirement("fusion-2.01", "fusion-13.11")
 async def test_the_messages_are_those_of_the_server() -> None:
-    from sandbox_runtime.api.dialects.fusion import wire
+    from sandbox_runtime.api.dialects.fusion import notebook_wire, wire
 
-    for name in ("RunCodeRequest", "RunCodeResponse", "CommandRunResult"):
-        ours, theirs = getattr(sdk, name).model_fields, getattr(wire, name).model_fields
-        added = {"skipped_files", "details"}
+    run_code = {name: getattr(wire, name) for name in ("RunCodeRequest", "RunCodeResponse", "CommandRunResult")}
+    cells = {name: getattr(notebook_wire, name) for name in ("RunJupyterRequest", "RunJupyterResponse", "CellRunResult")}
+    for name, served in {**run_code, **cells}.items():
+        ours, theirs = getattr(sdk, name).model_fields, served.model_fields
+        added = {"skipped_files", "details", "partial_cells"}
         assert set(ours) == set(theirs) - added
         for field in set(ours) if name.endswith("Request") else ():
             assert ours[field].get_default(call_default_factory=True) == theirs[field].get_default(call_default_factory=True)
