@@ -13,7 +13,7 @@ from sandbox_runtime.bench.hellos import HELLOS, Hello
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.languages import load_catalog
 
-SHELL = Hello("bash", "main.sh", "echo 45\n", (("bash", "-n", "{folder}/main.sh"), ("bash", "{folder}/main.sh")))
+SHELL = Hello("bash", "main.sh", "echo 45; exit\n", (("bash", "-n", "{folder}/main.sh"), ("bash", "{folder}/main.sh")))
 
 
 def by_hand(hello: Hello, folder: Path, toolchains: str = "/nowhere") -> _ByHand:
@@ -29,7 +29,7 @@ async def test_the_commands_by_hand_are_run_in_order_on_a_new_program_each_time(
 
 
 async def test_a_program_that_prints_something_else_is_no_baseline(tmp_path: Path) -> None:
-    wrong = Hello("bash", "main.sh", "echo 46\n", SHELL.by_hand)
+    wrong = Hello("bash", "main.sh", "echo 46; exit\n", SHELL.by_hand)
     with pytest.raises(PlatformFault, match="46"):
         await by_hand(wrong, tmp_path).once()
 
