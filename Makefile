@@ -20,6 +20,19 @@ help: ## list the targets
 setup: ## system packages, .venv and the guest interpreter; nothing to do when all is there
 	@PYTHON="$(PYTHON)" scripts/setup.sh
 
+# What `make languages` installs, and what `make test` installs and tests.
+LANGUAGES ?= major minor
+TESTED_LANGUAGES := major minor racket
+
+.PHONY: languages
+languages: setup ## install the toolchains of LANGUAGES (major minor): names, groups or all
+	@$(BIN)/sandbox languages install $(LANGUAGES)
+
+# A toolchain that this machine cannot get is told and its tests are skipped; it must not keep everything else from being tested.
+.PHONY: languages-for-tests
+languages-for-tests: setup
+	@$(BIN)/sandbox languages install --no-check $(TESTED_LANGUAGES) || true
+
 .PHONY: run
 run: setup ## serve on HOST:PORT (127.0.0.1:8080)
 	@exec $(BIN)/sandbox serve --host $(HOST) --port $(PORT)
@@ -32,7 +45,7 @@ run-dev: setup ## serve, and start again whenever a source file changes
 	@exec $(BIN)/sandbox serve --host $(HOST) --port $(PORT) --reload
 
 .PHONY: test
-test: check ## every check, then every test
+test: check languages-for-tests ## every check, then every test
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: test-case
@@ -44,6 +57,11 @@ test-case: setup ## the tests whose name contains CASE
 test-case-pdb: setup ## the same, stopping in the debugger at the first failure
 	@test -n "$(CASE)" || { echo 'say which: make test-case-pdb CASE=fork_bomb' >&2; exit 2; }
 	@$(BIN)/python -m pytest -k "$(CASE)" -x --pdb --timeout 0 $(PYTEST_ARGS)
+
+.PHONY: test-languages
+test-languages: setup ## install and test every language of the catalog
+	@$(BIN)/sandbox languages install --no-check all || true
+	@SANDBOX_TESTED_LANGUAGES=all $(BIN)/python -m pytest tests/languages/test_every_language.py $(PYTEST_ARGS)
 
 .PHONY: test-cgroup2
 test-cgroup2: ## the tests of control groups in a virtual machine that has cgroup version 2 alone

@@ -30,6 +30,7 @@ HELP = f"NAME is a language, a group ({', '.join(GROUPS)}) or {ALL}. Exit code: 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Names = Annotated[list[str] | None, typer.Argument(metavar="NAME…", help="Languages or groups.", show_default=False)]
 Only = Annotated[bool, typer.Option("--list", help="Tell what would be installed and from where; install nothing.")]
+Unchecked = Annotated[bool, typer.Option("--no-check", help="Do not run the checks of the languages afterwards.")]
 Again = Annotated[bool, typer.Option("--again", help="Also what is installed already.")]
 
 
@@ -60,6 +61,7 @@ def install(
     names: Names = None,
     only: Only = False,
     again: Again = False,
+    unchecked: Unchecked = False,
     isolation: Isolation = None,
     config: Config = None,
     sets: Set = None,
@@ -71,13 +73,8 @@ def install(
         print_table(("language", "group", "MB", "from"), [_route(language) for language in chosen])
         return
     reports = _install(settings, chosen, again)
-    worth_checking = [report.language for report in reports if report.state in ("installed", "present")]
-    proofs = {proof.language: proof for proof in asyncio.run(_prove(settings, worth_checking))} if worth_checking else {}
-    print_table(
-        ("language", "toolchain", "works", "version, or why not"), [_told(one, proofs.get(one.language)) for one in reports]
-    )
-    failed = any(not _fine(report, proofs.get(report.language)) for report in reports)
-    raise typer.Exit(EXIT_FAILED if failed else 0)
+    fine = _told_briefly(reports) if unchecked else _checked(settings, reports)
+    raise typer.Exit(0 if fine else EXIT_FAILED)
 
 
 def _settings(config: Path | None, sets: list[str] | None, isolation: str | None) -> Settings:
@@ -103,6 +100,22 @@ def _install(settings: Settings, languages: Sequence[Language], again: bool) -> 
 
     installer = Installer(Path(settings.toolchains_dir), settings.guest_python, assets_folder, _progress)
     return installer.install(languages, again=again)
+
+
+def _checked(settings: Settings, reports: Sequence[Report]) -> bool:
+    """Whether all work that can be had at all."""
+    there = [report.language for report in reports if report.state in ("installed", "present")]
+    proofs = {proof.language: proof for proof in asyncio.run(_prove(settings, there))} if there else {}
+    titles = ("language", "toolchain", "works", "version, or why not")
+    print_table(titles, [_told(report, proofs.get(report.language)) for report in reports])
+    return all(_fine(report, proofs.get(report.language)) for report in reports)
+
+
+def _told_briefly(reports: Sequence[Report]) -> bool:
+    for report in reports:
+        if report.reason:
+            _progress(f"{report.language} is {report.state}: {report.reason}")
+    return not any(report.state == "failed" for report in reports)
 
 
 def _progress(line: str) -> None:
