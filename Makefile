@@ -10,6 +10,10 @@ PYTEST_ARGS ?=
 # Extra words for the benchmark, for example: make bench BENCH_ARGS="--json bench.json"
 BENCH_ARGS ?=
 
+# Where `make services` has its servers listen, on loopback.
+MARIADB_PORT ?= 33060
+POSTGRES_PORT ?= 35432
+
 BIN := .venv/bin
 
 .PHONY: help
@@ -66,6 +70,16 @@ test-languages: setup ## install and test every language of the catalog
 .PHONY: test-cgroup2
 test-cgroup2: ## the tests of control groups in a virtual machine that has cgroup version 2 alone
 	@scripts/cgroup2-vm/run.sh $(PYTEST_ARGS)
+
+.PHONY: services
+services: ## start MariaDB and PostgreSQL for trying things out, on loopback, and print their URLs
+	@scripts/services/mariadb.sh start .state/services/mariadb $(MARIADB_PORT)
+	@scripts/services/postgres.sh start .state/services/postgres $(POSTGRES_PORT)
+
+.PHONY: services-stop
+services-stop: ## end them and forget what they held
+	@scripts/services/mariadb.sh stop .state/services/mariadb
+	@scripts/services/postgres.sh stop .state/services/postgres
 
 .PHONY: check
 check: lint ## lint, formatting, types and layers

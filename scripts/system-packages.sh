@@ -12,7 +12,9 @@ nft|nftables|network 'nat' as root and its tests
 ip|iproute2|network 'nat' as root and its tests
 pasta|passt|network 'nat' without root (pasta) and its tests
 slirp4netns|slirp4netns|network 'nat' without root (slirp4netns) and its tests
-g++|g++|C++ programs and their tests"
+g++|g++|C++ programs and their tests
+mariadbd|mariadb-server|the store's tests on MariaDB
+pg_ctlcluster|postgresql|the store's tests on PostgreSQL"
 
 list_missing() {
     local command package cost

@@ -10,7 +10,7 @@ import typer
 from sandbox_runtime.cli.codes import code_of
 from sandbox_runtime.errors import SandboxError
 
-COMMANDS = ("serve", "run", "languages", "doctor", "bench", "settings", "version", "docs")
+COMMANDS = ("serve", "run", "languages", "doctor", "bench", "db", "settings", "version", "docs")
 
 
 def build() -> typer.Typer:

@@ -218,6 +218,21 @@ class Settings:
         "languages",
     )
 
+    database_url: str = knob(
+        "",
+        "URL",
+        "Database of sessions and results: `sqlite:////folder/file.db`, `mysql://…` (MariaDB) or `postgresql://…`.",
+        "store",
+        secret=True,
+        default_text="an SQLite file: `store/store.db` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` "
+        "as root and in `~/.local/share/sandbox-runtime` as another user",
+    )
+    database_pool_size: int = knob(20, "connections", "Kept open to a database server.", "store", low=1, high=1000)
+    database_pool_overflow: int = knob(40, "connections", "Opened beyond these when all are busy.", "store", low=0, high=1000)
+    database_pool_recycle_s: int = knob(
+        3600, "seconds", "Age at which a connection to a database server is replaced.", "store", low=1, high=86_400
+    )
+
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
     """Of the configuration file that SANDBOX_CONFIG names; no setting, since it is more than a value."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
@@ -236,6 +251,15 @@ class Settings:
             return f"{self.state_dir}/builds"
         cache = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
         return str(cache / "sandbox-runtime" / "builds")
+
+    @property
+    def store_url(self) -> str:
+        """Not with the rest of the state by default, because that is gone when the machine starts anew."""
+        if self.database_url:
+            return self.database_url
+        kept = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "share"
+        folder = self.state_dir if self.state_dir != _state_dir() else str(kept / "sandbox-runtime")
+        return f"sqlite:///{folder}/store/store.db"
 
     @property
     def exposed(self) -> bool:

@@ -3,7 +3,8 @@
 async with open_store("sqlite:////var/lib/sandbox-runtime/store.db") as store:
     session = await store.sessions.add(Session(id="s1", created_ms=…))
     session = await store.sessions.update(session, state=SessionState.running)
- Contract: takes and returns model types, never rows; no SQL, no SQLAlchemy and no alembic anywhere else. What was returned from
+
+Contract: takes and returns model types, never rows; no SQL, no SQLAlchemy and no alembic anywhere else. What was returned from
 a call that writes outlives this process, kill -9 included. Two who change the same thing at once are told: update() compares
 versions, update_if() states, and the one who comes second gets Conflict. What is missing is NotFound, what exists already is
 Conflict; a database that cannot be reached is Unavailable, one that is busy TooMany. No text that this room raises or logs
@@ -18,7 +19,7 @@ from sandbox_runtime.store.page import Page
 from sandbox_runtime.store.records import ArtifactFilter, AuditFilter, BoxFilter, KeyFilter
 from sandbox_runtime.store.retention import Retained, RetentionPolicy
 from sandbox_runtime.store.sessions import SessionFilter
-from sandbox_runtime.store.store import Store, open_store
+from sandbox_runtime.store.store import Store, current_revision, open_store, upgrade_tables
 from sandbox_runtime.store.templates import TemplateFilter
 
 __all__ = [
@@ -36,5 +37,7 @@ __all__ = [
     "Store",
     "StoreOptions",
     "TemplateFilter",
+    "current_revision",
     "open_store",
+    "upgrade_tables",
 ]

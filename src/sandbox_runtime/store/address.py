@@ -26,7 +26,7 @@ class Address:
     @property
     def shown(self) -> str:
         """Fit for logs and messages: without the password, and without what the query may hold."""
-        return self.url.set(query={}).render_as_string(hide_password=True)
+        return self.url.set(drivername=self.family, query={}).render_as_string(hide_password=True)
 
     @property
     def file(self) -> Path:

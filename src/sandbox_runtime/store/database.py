@@ -1,5 +1,6 @@
 """What repositories stand on: pieces of work, done in one transaction each.
- A piece of work is a plain function of a SQLAlchemy connection. It may be done more than once before it counts (deadlocks are
+
+A piece of work is a plain function of a SQLAlchemy connection. It may be done more than once before it counts (deadlocks are
 retried), so it changes nothing but the database. A unique or foreign key that refuses a change reaches the caller as
 IntegrityError, for only the repository knows what that means; every other failure arrives as one of our errors.
 """

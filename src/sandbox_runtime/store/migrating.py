@@ -17,7 +17,7 @@ NEWEST = "r0002"
 """The last revision in migrations/versions; a test holds it to that."""
 VERSION_TABLE = "t_sandbox_revision"
 _FOLDER = Path(__file__).with_name("migrations")
-_VERSION = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32)))
+_VERSION = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +71,6 @@ def _upgrade(connection: Connection, target: str = "head") -> None:
             f"the tables are at revision {found}, which this version (up to {NEWEST}) does not know: a newer version has changed "
             "them. Install that version again, or restore a copy of the database from before"
         )
+    # Alembic would make it with a name for its key, at which MariaDB warns every time.
+    _VERSION.create(connection, checkfirst=True)
     command.upgrade(config, target)

@@ -1,5 +1,6 @@
 """Databases of a server of their own, MariaDB and PostgreSQL, through SQLAlchemy's asynchronous engine.
- Commits are as durable as the server makes them. Everybody sees what was committed (READ COMMITTED); whoever changes a row that
+
+Commits are as durable as the server makes them. Everybody sees what was committed (READ COMMITTED); whoever changes a row that
 was read names the version it saw, so that nobody's change is lost without word.
 """
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from sqlalchemy import text
 
-from sandbox_runtime.store.address import SQLITE, read_address
+from sandbox_runtime.store.address import SQLITE, Address, read_address
 from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
-from sandbox_runtime.store.migrating import bring_up_to_date, refuse_unknown
+from sandbox_runtime.store.migrating import Revision, bring_up_to_date, refuse_unknown, revision_of
 from sandbox_runtime.store.nodes import Agents, Nodes
 from sandbox_runtime.store.records import Artifacts, Audit, Boxes, Keys
 from sandbox_runtime.store.retention import Retained, RetentionPolicy, retain
@@ -56,7 +56,25 @@ async def open_store(url: str, options: StoreOptions = StoreOptions(), *, upgrad
     """Opens the database, making it first where it is a file that does not exist, and brings its tables up to date. upgrade=False
     refuses tables that are not: for deployments that change them at a time of their own."""
     address = read_address(url)
-    opening = open_embedded if address.family == SQLITE else open_served
-    async with opening(address, options) as database:
-        await (bring_up_to_date if upgrade else refuse_unknown)(database)
+    async with _opened(address, options) as database:
+        await (bring_up_to_date(database) if upgrade else refuse_unknown(database))
         yield Store(database, address.family, address.shown)
+
+
+async def upgrade_tables(url: str, options: StoreOptions = StoreOptions()) -> Revision:
+    """Brings the tables up to date and returns what was there before."""
+    async with _opened(read_address(url), options) as database:
+        return await bring_up_to_date(database)
+
+
+async def current_revision(url: str, options: StoreOptions = StoreOptions()) -> Revision:
+    """Changes nothing, and makes no file where there is none."""
+    address = read_address(url)
+    if address.family == SQLITE and not address.file.exists():
+        return Revision(None)
+    async with _opened(address, options) as database:
+        return await revision_of(database)
+
+
+def _opened(address: Address, options: StoreOptions) -> AbstractAsyncContextManager[Database]:
+    return open_embedded(address, options) if address.family == SQLITE else open_served(address, options)

@@ -1,5 +1,6 @@
 """The tables, as the newest migration leaves them. Names are those of the platform whose operators know them (t_sandbox_…, f_…).
- Times are milliseconds since the epoch. Every table of things that change ends with who made, changed and deleted a row;
+
+Times are milliseconds since the epoch. Every table of things that change ends with who made, changed and deleted a row;
 f_deleted_at is 0 while it lives, so that a unique key over (name, f_deleted_at) frees the name of what was deleted.
 """
 
