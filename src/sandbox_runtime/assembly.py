@@ -29,6 +29,7 @@ from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
+from sandbox_runtime.isolation.guest import WORKDIR
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Opening
@@ -119,6 +120,7 @@ def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) ->
         settings.build_cache_bytes,
         settings.build_cache_entry_bytes,
         identity=Identity(settings.guest_python, settings.toolchains_dir),
+        workdir=WORKDIR,
         layers=backend.layers(),
         metrics=metrics,
         log=log,

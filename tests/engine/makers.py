@@ -34,7 +34,8 @@ def settings_in(folder: Path, **changes: object) -> Settings:
     rows = folder / "languages"
     rows.mkdir(parents=True, exist_ok=True)
     (rows / "maker.toml").write_text(MAKER)
-    plain = Settings(state_dir=str(folder / "state"), languages_dir=str(rows), log_level="error")
+    own = {"state_dir": str(folder / "state"), "toolchains_dir": str(folder / "toolchains"), "languages_dir": str(rows)}
+    plain = Settings(**own, log_level="error")  # type: ignore[arg-type]
     return dataclasses.replace(plain, **changes)  # type: ignore[arg-type]
 
 

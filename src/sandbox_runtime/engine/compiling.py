@@ -7,11 +7,13 @@ command and run. Otherwise compile and run in one box, and keep what the compile
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.boxed import Task, raised
 from sandbox_runtime.engine.builds import Builds
 from sandbox_runtime.engine.execution import Execution
+from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, JobResult, Limits, Outcome
 from sandbox_runtime.workspace import Collected, Quotas
 
@@ -45,12 +47,13 @@ class Built:
 
 
 class Compiling:
-    """builds None: nothing is kept between jobs."""
+    """builds None: nothing is kept between jobs. version: what the toolchain of a language says of itself."""
 
-    def __init__(self, execution: Execution, builds: Builds | None, most_bytes: int) -> None:
+    def __init__(self, execution: Execution, builds: Builds | None, most_bytes: int, version: Callable[[Language], str]) -> None:
         self._execution = execution
         self._builds = builds
         self._most_bytes = most_bytes
+        self._version = version
 
     async def run(self, task: Task) -> JobResult:
         key = self._key(task)
@@ -83,8 +86,10 @@ class Compiling:
         recipe = task.language.compile
         if self._builds is None or recipe is None or not self._execution.sealed(task):
             return None
-        made = self._execution.plan(task, self._execution.workdir)
-        return None if made.refused else self._builds.key(task.language, made, raised(_effective(task), recipe))
+        made = self._execution.plan(task, self._builds.workdir)
+        if made.refused:
+            return None
+        return self._builds.key(task.language, made, raised(_effective(task), recipe), self._version(task.language))
 
 
 def _effective(task: Task) -> Limits:

@@ -46,12 +46,12 @@ class Engine:
         prove_ahead: bool = True,
     ) -> None:
         self._execution = execution
-        self._compiling = Compiling(execution, builds, allowance.quotas.max_total_bytes)
         self._admission = admission
         self._catalog = catalog
         self._allowance = allowance
         self._log = log
         self._prover = Prover(self._checked, self._version, allowance.for_checks(), memory)
+        self._compiling = Compiling(execution, builds, allowance.quotas.max_total_bytes, self._known_version)
         self._prove_ahead = prove_ahead
         self._proving: asyncio.Task[None] | None = None
 
@@ -124,6 +124,10 @@ class Engine:
                 f"{language.title} tells no version: {outcome.message or outcome.ending}. It needs {language.needs}"
             )
         return lines[0]
+
+    def _known_version(self, language: Language) -> str:
+        proof = self._prover.known(language)
+        return proof.version if proof else ""
 
     async def _checked(self, language: Language, job: Job, linked: tuple[str, ...]) -> JobResult:
         """A check is never answered from the cache: it is there to find out what this host can do now."""

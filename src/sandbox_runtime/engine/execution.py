@@ -38,8 +38,6 @@ class Execution:
         self._turns = turns
         self._metrics = metrics
         self._log = log
-        self.workdir = ""
-        """That of the latest box: the same for all of a backend that isolates. Empty until there was one."""
 
     async def run(self, task: Task) -> JobResult:
         """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
@@ -63,7 +61,7 @@ class Execution:
 
     def sealed(self, task: Task) -> bool:
         """Whether what the task does depends on nothing but what is staged and what this machine has installed."""
-        return bool(self.workdir) and self._policy(task).network.mode == "none"
+        return self._policy(task).network.mode == "none"
 
     def plan(self, task: Task, workdir: str) -> Plan:
         ways = self._ways
@@ -88,7 +86,6 @@ class Execution:
         return None if not last and _dead_on_arrival(ended, policy) else result
 
     def _boxed(self, box: Box, task: Task) -> BoxedRun:
-        self.workdir = box.workdir
         return BoxedRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)
 
     def _broken(self, policy: Policy, reason: str) -> None:

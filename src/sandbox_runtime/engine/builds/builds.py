@@ -21,8 +21,11 @@ _HIDING = frozenset({Layer.mount, Layer.root})
 
 
 class Builds:
-    def __init__(self, store: Store, identity: Identity, entry_bytes: int, metrics: Metrics, log: Log) -> None:
+    """workdir: where boxes have their workspace."""
+
+    def __init__(self, store: Store, identity: Identity, workdir: str, entry_bytes: int, metrics: Metrics, log: Log) -> None:
         self._store = store
+        self.workdir = workdir
         self._identity = identity
         self._entry_bytes = entry_bytes
         self._metrics = metrics
@@ -33,14 +36,14 @@ class Builds:
         """What may be kept of one step; it also bounds what was staged for it, which is read again to see what changed."""
         return Quotas(_MOST_FILES, self._entry_bytes, self._entry_bytes)
 
-    def key(self, language: Language, plan: Plan, limits: Limits) -> str | None:
+    def key(self, language: Language, plan: Plan, limits: Limits, version: str) -> str | None:
         """None where the build cannot be kept: its row says so, too much is staged, or the compiler is not to be found."""
         if language.compile is None or plan.compile is None or not language.compile.cache_build:
             return None
         if sum(len(file.content) for file in plan.files) > self._entry_bytes:
             return None
         toolchain = self._identity.of(plan.compile, language.name, language.install.folder)
-        return key_of(language, plan, limits, toolchain) if toolchain else None
+        return key_of(language, plan, limits, (version, *toolchain)) if toolchain else None
 
     async def find(self, key: str) -> Build | None:
         build = await asyncio.to_thread(self._read, key)
@@ -77,6 +80,7 @@ def open_builds(
     entry_bytes: int,
     *,
     identity: Identity,
+    workdir: str,
     layers: Sequence[LayerReport],
     metrics: Metrics,
     log: Log,
@@ -94,4 +98,4 @@ def open_builds(
     except Unavailable as error:
         log.warning("builds are not kept", reason=str(error))
         return None
-    return Builds(store, identity, min(entry_bytes, most_bytes), metrics, log)
+    return Builds(store, identity, workdir, min(entry_bytes, most_bytes), metrics, log)
