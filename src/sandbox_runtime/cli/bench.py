@@ -23,7 +23,9 @@ Runs = Annotated[int | None, typer.Option("--runs", help="Single runs of each co
 Soak = Annotated[int | None, typer.Option("--soak", help="Runs after which leftovers are counted.", show_default=False)]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", help="memory, single, load, data, compiles, notebook, crowd or soak; may be repeated.", show_default=False),
+    typer.Option(
+        "--only", help="memory, single, load, data, compiles, notebook, crowd, soak; may be repeated.", show_default=False
+    ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 when a figure misses its bar.")]
 

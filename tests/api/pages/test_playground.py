@@ -26,7 +26,7 @@ class Open:
 
     async def reload(self) -> None:
         await self.browser.open(f"{self.server.url}/playground/")
-        await self.browser.until("document.querySelector('#language option') || !document.querySelector('#notice').hidden")
+        await self.browser.until("document.querySelector('#language optgroup') || !document.querySelector('#notice').hidden")
         assert await self.browser.text_of("#notice") == ""
 
     async def run(self, code: str, language: str = "python") -> None:

@@ -19,6 +19,9 @@ const HELLO = {
   sql: "select 'hello';\n",
 };
 
+// A new server checks its languages while it already serves.
+const ASK_AGAIN_MS = 3000;
+
 const at = (id) => document.getElementById(id);
 const uploads = new Map();
 
@@ -41,10 +44,12 @@ export async function loadLanguages() {
   known = Array.isArray(answer) ? answer : answer.languages;
   const chosen = at("language").value || "python";
   const works = known.filter((language) => language.enabled);
-  const others = known.filter((language) => !language.enabled);
-  at("language").replaceChildren(group("Ready", works), group("Not available here", others));
+  const pending = known.filter((language) => !language.enabled && language.pending);
+  const others = known.filter((language) => !language.enabled && !language.pending);
+  at("language").replaceChildren(group("Ready", works), group("Being checked", pending), group("Not available here", others));
   at("language").value = chosen;
   tellLanguage();
+  if (pending.length) setTimeout(() => loadLanguages().catch((error) => notice(error.message)), ASK_AGAIN_MS);
 }
 
 function group(title, languages) {
@@ -57,7 +62,7 @@ function group(title, languages) {
 
 function tellLanguage() {
   const language = known.find((one) => one.name === at("language").value);
-  at("language-note").textContent = language ? (language.enabled ? language.version : language.reason) ?? "" : "";
+  at("language-note").textContent = language ? (language.enabled ? language.version : language.reason) || "" : "";
 }
 
 async function addFiles(event) {
