@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import functools
 import json
 import time
-from importlib import resources
 
+from sandbox_runtime.engine.notebook import files
 from sandbox_runtime.engine.notebook.kept import Lines
 from sandbox_runtime.engine.notebook.transcript import Transcript, parse
 from sandbox_runtime.errors import PlatformFault, Unavailable
@@ -25,14 +24,6 @@ SAYS_SO = "ended by the wall time limit of the notebook (total_timeout)"
 _LINE_OVERHEAD_BYTES = 64 * 1024
 _PLACES = ("run", "tmp")
 """Of a box's writable folders, those in which the driver may lie, the first that is there."""
-_START = "start.py"
-_START_SOURCE = b"""import os, sys
-
-sys.dont_write_bytecode = True
-from inside.start import run
-
-run(os.path.dirname(os.path.abspath(__file__)))
-"""
 
 
 class DidNotStart(Exception):
@@ -61,10 +52,10 @@ class LiveKernel:
     async def start(self, python: str) -> None:
         """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
         folder = _folder_for_driver(self.box)
-        stage(self.box, [File(f"{folder}/{name}", content) for name, content in _driver_files()])
+        stage(self.box, [File(f"{folder}/{name}", content) for name, content in files.staged()])
         limits = self.limits.replace(wall_s=min(STANDS_READY_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
         self._running = await self.box.start(
-            Command((python, f"{folder}/{_START}"), limits=limits), sink=self._hear, interactive=True
+            Command((python, f"{folder}/{files.START}"), limits=limits), sink=self._hear, interactive=True
         )
         self._ended = asyncio.ensure_future(self._running.wait())
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
@@ -145,14 +136,6 @@ def _orders(notebook: Notebook, *, gently: bool) -> bytes:
 def _folder_for_driver(box: Box) -> str:
     folders = {place: folder for folder, place in box.writable.items()}
     return f"{next(folders[place] for place in _PLACES if place in folders)}/notebook"
-
-
-@functools.cache
-def _driver_files() -> tuple[tuple[str, bytes], ...]:
-    """The package as it is, and a file to start it by, which leaves no compiled files behind in the box."""
-    package = resources.files(__package__).joinpath("inside")
-    sources = [(f"inside/{file.name}", file.read_bytes()) for file in package.iterdir() if file.name.endswith(".py")]
-    return (_START, _START_SOURCE), *sources
 
 
 def _failure_to_start(outcome: Outcome) -> Exception:

@@ -1,5 +1,5 @@
-"""The program in the box that runs a notebook's cells in a real Jupyter kernel, and tells of it. Brought in as files, run by
-the guest's interpreter.
+"""The program in the box that runs a notebook's cells in a real Jupyter kernel, and tells of it. Knows nothing of the package
+that it lies in: in the box it has a name of its own.
 
 Theory of operation. Two processes, both in the box and both the guest's own user:
 

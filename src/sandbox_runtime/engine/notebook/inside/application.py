@@ -73,7 +73,7 @@ def make_app(connection_file: str) -> Any:
 
 def _leave_no_trace() -> None:
     """Of how the driver came in: cells may have files of the same names."""
-    del sys.path_importer_cache[sys.path.pop(0)]
+    sys.path_importer_cache.pop(sys.path.pop(0), None)
     sys.dont_write_bytecode = False
     for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
         del sys.modules[name]

@@ -10,6 +10,11 @@ import sys
 from .telling import emit
 
 
+def preload() -> None:
+    """Called once in an interpreter from which boxes are forked."""
+    _load()
+
+
 def run(folder: str) -> None:
     """folder: for the sockets, this box's alone. Returns in the kernel, when it has ended by itself."""
     try:
