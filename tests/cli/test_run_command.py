@@ -114,3 +114,20 @@ def test_the_whole_result_as_json(run: Run) -> None:
 def test_the_exit_codes_are_told_in_the_help() -> None:
     told = sandbox("run", "--help").stdout.decode()
     assert all(str(code) in told for code in {COMPILE_FAILED, *CODE_OF_ENDING.values()} - {130})
+
+
+def test_several_inputs_are_run_one_by_one_with_one_program(run: Run, tmp_path: Path) -> None:
+    for name, text in (("one", "1 2"), ("two", "20 22")):
+        (tmp_path / name).write_text(text)
+    code = '#include <cstdio>\nint main() { int a, b; std::scanf("%d %d", &a, &b); std::printf("%d\\n", a + b); return a > 9 ? 4 : 0; }'
+    done = run("a.cpp", code, "--stdin", "one", "--stdin", "two")
+    assert (done.returncode, done.stdout) == (4, b"3\n42\n")
+    told = json.loads(run("a.cpp", code, "--stdin", "one", "--stdin", "two", "--json").stdout)
+    assert [one["stdout"] for one in told["runs"]] == ["3\n", "42\n"] and told["compile"]["cached"]
+
+
+def test_of_what_does_not_compile_no_input_is_run(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("")
+    done = run("a.cpp", "int main( {", "--stdin", "in", "--stdin", "in")
+    assert done.returncode == COMPILE_FAILED and done.stderr.count(b"error:") >= 1
+    assert done.stderr.count(b"In function") <= 1

@@ -6,21 +6,32 @@ import asyncio
 import dataclasses
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sandbox_runtime.cli.codes import HELP, code_of_result
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Blame, Job, JobResult, Limits, Outcome
+from sandbox_runtime.model import Blame, Job, JobResult, Limits, ManyResult, Outcome
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings
 
+if TYPE_CHECKING:
+    from sandbox_runtime.assembly import Platform
+
 Source = Annotated[Path, typer.Argument(metavar="FILE", help="The program; its extension tells the language.")]
 Language = Annotated[str | None, typer.Option("--language", "-l", help="Instead of going by the extension.", show_default=False)]
-Stdin = Annotated[str | None, typer.Option("--stdin", help="File with the standard input, - for our own.", show_default=False)]
+Stdin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stdin",
+        help="File with the standard input, - for our own. Given more than once, the program is compiled once and run with each.",
+        show_default=False,
+    ),
+]
 Timeout = Annotated[
     float | None, typer.Option("--timeout", help="Seconds the program may take (setting timeout_seconds).", show_default=False)
 ]
@@ -47,17 +58,44 @@ def run(
 ) -> None:
     """Run a program in a fresh box and exit with its exit code."""
     settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
-    asked = _Asked(source, language, stdin, timeout, memory)
+    asked = _Asked(source, language, tuple(stdin or ()), timeout, memory)
+    if len(asked.stdins) > 1:
+        raise typer.Exit(_many(settings, asked, as_json))
     result = asyncio.run(_run(settings, asked, streaming=not as_json))
     print(_as_json(result)) if as_json else _explain(result)
     raise typer.Exit(code_of_result(result))
+
+
+def _many(settings: Settings, asked: _Asked, as_json: bool) -> int:
+    """Prints the outputs one after another; the exit code is that of the first that failed."""
+    result = asyncio.run(_run_many(settings, asked))
+    results = [JobResult(result.compile, run) for run in result.runs]
+    if as_json:
+        print(
+            json.dumps(
+                {"compile": _told(result.compile), "runs": [_told(run) for run in result.runs]}, indent=2, ensure_ascii=False
+            )
+        )
+    else:
+        _print_all(results)
+    return next((code for code in map(code_of_result, results) if code), 0)
+
+
+def _print_all(results: Sequence[JobResult]) -> None:
+    for result in results:
+        if result.run is not None:
+            _print_piece("stdout", bytes(result.run.stdout))
+            _print_piece("stderr", bytes(result.run.stderr))
+        _explain(result)
+        if result.run is None:
+            return
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Asked:
     source: Path
     language: str | None
-    stdin: str | None
+    stdins: tuple[str, ...]
     timeout_s: float | None
     memory_mib: int | None
 
@@ -67,21 +105,30 @@ class _Asked:
         compiling = limits.replace(memory_bytes=most_memory_bytes)
         running = limits if self.memory_mib is None else limits.replace(memory_bytes=self.memory_mib * MIB)
         code = _read(self.source).decode(errors="surrogateescape")
-        return Job(language, code, self._input(), compile_limits=compiling, run_limits=running)
+        inputs = self.inputs() if len(self.stdins) == 1 else [None]
+        return Job(language, code, inputs[0], compile_limits=compiling, run_limits=running)
 
-    def _input(self) -> bytes | None:
-        if self.stdin is None:
-            return None
-        return sys.stdin.buffer.read() if self.stdin == "-" else _read(Path(self.stdin))
+    def inputs(self) -> list[bytes | None]:
+        return [sys.stdin.buffer.read() if name == "-" else _read(Path(name)) for name in self.stdins]
 
 
 async def _run(settings: Settings, asked: _Asked, *, streaming: bool) -> JobResult:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, ahead=False) as platform:
-        named = platform.catalog.find(asked.language) if asked.language else platform.catalog.of_file(str(asked.source))
-        job = asked.job(named.name, platform.allowance.default, platform.allowance.most_memory_bytes)
-        return await platform.engine.run(job, sink=_print_piece if streaming else None)
+        return await platform.engine.run(_job(platform, asked), sink=_print_piece if streaming else None)
+
+
+async def _run_many(settings: Settings, asked: _Asked) -> ManyResult:
+    from sandbox_runtime.assembly import open_platform
+
+    async with open_platform(settings, ahead=False) as platform:
+        return await platform.engine.run_many(_job(platform, asked), asked.inputs())
+
+
+def _job(platform: Platform, asked: _Asked) -> Job:
+    named = platform.catalog.find(asked.language) if asked.language else platform.catalog.of_file(str(asked.source))
+    return asked.job(named.name, platform.allowance.default, platform.allowance.most_memory_bytes)
 
 
 def _read(path: Path) -> bytes:
@@ -110,10 +157,12 @@ def _explain(result: JobResult) -> None:
 
 def _as_json(result: JobResult) -> str:
     steps = {"compile": result.compile, "run": result.run}
-    return json.dumps({name: outcome and _told(outcome) for name, outcome in steps.items()}, indent=2, ensure_ascii=False)
+    return json.dumps({name: _told(outcome) for name, outcome in steps.items()}, indent=2, ensure_ascii=False)
 
 
-def _told(outcome: Outcome) -> dict[str, object]:
+def _told(outcome: Outcome | None) -> dict[str, object] | None:
+    if outcome is None:
+        return None
     usage = {**{field.name: getattr(outcome.usage, field.name) for field in dataclasses.fields(outcome.usage)}}
     usage["denied_calls"] = dict(outcome.usage.denied_calls)
     return {
