@@ -1,0 +1,3 @@
+for _ in 1:50000
+    println("x"^99)
+end

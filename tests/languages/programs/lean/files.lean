@@ -1,0 +1,1 @@
+#eval do IO.FS.writeBinFile "output.txt" (← IO.FS.readBinFile "input.txt")

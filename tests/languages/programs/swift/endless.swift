@@ -1,0 +1,2 @@
+var number = 0
+while true { number = (number + 1) % 7 }

@@ -1,0 +1,3 @@
+import Foundation
+
+try FileManager.default.copyItem(atPath: "input.txt", toPath: "output.txt")
