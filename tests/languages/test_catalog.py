@@ -17,8 +17,41 @@ OWN = (
 )
 
 
-def test_the_built_in_languages_are_there() -> None:
-    assert {"python", "bash", "cpp"} <= {language.name for language in load_catalog()}
+PROGRAMS = Path(__file__).parent / "programs"
+OF_THE_PROTOCOL = (
+    "python cpp nodejs go go_test java php csharp bash typescript sql rust cuda lua R perl D_ut ruby scala julia pytest junit "
+    "kotlin_script jest verilog python_gpu lean swift racket"
+)
+BEYOND_IT = "c zig haskell ocaml elixir erlang nim clojure groovy fortran pascal prolog tcl octave awk cobol"
+
+
+@pytest.mark.parametrize("name", [*OF_THE_PROTOCOL.split(), *BEYOND_IT.split()])
+def test_the_language_has_its_row(name: str) -> None:
+    assert load_catalog().find(name).name == name
+
+
+@pytest.mark.parametrize("name", [language.name for language in load_catalog() if language.group != "gpu"])
+def test_the_language_has_its_test_programs(name: str) -> None:
+    """Also those that cannot be had here: whoever has the toolchain can test it."""
+    there = {path.stem for path in (PROGRAMS / name).glob("*")}
+    assert {"syntax_error", "runtime_error", "endless", "big_output", "files"} <= there
+
+
+def test_a_language_comes_after_those_it_stands_on() -> None:
+    catalog = load_catalog()
+    chosen = [language.name for language in catalog.with_those_they_stand_on([catalog.find("jest"), catalog.find("nodejs")])]
+    assert chosen == ["nodejs", "jest"]
+
+
+def test_languages_cannot_stand_on_one_another_in_a_circle(tmp_path: Path) -> None:
+    for name, base in (("oak", "elm"), ("elm", "oak")):
+        row = (
+            OWN.replace('name = "own"', f'name = "{name}"').replace('["ours"]', f'["{name}en"]').replace('["own"]', f'["{name}"]')
+        )
+        (tmp_path / f"{name}.toml").write_text(row.replace("[check]", f'[install]\non = ["{base}"]\n\n[check]'))
+    catalog = load_catalog(str(tmp_path))
+    with pytest.raises(InvalidRequest, match="circle"):
+        catalog.with_those_they_stand_on([catalog.find("oak")])
 
 
 @pytest.mark.parametrize(("name", "found"), [("python", "python"), ("py", "python"), ("c++", "cpp"), ("sh", "bash")])

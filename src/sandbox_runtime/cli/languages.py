@@ -28,6 +28,9 @@ EXIT_FAILED = 1
 HELP = f"NAME is a language, a group ({', '.join(GROUPS)}) or {ALL}. Exit code: 0 all of them work, {EXIT_FAILED} some do not."
 
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
+Which = Annotated[
+    list[str] | None, typer.Option("--only", metavar="NAME", help="A language or group; may be repeated.", show_default=False)
+]
 Names = Annotated[list[str] | None, typer.Argument(metavar="NAME…", help="Languages or groups.", show_default=False)]
 Only = Annotated[bool, typer.Option("--list", help="Tell what would be installed and from where; install nothing.")]
 Unchecked = Annotated[bool, typer.Option("--no-check", help="Do not run the checks of the languages afterwards.")]
@@ -42,14 +45,20 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    context: typer.Context, as_json: AsJson = False, isolation: Isolation = None, config: Config = None, sets: Set = None
+    context: typer.Context,
+    which: Which = None,
+    as_json: AsJson = False,
+    isolation: Isolation = None,
+    config: Config = None,
+    sets: Set = None,
 ) -> None:
     """Run the check of every language and tell which work here, in which version, and what the others lack."""
     if context.invoked_subcommand:
         return
     settings = _settings(config, sets, isolation)
     catalog = load_catalog(settings.languages_dir)
-    proofs = asyncio.run(_prove(settings, [language.name for language in catalog]))
+    chosen = [language for name in which or [ALL] for language in _named(catalog, name)]
+    proofs = asyncio.run(_prove(settings, [language.name for language in chosen]))
     rows = [_row(catalog.find(proof.language), proof) for proof in proofs]
     if as_json:
         print(json.dumps(rows, indent=2))
