@@ -25,7 +25,7 @@ STREAM_PIECE = 256 * 1024
 KEPT_OF_A_PIECE = 8 * 1024**2
 READ_BYTES = 1024**2
 MESSAGES_A_TURN = 256
-_REHEARSAL = "print()"
+_REHEARSAL, _REHEARSALS = "print()", 3
 
 
 class Cell:
@@ -53,12 +53,13 @@ class Driver:
             self.poller.register(source, zmq.POLLIN)
 
     def rehearse(self) -> None:
-        """Run a cell of no consequence: the kernel's threads and sockets have met by then, and its first real cell is quick."""
+        """Run cells of no consequence: the kernel's threads and sockets have met by then, and its first real cell is quick."""
         while self.kernel.alive and ((heard := self._next_output()) is None or heard[0] != "iopub_welcome"):
             self._wait()
-        self.cell = Cell(-1, self.kernel.execute(_REHEARSAL, silent=True), 0)
-        while self._busy():
-            self._turn()
+        for _ in range(_REHEARSALS):
+            self.cell = Cell(-1, self.kernel.execute(_REHEARSAL, silent=True), 0)
+            while self._busy():
+                self._turn()
         if not self.kernel.alive:
             raise RuntimeError(f"the kernel died while it started, with status {self.kernel.status}")
 
