@@ -27,6 +27,7 @@ from sandbox_runtime.engine import (
 )
 from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
 from sandbox_runtime.engine.notebook import Notebooks
+from sandbox_runtime.engine.notebook import given as notebook_given
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.guest import WORKDIR
@@ -204,7 +205,7 @@ def options_of(settings: Settings) -> BackendOptions:
         presets={
             STD: Preset(STANDARD_MODULES),
             name: Preset(modules),
-            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False),
+            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_given()),
         },
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
