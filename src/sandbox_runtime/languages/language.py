@@ -46,7 +46,8 @@ class Check:
 class Install:
     """Where the toolchain comes from. on names languages whose toolchains this one stands on; apt_unless names programs that make
     the system packages superfluous where all of them are there; folder is its place below the folder of toolchains, which several
-    languages may share; megabytes is for orientation; unavailable says why there is no route at all."""
+    languages may share; made_with names programs without which what stands is of no use: where one of them was replaced, it is
+    made again; megabytes is for orientation; unavailable says why there is no route at all."""
 
     on: tuple[str, ...] = ()
     apt: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Install:
     maven: tuple[str, ...] = ()
     go: tuple[str, ...] = ()
     after: tuple[tuple[str, ...], ...] = ()
+    made_with: tuple[str, ...] = ()
     folder: str = ""
     megabytes: int = 0
     unavailable: str = ""

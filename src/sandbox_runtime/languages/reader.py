@@ -31,7 +31,7 @@ _PINNED = {
     "maven": re.compile(r"[A-Za-z0-9._-]+:[A-Za-z0-9._-]+:[A-Za-z0-9._-]+"),
     "go": re.compile(r"[A-Za-z0-9._~/-]+@v[0-9][A-Za-z0-9.+-]*"),
 }
-_INSTALL = frozenset({*_PACKAGES, "on", "apt_unless", "after", "folder", "megabytes", "unavailable"})
+_INSTALL = frozenset({*_PACKAGES, "on", "apt_unless", "after", "made_with", "folder", "megabytes", "unavailable"})
 
 Assets = Callable[[str, str], bytes]
 """The content of an asset, by the folder it lies in and its name. Raises OSError where there is none."""
@@ -128,6 +128,7 @@ class _Reader:
             on=fields.words(table, "on", "install"),
             apt_unless=fields.words(table, "apt_unless", "install"),
             after=self._after(table),
+            made_with=fields.words(table, "made_with", "install"),
             folder=fields.plain_file(folder) if folder else "",
             megabytes=fields.number(table, "megabytes", "install"),
             unavailable=fields.text_or_none(table, "unavailable", "install"),

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 from sandbox_runtime.languages import Language
@@ -14,12 +15,19 @@ _FOLDER = ".stamps"
 
 
 def digest(language: Language, assets: str) -> str:
-    """Changes with whatever an installation is made from: the install table and the row's own files."""
+    """Changes with whatever an installation is made from: the install table, the row's own files, the programs it names."""
     table = {name: value for name, value in dataclasses.asdict(language.install).items() if value}
     files = [
         (path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in sorted(Path(assets).glob("*")) if path.is_file()
     ]
-    return hashlib.sha256(json.dumps([table, files], sort_keys=True).encode()).hexdigest()
+    made_from = [table, files, *([_programs(language)] if language.install.made_with else [])]
+    return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
+
+
+def _programs(language: Language) -> list[str]:
+    """Each as it is now: an upgrade gives it another size or time."""
+    found = [os.path.realpath(shutil.which(name) or name) for name in language.install.made_with]
+    return [f"{path} {(status := os.stat(path)).st_size} {status.st_mtime_ns}" for path in found if os.path.exists(path)]
 
 
 def stands(root: Path, language: Language, assets: str) -> bool:

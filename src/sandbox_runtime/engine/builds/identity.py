@@ -34,8 +34,9 @@ class Identity:
         program = self.program(step)
         if program is None:
             return ()
-        installed = (os.path.join(self._toolchains, folder), os.path.join(self._toolchains, _STAMPS, language))
-        looked_at = (program, *_PACKAGE_RECORDS, *installed, *_named(step))
+        stamp = os.path.join(self._toolchains, _STAMPS, language)
+        own = (os.path.join(self._toolchains, folder),) if folder else ()
+        looked_at = (program, *_PACKAGE_RECORDS, stamp, *own, *_named(step))
         return tuple(_stamp(path) for path in dict.fromkeys(looked_at))
 
     def program(self, step: Step) -> str | None:
