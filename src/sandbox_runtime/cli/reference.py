@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from sandbox_runtime.languages import Language, load_catalog
+from sandbox_runtime.cli.languages_reference import languages_page
 from sandbox_runtime.settings import (
     CONFIG_VARIABLE,
     ENVIRONMENT_PREFIX,
@@ -29,42 +29,11 @@ otherwise the first that exists of {" and ".join(f"`{path}`" for path in FILES_L
 
 The network is off by default (`allow_network`): a program sees its own loopback and nothing else.
 """
-_LANGUAGES_HEAD = """# Languages
-
-This page is made from the catalog by `sandbox docs --write`. A language is one TOML file; your own go into the folder that the
-setting `languages_dir` names. A language is offered when its check program, which echoes its input, works on the host.
-
-| name | also called | files | source | compile | run | needs |
-|---|---|---|---|---|---|---|
-"""
-_LANGUAGES_TAIL = """
-`[…]`: those of these flags that link on the host. `{python}` is the interpreter that the setting `guest_python` names.
-
-## A file of your own
-```toml
-name = "awk"
-title = "AWK"
-aliases = ["gawk"]
-extensions = ["awk"]
-source = "main.awk"
-version = ["awk", "--version"]
-needs = "awk (Debian: apt install gawk)"
-
-[run]
-argv = ["awk", "-f", "{source}"]
-env = { LC_ALL = "C.UTF-8" }
-at_least = { processes = 32 }
-
-[check] code = "{ print }" stdin = "hello\\n" stdout = "hello\\n" ``` A `[compile]` table has the same keys as `[run]`, and
-`linked` for flags that are used only where they link; `binary` names what it makes. Placeholders are `{source}`, `{binary}`,
-`{python}` and `{workdir}`. `at_least` lifts limits that are too small for the toolchain itself: `processes`, `open_files`,
-`file_bytes`, `output_bytes`.
-"""
 
 
 def pages() -> dict[str, str]:
     """File name → text."""
-    return {"settings.md": _settings_page(), "languages.md": _languages_page()}
+    return {"settings.md": _settings_page(), "languages.md": languages_page()}
 
 
 def _settings_page() -> str:
@@ -82,18 +51,3 @@ def _settings_row(name: str) -> str:
     default = _NOTHING if default_text(name) == "``" else default_text(name)
     choices = f" One of {', '.join(f'`{choice}`' for choice in about.choices)}." if about.choices else ""
     return f"| `{name}` | `{environment_name(name)}` | {default} | {kind(name)}, {about.unit} | {about.text}{choices} |"
-
-
-def _languages_page() -> str:
-    return _LANGUAGES_HEAD + "".join(f"{_language_row(language)}\n" for language in load_catalog()) + _LANGUAGES_TAIL
-
-
-def _language_row(language: Language) -> str:
-    compiling = _NOTHING
-    if language.compile:
-        flags = f" [{' '.join(language.compile.linked)}]" if language.compile.linked else ""
-        compiling = f"`{' '.join(language.compile.argv)}{flags}`"
-    also = ", ".join(f"`{alias}`" for alias in language.aliases) or _NOTHING
-    ends = " ".join(f"`.{end}`" for end in language.extensions) or _NOTHING
-    run = f"`{' '.join(language.run.argv)}`"
-    return f"| `{language.name}` | {also} | {ends} | `{language.source}` | {compiling} | {run} | {language.needs} |"
