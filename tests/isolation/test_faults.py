@@ -25,7 +25,7 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
 from sandbox_runtime.isolation import running as running_module
 from sandbox_runtime.isolation.backends import NAMES, open_backend
 from sandbox_runtime.isolation.kernel.reaping import descendants
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Box, Running
 from sandbox_runtime.model import Blame, Ending, Outcome, Policy
 
@@ -36,11 +36,11 @@ BARE = Policy(preset="bare")
 SERVER = """
 import asyncio, os, sys
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.model import Command, Limits, Policy
 
 async def main(name, python, state_dir):
-    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"bare": ()})
+    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"bare": Preset()})
     async with open_backend(name, options) as backend:
         boxes = [await backend.open(Policy(preset="bare")) for _ in range(5)]
         script = "trap '' TERM HUP INT; (setsid bash -c 'trap \\"\\" HUP; sleep 300' &); while true; do sleep 0.1; done"
@@ -55,11 +55,11 @@ PROBE = """
 import asyncio, json, sys
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.model import Command, Policy
 
 async def main(name, python, state_dir):
-    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"bare": ()})
+    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"bare": Preset()})
     async with open_backend(name, options) as backend:
         box = await backend.open(Policy(preset="bare"))
         return str((await box.run(Command(("true",)))).ending)
@@ -85,7 +85,7 @@ os.execv(sys.executable, [sys.executable, "-c", *sys.argv[1:]])
 
 @pytest.fixture
 def bare_options(options: BackendOptions, tmp_path: Path) -> BackendOptions:
-    return BackendOptions(guest_python=options.guest_python, state_dir=str(tmp_path / "state"), presets={"bare": ()})
+    return BackendOptions(guest_python=options.guest_python, state_dir=str(tmp_path / "state"), presets={"bare": Preset()})
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -252,7 +252,7 @@ async def test_a_full_disk_is_told_and_not_waited_for(name: str, room: str, bare
 async def test_a_state_folder_that_cannot_be_one_is_told(name: str, options: BackendOptions, tmp_path: Path) -> None:
     skip_where_the_host_lacks(name)
     (tmp_path / "file").write_text("")
-    wrong = BackendOptions(guest_python=options.guest_python, state_dir=f"{tmp_path}/file", presets={"bare": ()})
+    wrong = BackendOptions(guest_python=options.guest_python, state_dir=f"{tmp_path}/file", presets={"bare": Preset()})
     with pytest.raises(SandboxError, match=f"{tmp_path}/file"):
         async with open_backend(name, wrong) as backend:
             await run_bare(backend)
@@ -268,7 +268,7 @@ async def test_a_guest_interpreter_that_is_none_is_told(name: str, state_dir: st
 
 async def test_a_preset_with_a_module_that_is_missing_is_told(options: BackendOptions) -> None:
     skip_where_the_host_lacks("namespaces")
-    presets = {"odd": ("json", "no_such_module")}
+    presets = {"odd": Preset(("json", "no_such_module"))}
     wrong = BackendOptions(guest_python=options.guest_python, state_dir=options.state_dir, presets=presets)
     with pytest.raises(SandboxError, match="no_such_module"):
         async with open_backend("namespaces", wrong):

@@ -15,7 +15,7 @@ from tests.isolation.boxed import command, needs_many_commands, opened, put, run
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import NAMES, open_backend
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Ending, Policy
 
@@ -90,7 +90,7 @@ async def test_five_million_bytes_are_kept_whole(backend: Backend, guest_python:
 async def forgetful(request: pytest.FixtureRequest, options: BackendOptions) -> AsyncIterator[Backend]:
     """Keeps a thousand bytes of each stream."""
     skip_where_the_host_lacks(request.param)
-    few = dataclasses.replace(options, keep_bytes=1000, presets={"bare": ()})
+    few = dataclasses.replace(options, keep_bytes=1000, presets={"bare": Preset()})
     async with open_backend(request.param, few) as backend:
         yield backend
 

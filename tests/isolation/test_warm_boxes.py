@@ -16,7 +16,7 @@ from tests.isolation.boxed import command, opened, put, run_python, shell
 from tests.isolation.interpreters import VERSIONS, find_interpreter
 
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import PLOT_MODULES, BackendOptions
+from sandbox_runtime.isolation.options import PLOT_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Outcome, Policy
 
@@ -92,7 +92,7 @@ async def test_packages_that_an_earlier_command_installed_for_the_user_are_found
     python = next((found for version in VERSIONS if (found := find_interpreter(version))), None)
     if python is None:
         pytest.skip("an interpreter of a virtual environment has no packages of the user, and there is no other here")
-    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": ("statistics",)})
+    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": Preset(("statistics",))})
     install = "import os, site\nos.makedirs(site.USER_SITE)\nopen(site.USER_SITE + '/mine.py', 'w').write('found = True')"
     async with open_backend("namespaces", options) as backend, opened(backend) as box:
         put(box, "install.py", install.encode())
@@ -107,7 +107,7 @@ async def data(options: BackendOptions) -> AsyncIterator[Backend]:
     packages = list(Path(options.guest_python).parent.parent.glob("lib/python*/site-packages/pandas"))
     if not packages:
         pytest.skip("the guest interpreter has no pandas: make setup")
-    async with open_backend("namespaces", dataclasses.replace(options, presets={"plot": PLOT_MODULES})) as backend:
+    async with open_backend("namespaces", dataclasses.replace(options, presets={"plot": Preset(PLOT_MODULES)})) as backend:
         yield backend
 
 

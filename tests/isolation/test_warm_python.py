@@ -17,7 +17,7 @@ from tests.isolation.boxed import opened, put
 from tests.isolation.interpreters import VERSIONS, find_interpreter, version_of
 
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.options import STANDARD_MODULES, BackendOptions
+from sandbox_runtime.isolation.options import STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Command, Limits, Outcome
 
@@ -159,7 +159,7 @@ async def test_warm_programs_are_the_same_with_other_interpreters(version: str, 
 
     every = bool(os.environ.get("SANDBOX_EVERY_PROGRAM"))
     names = [name for name in ALL if ALL[name].fits(version) and (every or name.startswith(DIFFERS_BETWEEN_VERSIONS))]
-    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": LARGE_PRESET})
+    options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": Preset(LARGE_PRESET)})
     async with open_backend("namespaces", options) as backend:
         found = await asyncio.gather(*(differs(backend, name) for name in names))
     assert [name for name, different in zip(names, found, strict=True) if different] == []

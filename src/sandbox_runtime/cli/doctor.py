@@ -85,9 +85,10 @@ async def _backends(settings: Settings) -> dict[str, str]:
     """Which backends can open a box on this host. The one in use just has."""
     from sandbox_runtime.assembly import options_of
     from sandbox_runtime.isolation.backends import NAMES, open_backend
+    from sandbox_runtime.isolation.options import Preset
     from sandbox_runtime.model import Policy
 
-    plain = dataclasses.replace(options_of(settings), presets={"std": ()})
+    plain = dataclasses.replace(options_of(settings), presets={"std": Preset()})
     found = {settings.isolation: "in use"}
     for name in NAMES:
         if name in found:

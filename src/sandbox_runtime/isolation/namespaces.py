@@ -36,8 +36,9 @@ class NamespacesBackend:
         async with contextlib.AsyncExitStack() as opened:
             opened.push_async_callback(self._close_spawners)
             await opened.enter_async_context(self._ground)
-            for preset in self._options.presets:
-                await self._spawner_for(Policy(preset=preset))
+            for name, preset in self._options.presets.items():
+                if preset.at_once:
+                    await self._spawner_for(Policy(preset=name))
             self._opened = opened.pop_all()
         return self
 
@@ -149,7 +150,7 @@ class NamespacesBackend:
         return spawner
 
     def _config(self, policy: Policy) -> wire.Message:
-        guest = self._ground.guest
+        guest, preset = self._ground.guest, self._options.presets[policy.preset]
         entries = (
             view.whole_machine(self._ground.guest.prefixes) if Layer.root in policy.without else view.entries(guest.prefixes)
         )
@@ -158,7 +159,9 @@ class NamespacesBackend:
             "code": CODE,
             "place": self._ground.state_folder("root"),
             "view": entries if Layer.root in policy.without else entries + self._ground.toolchains(),
-            "preload": list(self._options.presets[policy.preset]),
+            "preload": list(preset.modules),
+            "given": [list(module) for module in preset.given],
+            "copied": preset.copied,
             "box": {
                 "workdir": WORKDIR,
                 "writable": dict(WRITABLE),

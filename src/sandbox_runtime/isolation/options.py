@@ -23,13 +23,24 @@ PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
 
 
 @dataclass(frozen=True, slots=True)
+class Preset:
+    """A warm interpreter. at_once: started with the backend, not when it is first asked for. given: further modules, as name and
+    source, that are put where programs can import them; where one has a function preload, it is called. copied: live programs
+    that were started from it can be continued in other boxes (inside/image.py)."""
+
+    modules: tuple[str, ...] = ()
+    at_once: bool = True
+    given: tuple[tuple[str, str], ...] = ()
+    copied: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class BackendOptions:
     guest_python: str
     state_dir: str
     toolchains_dir: str = ""
     """Compilers and libraries that lie outside the system's folders; boxes whose policy says so see it where it is."""
-    presets: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"std": STANDARD_MODULES})
-    """Name of a preset → modules its warm interpreter has loaded."""
+    presets: Mapping[str, Preset] = field(default_factory=lambda: {"std": Preset(STANDARD_MODULES)})
     keep_bytes: int = 8 * MIB
     """What is kept of each output stream of a command, head and tail together."""
     usual_limits: Limits = field(default_factory=Limits)

@@ -144,7 +144,8 @@ class Spawner:
         if process is None:
             return
         try:
-            await _wait_for_exit(process)
+            if process.poll() is None:
+                await _wait_for_exit(process)
         finally:
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:

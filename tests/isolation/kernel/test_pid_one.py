@@ -22,6 +22,8 @@ def plain() -> pid_one.PidOne:
     return made
 
 
+KEPT: list[pid_one.PidOne] = []
+"""The memory that they run in."""
 FORMS = pytest.mark.parametrize("make", [pid_one.PidOne, plain], ids=["clone", "fork"])
 
 
@@ -74,6 +76,7 @@ def test_it_holds_no_descriptor(make: Callable[[], pid_one.PidOne]) -> None:
 
 def started(made: pid_one.PidOne) -> int:
     namespaces.leave(namespaces.NEW_PID)
+    KEPT.append(made)
     return made.start()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from signal import set_wakeup_fd
 from typing import Any
 
-from sandbox_runtime.isolation.inside import boxing, files, init, single, wire
+from sandbox_runtime.isolation.inside import boxing, files, given, image, init, single, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
@@ -155,6 +155,8 @@ class _Spawner:
         init.settle_environment(self.setup)
         self.warm.preloaded(self.config["preload"])
         self.warm.title.set(["sandbox-spawner"])
+        if self.config["copied"] and image.POSSIBLE:
+            image.bake(boxing.SPAWNER_PROC)
 
     def _folders(self) -> list[str]:
         own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
@@ -185,6 +187,7 @@ class _Spawner:
                     importlib.import_module(name)
                 except Exception as error:
                     raise ImportError(f"cannot preload {name}: {type(error).__name__}: {error}") from error
+            given.load(self.config["given"])
 
     def _free_of_trees(self, folders: list[str]) -> list[str]:
         """Those that can be covered without hiding what is to be imported."""

@@ -29,7 +29,7 @@ _X86_64 = bytes.fromhex(
 
 
 class PidOne:
-    """Made once, in the process that starts them."""
+    """Made once, in the process that starts them; has to outlive them, because their code lies in it."""
 
     def __init__(self) -> None:
         self._page = _executable(_X86_64) if os.uname().machine == "x86_64" else None

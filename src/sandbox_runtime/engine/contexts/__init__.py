@@ -1,0 +1,1 @@
+"""Interpreters that keep their state between executions, and copies of them."""

@@ -1,0 +1,167 @@
+"""An interpreter that keeps its variables: IPython's shell without a kernel around it.
+
+One thread, no sockets but the line to the server. What is printed goes to the process's own streams, where the server reads it;
+rich results, errors and ends go over the line:
+
+    orders:  {"do": "execute", "id": …, "code": …}   {"do": "fork"} with descriptors   {"do": "become"} with descriptors
+    events:  {"event": "ready"}   display (data)   {"event": "done", "id": …, "ok": …, "error": …}   {"event": "forked"}
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import sys
+import traceback
+from typing import Any
+
+from . import image  # type: ignore[attr-defined]  # given beside us
+from .line import Line, Message
+
+MAX_DISPLAY_BYTES = 16 * 1024**2
+_LINE = 3
+
+
+class Interpreter:
+    """Made once in a spawner; serve() is called in a box."""
+
+    def __init__(self) -> None:
+        self._shell = _shell(self._show)
+        self._line: Line
+
+    def serve(self) -> None:
+        """Until the server is gone. Between executions nobody listens to an interrupt."""
+        self._line = Line(_LINE)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._line.send({"event": "ready", "can_fork": image.POSSIBLE})
+        while True:
+            try:
+                order, descriptors = self._line.receive()
+            except EOFError:
+                os._exit(0)
+            getattr(self, f"_{order['do']}")(order, descriptors)
+
+    def _execute(self, order: Message, _descriptors: list[int]) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            error = self._run(order["code"])
+        except KeyboardInterrupt as interrupt:
+            error = _told(interrupt)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _flush()
+        self._line.send({"event": "done", "id": order["id"], "ok": error is None, "error": error})
+
+    def _run(self, code: str) -> Message | None:
+        self._shell.told = None
+        self._shell.run_cell(code, store_history=True)
+        told: Message | None = self._shell.told
+        return told
+
+    def _show(self, kind: str, data: Message, metadata: Message) -> None:
+        _flush()
+        self._line.send({"event": kind, "data": data, "metadata": metadata})
+
+    def _fork(self, _order: Message, descriptors: list[int]) -> None:
+        """Descriptors: to the copy, to the server, the plan, the dump. The source is a child of ours; we wait for its end."""
+        peer, server, plan, dump = descriptors
+        _flush()
+        child = os.fork()
+        if child == 0:
+            self._be_source(peer, server, plan, dump)
+            self._settle_in()
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _, status = os.waitpid(child, 0)
+        self._line.send({"event": "forked", "status": os.waitstatus_to_exitcode(status)})
+
+    def _be_source(self, peer: int, server: int, plan: int, dump: int) -> None:
+        """Returns in the copy alone, where none of these descriptors are open."""
+        maps, pages = (os.open(f"/proc/self/{name}", os.O_RDONLY) for name in ("maps", "pagemap"))
+        with socket.socket(fileno=os.dup(server)) as told:
+            socket.send_fds(told, [f"{image.heap_end()} {peer} {dump}".encode()], [maps, pages])
+        os.close(maps)
+        os.close(pages)
+        image.park(peer, plan)
+
+    def _become(self, order: Message, descriptors: list[int]) -> None:
+        """Descriptors: to the source, the plan, the dump, the source's map and pages. Does not return: we are the source then."""
+        peer, plan, dump, maps, pages = descriptors
+        image.become(image.Source(peer, maps, pages, dump, *order["there"]), plan)
+
+    def _settle_in(self) -> None:
+        """In the copy: what the kernel holds for a process is ours and not the source's."""
+        ctypes.pythonapi.PyOS_AfterFork_Child()
+        for number in range(1, signal.NSIG):
+            handler = signal.getsignal(number) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
+            if handler is not None and handler is not signal.SIG_DFL and number < signal.SIGRTMIN:
+                signal.signal(number, handler)
+        _fresh_randomness()
+        self._line.send({"event": "ready", "can_fork": True})
+
+
+def _shell(show: Any) -> Any:
+    """The shell, made so that what a cell displays and what goes wrong in it comes to us."""
+    from IPython.core.displayhook import DisplayHook  # type: ignore[import-not-found]
+    from IPython.core.displaypub import DisplayPublisher  # type: ignore[import-not-found]
+    from IPython.core.interactiveshell import InteractiveShell  # type: ignore[import-not-found]
+    from traitlets.config import Config  # type: ignore[import-not-found]
+
+    class Publisher(DisplayPublisher):  # type: ignore[misc]
+        def publish(self, data: Any, metadata: Any = None, **_more: Any) -> None:
+            show("display", data, metadata or {})
+
+        def clear_output(self, wait: bool = False) -> None:
+            pass
+
+    class Hook(DisplayHook):  # type: ignore[misc]
+        def write_output_prompt(self) -> None:
+            pass
+
+        def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+            show("result", format_dict, md_dict or {})
+
+        def finish_displayhook(self) -> None:
+            pass
+
+    class Shell(InteractiveShell):  # type: ignore[misc]
+        told: Message | None = None
+
+        def _showtraceback(self, kind: Any, value: Any, lines: Any) -> None:
+            self.told = {"ename": getattr(kind, "__name__", str(kind)), "evalue": str(value), "traceback": list(lines)}
+            sys.stderr.write(_plain("\n".join(lines)) + "\n")
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.xmode = "Context"
+    config.InteractiveShell.autoindent = False
+    config.InteractiveShell.banner1 = ""
+    return Shell.instance(config=config, display_pub_class=Publisher, displayhook_class=Hook)
+
+
+def _plain(text: str) -> str:
+    import re
+
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def _told(error: BaseException) -> Message:
+    return {"ename": type(error).__name__, "evalue": str(error), "traceback": traceback.format_exception(error)}
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+
+
+def _fresh_randomness() -> None:
+    for name in ("random", "numpy.random"):
+        module = sys.modules.get(name)
+        if module is not None:
+            module.seed()

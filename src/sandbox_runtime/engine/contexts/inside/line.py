@@ -1,0 +1,51 @@
+"""Messages between a context and the server: JSON behind its length, descriptors beside the first byte."""
+
+from __future__ import annotations
+
+import array
+import json
+import socket
+import struct
+from typing import Any
+
+MAX_BYTES = 64 * 1024**2
+MAX_DESCRIPTORS = 8
+_LENGTH = struct.Struct(">I")
+_ROOM = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
+
+Message = dict[str, Any]
+
+
+class Line:
+    def __init__(self, descriptor: int) -> None:
+        self._socket = socket.socket(fileno=descriptor)
+        self._socket.setblocking(True)
+
+    def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
+        """Half characters cannot be encoded: they travel as JSON's own escapes."""
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=repr).encode(errors="backslashreplace")
+        data = _LENGTH.pack(len(text)) + text
+        if descriptors:
+            sent = socket.send_fds(self._socket, [data], descriptors)
+            data = data[sent:]
+        self._socket.sendall(data)
+
+    def receive(self) -> tuple[Message, list[int]]:
+        """Raises EOFError where the server is gone."""
+        first, ancillary, _, _ = self._socket.recvmsg(_LENGTH.size, _ROOM, socket.MSG_CMSG_CLOEXEC)
+        descriptors = array.array("i")
+        for level, kind, passed in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors.frombytes(passed[: len(passed) // 4 * 4])
+        (length,) = _LENGTH.unpack(first + self._exactly(_LENGTH.size - len(first)))
+        return json.loads(self._exactly(length)), list(descriptors)
+
+    def _exactly(self, size: int) -> bytes:
+        pieces = []
+        while size:
+            piece = self._socket.recv(min(size, 1024**2))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)

@@ -1,0 +1,26 @@
+"""Modules that come as text: programs of ours that live in boxes, put where the guest's interpreter can import them."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+
+def load(modules: list[tuple[str, str]]) -> None:
+    """In order; a package comes before what lies in it. Then the function preload of each that has one is called."""
+    made = [_make(name, source) for name, source in modules]
+    for module in made:
+        if hasattr(module, "preload"):
+            module.preload()
+
+
+def _make(name: str, source: str) -> ModuleType:
+    module = sys.modules[name] = ModuleType(name)
+    parent, _, last = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], last, module)
+    else:
+        module.__path__ = []
+    module.__package__ = parent or name
+    exec(compile(source, f"<{name}>", "exec"), module.__dict__)
+    return module
