@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Integer, String, Text
 from sqlalchemy.dialects.mysql import MEDIUMTEXT
@@ -23,8 +23,11 @@ _ESCAPE, _ESCAPED_ESCAPE, _ESCAPED_NUL = "\ue000", "\ue0001", "\ue0000"
 _UNITS = (("Gi", GIB), ("Mi", MIB), ("Ki", KIB))
 
 
-class AnyText(TypeDecorator[str]):
-    """A text of up to some megabytes that may hold any character."""
+Value = TypeVar("Value")
+
+
+class Long(TypeDecorator[Value]):
+    """What may be some megabytes long."""
 
     impl = Text
     cache_ok = True
@@ -32,6 +35,12 @@ class AnyText(TypeDecorator[str]):
     def load_dialect_impl(self, dialect: Dialect) -> Any:
         mysql = dialect.name in ("mysql", "mariadb")
         return dialect.type_descriptor(MEDIUMTEXT() if mysql else Text())
+
+
+class AnyText(Long[str]):
+    """A text that may hold any character."""
+
+    cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         if value is None or not ("\0" in value or _ESCAPE in value):
@@ -126,8 +135,7 @@ class Megabytes(TypeDecorator[int]):
         return (value or 0) * MIB
 
 
-class JsonMap(TypeDecorator[Mapping[str, str]]):
-    impl = AnyText
+class JsonMap(Long[Mapping[str, str]]):
     cache_ok = True
 
     def process_bind_param(self, value: Mapping[str, str] | None, dialect: Dialect) -> str | None:
@@ -137,8 +145,7 @@ class JsonMap(TypeDecorator[Mapping[str, str]]):
         return json.loads(value) if value else {}
 
 
-class JsonStrings(TypeDecorator[tuple[str, ...]]):
-    impl = AnyText
+class JsonStrings(Long[tuple[str, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
@@ -148,8 +155,7 @@ class JsonStrings(TypeDecorator[tuple[str, ...]]):
         return tuple(json.loads(value)) if value else ()
 
 
-class JsonRequested(TypeDecorator[tuple[Dependency, ...]]):
-    impl = AnyText
+class JsonRequested(Long[tuple[Dependency, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[Dependency, ...] | None, dialect: Dialect) -> str | None:
@@ -159,8 +165,7 @@ class JsonRequested(TypeDecorator[tuple[Dependency, ...]]):
         return tuple(Dependency(one["name"], one["version"]) for one in json.loads(value)) if value else ()
 
 
-class JsonInstalled(TypeDecorator[tuple[InstalledDependency, ...]]):
-    impl = AnyText
+class JsonInstalled(Long[tuple[InstalledDependency, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[InstalledDependency, ...] | None, dialect: Dialect) -> str | None:
@@ -186,8 +191,7 @@ class JsonInstalled(TypeDecorator[tuple[InstalledDependency, ...]]):
         )
 
 
-class JsonMetering(TypeDecorator[Metering]):
-    impl = AnyText
+class JsonMetering(Long[Metering]):
     cache_ok = True
 
     def process_bind_param(self, value: Metering | None, dialect: Dialect) -> str | None:

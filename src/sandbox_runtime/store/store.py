@@ -56,14 +56,14 @@ async def open_store(url: str, options: StoreOptions = StoreOptions(), *, upgrad
     """Opens the database, making it first where it is a file that does not exist, and brings its tables up to date. upgrade=False
     refuses tables that are not: for deployments that change them at a time of their own."""
     address = read_address(url)
-    async with _opened(address, options) as database:
+    async with open_database(address, options) as database:
         await (bring_up_to_date(database) if upgrade else refuse_unknown(database))
         yield Store(database, address.family, address.shown)
 
 
 async def upgrade_tables(url: str, options: StoreOptions = StoreOptions()) -> Revision:
     """Brings the tables up to date and returns what was there before."""
-    async with _opened(read_address(url), options) as database:
+    async with open_database(read_address(url), options) as database:
         return await bring_up_to_date(database)
 
 
@@ -72,9 +72,9 @@ async def current_revision(url: str, options: StoreOptions = StoreOptions()) -> 
     address = read_address(url)
     if address.family == SQLITE and not address.file.exists():
         return Revision(None)
-    async with _opened(address, options) as database:
+    async with open_database(address, options) as database:
         return await revision_of(database)
 
 
-def _opened(address: Address, options: StoreOptions) -> AbstractAsyncContextManager[Database]:
+def open_database(address: Address, options: StoreOptions = StoreOptions()) -> AbstractAsyncContextManager[Database]:
     return open_embedded(address, options) if address.family == SQLITE else open_served(address, options)
