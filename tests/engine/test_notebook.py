@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.engine.notebooks import Runner, errors, file, out, running, shown
+from tests.conftest import skip_where_the_host_lacks
+from tests.engine.notebooks import Runner, errors, file, out, running, shown, skip_where_memory_is_not_counted
 
 from sandbox_runtime.errors import InvalidRequest, TooMany, Unavailable
 from sandbox_runtime.model import Ending
@@ -192,6 +193,7 @@ async def test_the_death_of_a_kernel_is_told_as_what_it_was(run: Runner, last_ac
 
 @pytest.mark.requirement("fusion-2.27")
 async def test_the_memory_limit_holds_and_is_told(run: Runner) -> None:
+    skip_where_memory_is_not_counted(run.platform)
     result = await run("x = bytearray(50 * 1024**2); len(x)", "y = b'x' * (1024**3)", "1", memory_mib=256)
     assert shown(result.cells[0]) == [str(50 * 1024**2)]
     assert result.cells[1].ending is CellEnding.died and "memory limit" in result.cells[1].errors[-1].text
@@ -199,6 +201,7 @@ async def test_the_memory_limit_holds_and_is_told(run: Runner) -> None:
 
 
 async def test_too_little_memory_for_a_kernel_is_told_as_that(run: Runner) -> None:
+    skip_where_memory_is_not_counted(run.platform)
     result = await run("1", memory_mib=8)
     assert (result.complete, result.cells, result.driver.ending) == (False, (), Ending.out_of_memory)
     assert "before the kernel was up" in result.driver.message
@@ -230,6 +233,7 @@ async def test_modules_of_the_preset_are_there_and_figures_still_inline(tmp_path
 
 @pytest.mark.parametrize("isolation", ["none", "bubblewrap"])
 async def test_other_backends_run_notebooks_too(tmp_path: Path, isolation: str) -> None:
+    skip_where_the_host_lacks(isolation)
     async with running(tmp_path, isolation=isolation) as run:
         result = await run("x = open('in.txt').read()", "x + '!'", files=(file("in.txt", "in"),))
     assert result.complete and shown(result.cells[1]) == ["'in!'"]
