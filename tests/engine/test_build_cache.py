@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import os
 from pathlib import Path
@@ -11,7 +12,7 @@ from tests.conftest import skip_where_the_host_lacks
 from tests.engine.makers import MAKER, entries, platform_in, printed
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.model import File, Job, JobResult
+from sandbox_runtime.model import Ending, File, Job, JobResult
 
 COUNTED = "date +%s%N > out.stamp; echo 'cat out.stamp' > out"
 """A step whose result shows whether it was taken again."""
@@ -158,12 +159,65 @@ async def test_the_check_of_a_language_is_never_answered_from_the_cache(tmp_path
         assert steps(platform, "maker", "compile") == before + 1
 
 
-async def test_same_jobs_at_once_all_get_their_answer(tmp_path: Path) -> None:
-    import asyncio
-
+async def test_same_jobs_at_once_are_compiled_once(tmp_path: Path) -> None:
     async with platform_in(tmp_path) as platform:
+        await printed(platform, "int main() {}", language="cpp")
+        before = steps(platform, "cpp", "compile")
         told = await asyncio.gather(*(printed(platform, CPP, f"{n} 1".encode(), "cpp") for n in range(6)))
+        assert steps(platform, "cpp", "compile") == before + 1
     assert told == [str(n + 1) for n in range(6)]
+
+
+async def test_whoever_waits_for_a_build_does_not_wait_for_its_run(tmp_path: Path) -> None:
+    code = "sleep 0.3; echo 'read word; [ $word = slow ] && sleep 30; echo $word' > out"
+    async with platform_in(tmp_path) as platform:
+        await printed(platform, "echo true > out")
+        slow = asyncio.create_task(printed(platform, code, b"slow\n"))
+        await asyncio.sleep(0.1)
+        assert await printed(platform, code, b"quick\n") == "quick\n"
+        assert not slow.done() and entries(tmp_path) != []
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+
+
+@pytest.mark.parametrize("code", ["sleep 0.3; exit 3", "sleep 0.3; echo cat > real; ln -s real out"])
+async def test_where_nothing_comes_of_a_build_each_makes_its_own(tmp_path: Path, code: str) -> None:
+    async with platform_in(tmp_path) as platform:
+        await printed(platform, "echo true > out")
+        before = steps(platform, "maker", "compile")
+        results = await asyncio.gather(*(platform.engine.run(Job("maker", code, str(n).encode())) for n in range(3)))
+        assert steps(platform, "maker", "compile") == before + 3
+    told = [result.run and result.run.stdout.text for result in results]
+    assert told in ([None] * 3, ["0", "1", "2"])
+
+
+async def test_a_cancelled_builder_leaves_those_who_wait_to_themselves(tmp_path: Path) -> None:
+    async with platform_in(tmp_path) as platform:
+        await printed(platform, "echo true > out")
+        code = "sleep 1; echo 'echo done' > out"
+        first = asyncio.create_task(printed(platform, code))
+        await asyncio.sleep(0.2)
+        second = asyncio.create_task(printed(platform, code))
+        await asyncio.sleep(0.2)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert await second == "done\n"
+
+
+async def test_nobody_waits_for_others_longer_than_an_own_compile_step_may_take(tmp_path: Path) -> None:
+    async with platform_in(tmp_path) as platform:
+        await printed(platform, "echo true > out")
+        first = asyncio.create_task(platform.engine.run(Job("maker", "sleep 60")))
+        await asyncio.sleep(0.2)
+        limits = platform.allowance.default.replace(wall_s=0.3)
+        usual = platform.allowance.default
+        result = await platform.engine.run(Job("maker", "sleep 60", compile_limits=limits, run_limits=usual))
+        assert result.compile is not None and result.compile.ending is Ending.timed_out and not first.done()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
 
 
 async def test_a_cached_result_is_marked_for_every_door(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 FLAGS = ["-std=c++17"]
 PROGRAMS = {
-    "plain": '#include <bits/stdc++.h>\nint main() { std::map<std::string, int> m{{"a", 1}}; std::cout << m.size() << __LINE__; }',
+    "plain": '#include <bits/stdc++.h>\nint main() { std::map<std::string, int> m{{"", 1}}; std::cout << m.size() << __LINE__; }',
     "other header": "#include <iostream>\n#include <vector>\nint main() { std::cout << std::vector<int>(3).size(); }",
     "pragmas first": '#pragma GCC optimize("O2")\n#include <bits/stdc++.h>\nint main() { std::cout << 1; }',
     "debug mode first": "#define _GLIBCXX_DEBUG\n#include <vector>\nint main() { std::vector<int> v(1); return v[3]; }",
