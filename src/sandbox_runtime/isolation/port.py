@@ -37,6 +37,10 @@ class Running(Protocol):
 
     def end_input(self) -> None: ...
 
+    def drain(self) -> None:
+        """Take what has been printed up to now, and hand it to the sink, without waiting for the event loop to come by."""
+        ...
+
 
 class Box(Protocol):
     """An isolated place. Commands run in it one after another; what they leave in its files stays until the box is closed."""

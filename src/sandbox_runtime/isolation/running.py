@@ -160,6 +160,12 @@ class RunningCommand:
         self._interactive = False
         self._write_stdin()
 
+    def drain(self) -> None:
+        if not self._ended.done():
+            for name, capture in self._captures.items():
+                while piece := capture.read():
+                    self._show(name, piece)
+
     def _write_stdin(self) -> None:
         """As much as the pipe takes now; the rest when there is room. A program that does not read its input is no error."""
         try:

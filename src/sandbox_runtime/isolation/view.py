@@ -13,6 +13,7 @@ ETC = (
     "bash.bashrc",
     "ca-certificates",
     "ca-certificates.conf",
+    "fonts",
     "inputrc",
     "ld.so.cache",
     "ld.so.conf",

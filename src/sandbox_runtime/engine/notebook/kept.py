@@ -21,6 +21,10 @@ class KeptText:
         if len(self._tail) > 2 * self._tail_room:
             del self._tail[: len(self._tail) - self._tail_room]
 
+    @property
+    def total_bytes(self) -> int:
+        return self._total
+
     def output(self) -> Output:
         tail = bytes(self._tail[-self._tail_room :]) if self._tail_room else b""
         return Output(bytes(self._head), tail, self._total - len(self._head) - len(tail))

@@ -88,6 +88,20 @@ class Transcript:
         if isinstance(number, int) and 0 <= number < len(self._cells) and isinstance(kind, str) and kind in self._hearers:
             self._hearers[kind](self._cells[number], event, len(line))
 
+    def printed(self, name: str, piece: bytes) -> int:
+        """What came over a stream of the process itself; returns how much that has been. For transcripts of a single cell."""
+        stream = self._cells[0].streams[name]
+        stream.add(piece)
+        return stream.total_bytes
+
+    def note(self, error: CellError) -> None:
+        """What the platform has to say of a single cell, beside what went wrong in it."""
+        self._cells[0].errors.append(error)
+
+    def overrule(self, how: str) -> None:
+        """The end of a single cell, as the platform knows it."""
+        self._cells[0].ending = CellEnding(how)
+
     def _stream(self, cell: _Cell, event: Event, _size: int) -> None:
         name, text = event.get("name"), event.get("text")
         if isinstance(name, str) and isinstance(text, str) and name in cell.streams:

@@ -3,8 +3,8 @@
 One thread, no sockets but the line to the server. What is printed goes to the process's own streams, where the server reads it;
 rich results, errors and ends go over the line:
 
-    orders:  {"do": "execute", "id": …, "code": …}   {"do": "fork"} with descriptors   {"do": "become"} with descriptors
-    events:  {"event": "ready"}   display (data)   {"event": "done", "id": …, "ok": …, "error": …}   {"event": "forked"}
+    orders:  execute (code)   fork, with descriptors   become, with descriptors
+    events:  ready   forked (status)   and of a cell: display (data)   error (ename, evalue, traceback)   done (how)
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 from . import image  # type: ignore[attr-defined]  # given beside us
 from .line import Line, Message
 
-MAX_DISPLAY_BYTES = 16 * 1024**2
 _LINE = 3
+_PLOTS = "module://matplotlib_inline.backend_inline"
 
 
 class Interpreter:
@@ -35,6 +35,7 @@ class Interpreter:
     def serve(self) -> None:
         """Until the server is gone. Between executions nobody listens to an interrupt."""
         self._line = Line(_LINE)
+        os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._line.send({"event": "ready", "can_fork": image.POSSIBLE})
         while True:
@@ -45,25 +46,32 @@ class Interpreter:
             getattr(self, f"_{order['do']}")(order, descriptors)
 
     def _execute(self, order: Message, _descriptors: list[int]) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             error = self._run(order["code"])
-        except KeyboardInterrupt as interrupt:
-            error = _told(interrupt)
-        finally:
+        except KeyboardInterrupt as interrupt:  # that came too late for the cell
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            error = _told(interrupt)
         _flush()
-        self._line.send({"event": "done", "id": order["id"], "ok": error is None, "error": error})
+        if error is not None:
+            self._tell({"event": "error", **error})
+        self._tell({"event": "done", "how": "ok" if error is None else "error"})
 
     def _run(self, code: str) -> Message | None:
         self._shell.told = None
-        self._shell.run_cell(code, store_history=True)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self._shell.run_cell(code, store_history=True)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         told: Message | None = self._shell.told
         return told
 
-    def _show(self, kind: str, data: Message, metadata: Message) -> None:
+    def _show(self, data: Message) -> None:
         _flush()
-        self._line.send({"event": kind, "data": data, "metadata": metadata})
+        self._tell({"event": "display", "data": data})
+
+    def _tell(self, event: Message) -> None:
+        self._line.send({**event, "cell": 0})
 
     def _fork(self, _order: Message, descriptors: list[int]) -> None:
         """Descriptors: to the copy, to the server, the plan, the dump. The source is a child of ours; we wait for its end."""
@@ -113,7 +121,7 @@ def _shell(show: Any) -> Any:
 
     class Publisher(DisplayPublisher):  # type: ignore[misc]
         def publish(self, data: Any, metadata: Any = None, **_more: Any) -> None:
-            show("display", data, metadata or {})
+            show(data)
 
         def clear_output(self, wait: bool = False) -> None:
             pass
@@ -123,13 +131,16 @@ def _shell(show: Any) -> Any:
             pass
 
         def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-            show("result", format_dict, md_dict or {})
+            show(format_dict)
 
         def finish_displayhook(self) -> None:
             pass
 
     class Shell(InteractiveShell):  # type: ignore[misc]
         told: Message | None = None
+
+        def enable_gui(self, gui: Any = None) -> None:
+            """There is no window to draw in, and no loop to be woken."""
 
         def _showtraceback(self, kind: Any, value: Any, lines: Any) -> None:
             self.told = {"ename": getattr(kind, "__name__", str(kind)), "evalue": str(value), "traceback": list(lines)}

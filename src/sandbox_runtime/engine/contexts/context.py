@@ -1,0 +1,205 @@
+"""A live interpreter in a box.
+
+One task listens to its line; whoever executes waits for the event that ends the cell, or for the end of the process. What is
+printed comes over the process's own streams: the interpreter flushes them before it says that a cell is done, so what has
+arrived by then is the cell's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+
+from sandbox_runtime.engine.contexts.line import Line
+from sandbox_runtime.engine.contexts.modules import START
+from sandbox_runtime.engine.notebook.transcript import Transcript, parse
+from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
+from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
+from sandbox_runtime.model.notebook import CellError, CellResult
+from sandbox_runtime.workspace import stage
+
+START_WITHIN_S = 60.0
+INTERRUPT_GRACE_S = 2.0
+"""How long an interrupted cell has to stop before its interpreter is killed."""
+END_WITHIN_S = 30.0
+LONGEST_LIFE_S = 86_400.0
+_OUTPUT_OF_A_LIFE_BYTES = 16 * 1024**3
+_MESSAGE_OVERHEAD_BYTES = 64 * 1024
+_PROGRAM = "/run/context.py"
+
+
+class Context:
+    """limits: memory, processes and files of the interpreter as a whole. keep_bytes: of each stream of a cell, and of all that it
+    shows. Whoever has it owes close(); the box is for whoever opened it to close."""
+
+    def __init__(self, box: Box, limits: Limits, keep_bytes: int) -> None:
+        self.box = box
+        self._limits = limits.replace(wall_s=LONGEST_LIFE_S, cpu_s=None, output_bytes=_OUTPUT_OF_A_LIFE_BYTES)
+        self._cell_output_bytes = limits.output_bytes
+        self._keep_bytes = keep_bytes
+        self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._done: asyncio.Future[None] | None = None
+        self._transcript: Transcript | None = None
+        self._flooded: Transcript | None = None
+        self._sink: Sink | None = None
+        self._running: Running | None = None
+        self._ended: asyncio.Task[Outcome] | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self.line: Line | None = None
+        self.can_be_copied = False
+
+    async def start(self, python: str) -> None:
+        stage(self.box, [File(_PROGRAM, START.encode())])
+        command = Command((python, _PROGRAM), limits=self._limits)
+        self._running = await self.box.start(command, sink=self._hear, control=True)
+        assert self._running.control is not None
+        self.line = Line(self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES)
+        self._ended = asyncio.ensure_future(self._running.wait())
+        self._listening = asyncio.create_task(self._listen())
+        await self.until_ready()
+
+    async def until_ready(self) -> None:
+        """Raises Unavailable where the guest has no such interpreter, PlatformFault where it does not come up."""
+        assert self._ended is not None
+        await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
+        if self._ready.done():
+            return
+        if not self._ended.done():
+            raise PlatformFault(f"no interpreter came up within {START_WITHIN_S:g} s")
+        outcome = self._ended.result()
+        last = (outcome.message or outcome.stderr.text).strip().splitlines()
+        raise Unavailable(f"no interpreter can be started: {last[-1][:300] if last else outcome.ending}")
+
+    @property
+    def alive(self) -> bool:
+        return self._ended is not None and not self._ended.done()
+
+    @property
+    def busy(self) -> bool:
+        return self._done is not None
+
+    async def execute(self, code: str, *, wall_s: float, sink: Sink | None = None) -> CellResult:
+        """sink is given what the cell prints, while it runs."""
+        done = self._begin(wall_s, sink)
+        try:
+            assert self.line is not None and self._transcript is not None
+            if self.alive:
+                await self.line.send({"do": "execute", "code": code})
+                await self._finish(done, wall_s)
+            else:
+                self._say("not_run")
+            assert self._running is not None
+            self._running.drain()
+            return self._transcript.results(self._cause())[0]
+        except asyncio.CancelledError:
+            self.interrupt()
+            raise
+        finally:
+            self._done = self._transcript = self._sink = None
+
+    def interrupt(self) -> None:
+        """The running cell, if there is one."""
+        if self._running is not None and self.busy:
+            self._running.send_signal(signal.SIGINT)
+
+    async def close(self) -> Outcome | None:
+        """Ends the interpreter; the outcome of its whole life."""
+        if self._running is not None:
+            self._running.cancel()
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait((self._listening,), timeout=END_WITHIN_S)
+        if self._ended is None:
+            return None
+        await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
+        return self._ended.result() if self._ended.done() else None
+
+    def replaced(self) -> None:
+        """What runs here is about to become a copy of another, which will say so when it is."""
+        self._ready = asyncio.get_running_loop().create_future()
+
+    def _begin(self, wall_s: float, sink: Sink | None) -> asyncio.Future[None]:
+        if self.busy:
+            raise Conflict("the context runs a cell already; wait for it, or interrupt it")
+        self._transcript = Transcript(1, wall_s, self._keep_bytes)
+        self._sink = sink
+        self._done = asyncio.get_running_loop().create_future()
+        return self._done
+
+    async def _finish(self, done: asyncio.Future[None], wall_s: float) -> None:
+        """Until the cell is done, one way or another: by itself, interrupted, killed, or with its interpreter."""
+        assert self._ended is not None and self._running is not None and self._transcript is not None
+        if await self._first_of(done, wall_s):
+            return
+        if self._ended.done():
+            self._say("died")
+            return
+        self.interrupt()
+        if await self._first_of(done, INTERRUPT_GRACE_S):
+            self._transcript.overrule("timed_out")
+            return
+        self._running.cancel()
+        await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
+        self._say("killed")
+
+    async def _first_of(self, done: asyncio.Future[None], within_s: float) -> bool:
+        assert self._ended is not None
+        await asyncio.wait((done, self._ended), timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+        return done.done()
+
+    def _say(self, how: str) -> None:
+        assert self._transcript is not None
+        self._transcript.overrule(how)
+
+    def _cause(self) -> str:
+        """What is known of the end of the interpreter, where it came to one."""
+        if self._ended is None or not self._ended.done():
+            return ""
+        outcome = self._ended.result()
+        if outcome.ending is Ending.exited:
+            return f"it exited with status {outcome.exit_code}"
+        if outcome.ending is Ending.signaled:
+            return f"it was ended by signal {outcome.signal}"
+        return outcome.message
+
+    def _hear(self, name: str, piece: bytes) -> None:
+        if self._transcript is None:
+            return
+        if self._transcript.printed(name, piece) > self._cell_output_bytes:
+            self._stop_flood(self._transcript)
+        elif self._sink is not None:
+            self._sink(name, piece)
+
+    def _stop_flood(self, transcript: Transcript) -> None:
+        """Once for each cell: to interrupt it again while it tells of the first time would only confuse it."""
+        if self._flooded is not transcript:
+            self._flooded = transcript
+            transcript.note(
+                CellError("OutputLimitError", f"the cell was interrupted after {self._cell_output_bytes} bytes of output")
+            )
+            self.interrupt()
+            asyncio.get_running_loop().call_later(INTERRUPT_GRACE_S, self._end_flood, transcript)
+
+    def _end_flood(self, transcript: Transcript) -> None:
+        if self._transcript is transcript and self._running is not None:
+            self._running.cancel()
+
+    async def _listen(self) -> None:
+        assert self.line is not None and self._running is not None
+        while (text := await self.line.receive()) is not None:
+            self._take(text)
+        if self._ended is not None:  # as a rule because the process is at its end; one that goes on without a line is of no use
+            await asyncio.wait((self._ended,), timeout=INTERRUPT_GRACE_S)
+        self._running.cancel()
+
+    def _take(self, text: bytes) -> None:
+        event = parse(text) or {}
+        kind = event.get("event")
+        if kind == "ready" and not self._ready.done():
+            self.can_be_copied = event.get("can_fork") is True
+            self._ready.set_result(None)
+        elif self._transcript is not None:
+            self._transcript.hear(text)
+            if kind == "done" and self._done is not None and not self._done.done():
+                self._done.set_result(None)

@@ -1,0 +1,89 @@
+"""One context continued in the box of another: see isolation/inside/image.py for how.
+
+The server's part is to make what the processes pass to each other: a line between them, a file for pages and one for the plan of
+them. It opens nothing that a guest made, and reads nothing of what goes through.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+
+from sandbox_runtime.engine.contexts.context import Context
+from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
+from sandbox_runtime.isolation.channel import wait_readable
+
+PARK_WITHIN_S = 30.0
+_PLAN_BYTES = 16 * 1024**2
+_MOST_TOLD_BYTES = 100
+
+
+async def copy(original: Context, target: Context) -> None:
+    """target, which has run nothing yet, goes on as original; original goes on as well. Both must come from the same backend and
+    the same preset."""
+    if not original.can_be_copied or not target.can_be_copied:
+        raise Unavailable("contexts cannot be copied on this machine: it takes Linux on x86-64 and the namespaces backend")
+    if original.busy:
+        raise Conflict("the context runs a cell; wait for it, or interrupt it")
+    assert original.line is not None and target.line is not None
+    with _Means() as means:
+        target.replaced()
+        await original.line.send({"do": "fork"}, [means.to_copy.fileno(), means.to_server.fileno(), means.plan, means.pages])
+        means.to_copy.close()
+        means.to_server.close()
+        there, passed = await _parked(means.from_source)
+        try:
+            descriptors = [means.to_source.fileno(), means.plan, means.pages, *passed]
+            await target.line.send({"do": "become", "there": there}, descriptors)
+        finally:
+            for descriptor in passed:
+                os.close(descriptor)
+    await target.until_ready()
+
+
+class _Means:
+    """Everything that is passed on; ours is closed when both have theirs."""
+
+    def __enter__(self) -> _Means:
+        with contextlib.ExitStack() as opened:
+            self.to_copy, self.to_source = _pair(opened)
+            self.to_server, self.from_source = _pair(opened)
+            self.plan, self.pages = (opened.enter_context(_memory(name)) for name in ("plan", "pages"))
+            os.ftruncate(self.plan, _PLAN_BYTES)
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._opened.close()
+
+
+def _pair(opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
+    one, other = socket.socketpair()
+    return opened.enter_context(one), opened.enter_context(other)
+
+
+@contextlib.contextmanager
+def _memory(name: str) -> Iterator[int]:
+    descriptor = os.memfd_create(name)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+async def _parked(line: socket.socket) -> tuple[list[int], list[int]]:
+    """What the source says of itself, and descriptors of its map and pages, which only the copy will read."""
+    line.setblocking(False)
+    try:
+        await wait_readable(line.fileno(), PARK_WITHIN_S)
+        text, descriptors, flags, _ = socket.recv_fds(line, _MOST_TOLD_BYTES, 2)
+    except (OSError, PlatformFault) as error:
+        raise PlatformFault("the context cannot be forked") from error
+    numbers = [int(word) for word in text.split() if word.isdigit()]
+    if len(numbers) != 3 or len(descriptors) != 2 or flags & socket.MSG_CTRUNC:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise Unavailable("the context could not be forked; its process may have no room left for another")
+    return numbers, descriptors

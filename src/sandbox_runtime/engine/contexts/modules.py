@@ -1,0 +1,28 @@
+"""What the spawner of contexts has loaded: modules of the guest, and our own, which it is given as text."""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+
+PACKAGE = "_sandbox_context"
+"""The name of our modules in the box."""
+MODULES = (
+    "array", "ctypes", "json", "re", "signal", "socket", "struct", "traceback",
+    "IPython.core.completer", "IPython.core.displayhook", "IPython.core.displaypub", "IPython.core.interactiveshell",
+    "IPython.core.oinspect", "traitlets.config",
+)  # fmt: skip
+START = f"from {PACKAGE}.start import run\nrun()\n"
+_OURS = ("line", "interpreter", "start")
+"""Each after those that it imports; the image of a process comes before them."""
+
+
+@functools.cache
+def given() -> tuple[tuple[str, str], ...]:
+    image = _source("sandbox_runtime.isolation.inside", "image")
+    ours = [(f"{PACKAGE}.{name}", _source(f"{__package__}.inside", name)) for name in _OURS]
+    return ((PACKAGE, ""), (f"{PACKAGE}.image", image), *ours)
+
+
+def _source(package: str, name: str) -> str:
+    return resources.files(package).joinpath(f"{name}.py").read_text(encoding="utf-8")
