@@ -33,8 +33,7 @@ class Long(TypeDecorator[Value]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> Any:
-        mysql = dialect.name in ("mysql", "mariadb")
-        return dialect.type_descriptor(MEDIUMTEXT() if mysql else Text())
+        return MEDIUMTEXT() if dialect.name in ("mysql", "mariadb") else self.impl_instance
 
 
 class AnyText(Long[str]):

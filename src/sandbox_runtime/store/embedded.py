@@ -102,9 +102,14 @@ def make_file(path: Path) -> None:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _refuse_open_folder(path.parent)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    except FileExistsError:
-        _close_to_others(path)
+        if os.path.lexists(path):
+            _close_to_others(path)
+        else:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError as error:
+        # Whoever was quicker makes it right; a file in the folder's place does not.
+        if not path.parent.is_dir():
+            raise Unavailable(f"the database file {path} cannot be made: {path.parent} is no folder") from error
     except OSError as error:
         raise Unavailable(f"the database file {path} cannot be made: {error.strerror}") from error
 

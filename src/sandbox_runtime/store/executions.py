@@ -73,7 +73,7 @@ class Executions(Repository[Execution, ExecutionFilter]):
     def _page(self, connection: Connection, wanted: ExecutionFilter | None, limit: int, offset: int) -> Page[Execution]:
         """Sizes first, so that a page of large outputs takes no more memory than one of small ones."""
         where = self._where(wanted)
-        sizes = select(self.shape.key, EXECUTIONS.c.f_text_bytes).where(where).order_by(*self._order())
+        sizes = select(self.shape.key, EXECUTIONS.c.f_text_bytes).where(*where).order_by(*self._order())
         found = connection.execute(sizes.limit(limit).offset(offset)).all()
         total = offset + len(found) if 0 < len(found) < limit else self._count(connection, where)
         keys = _within(PAGE_TEXT_BYTES, [(row[0], row[1]) for row in found])

@@ -6,7 +6,7 @@ import time
 from dataclasses import Field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, true
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.errors import Conflict, NotFound, RequestError
@@ -88,18 +88,18 @@ class Shelf(Generic[Noun, Filter]):
 
     # How it is done.
 
-    def _where(self, wanted: Filter | None) -> ColumnElement[bool]:
-        return and_(true(), *self._alive(), *(() if wanted is None else self._clauses(wanted)))
+    def _where(self, wanted: Filter | None) -> tuple[ColumnElement[bool], ...]:
+        return (*self._alive(), *(() if wanted is None else self._clauses(wanted)))
 
     def _order(self) -> tuple[ColumnElement[Any], ...]:
         return self.shape.column("created_ms").desc(), self.shape.key.desc()
 
-    def _count(self, connection: Connection, where: ColumnElement[bool]) -> int:
-        return connection.execute(select(func.count()).select_from(self.shape.table).where(where)).scalar_one()
+    def _count(self, connection: Connection, where: tuple[ColumnElement[bool], ...]) -> int:
+        return connection.execute(select(func.count()).select_from(self.shape.table).where(*where)).scalar_one()
 
     def _page(self, connection: Connection, wanted: Filter | None, limit: int, offset: int) -> Page[Noun]:
         where = self._where(wanted)
-        query = select(*self.shape.columns).where(where).order_by(*self._order()).limit(limit).offset(offset)
+        query = select(*self.shape.columns).where(*where).order_by(*self._order()).limit(limit).offset(offset)
         rows = connection.execute(query).all()
         # A page that is not full is the last one: then there is nothing to count.
         total = offset + len(rows) if 0 < len(rows) < limit else self._count(connection, where)
