@@ -1,8 +1,8 @@
 """Every language of the catalog that works on this host, in the namespaces backend with isolation fully on.
 
 The programs lie in programs/<language>/: syntax_error, runtime_error, endless, big_output (5 MB) and files (copies input.txt to
-output.txt); the one that echoes is the language's own check. SANDBOX_TESTED_LANGUAGES names the languages to test, "all" for
-every one; without it those that `make test` installs.
+output.txt), each a source or, for a language whose programs are projects, a folder; the one that echoes is the language's own
+check. SANDBOX_TESTED_LANGUAGES names the languages to test, "all" for every one; without it those that `make test` installs.
 """
 
 from __future__ import annotations
@@ -40,12 +40,13 @@ async def language(request: pytest.FixtureRequest, working: Working) -> Language
     return await working(request.param)
 
 
-def program(language: Language, name: str) -> str:
-    found = list((PROGRAMS / language.name).glob(f"{name}.*"))
-    if not found and language.group == "gpu":
-        pytest.skip(f"{language.name} programs are projects; the language's check is one")
-    (path,) = found
-    return path.read_text(encoding="utf-8")
+def program(language: Language, name: str) -> tuple[str, tuple[File, ...]]:
+    """The code, and the files where the program is a project."""
+    folder = PROGRAMS / language.name / name
+    if folder.is_dir():
+        return "", tuple(File(path.name, path.read_bytes()) for path in sorted(folder.iterdir()))
+    (path,) = folder.parent.glob(f"{name}.*")
+    return path.read_text(encoding="utf-8"), ()
 
 
 async def test_unicode_on_stdin_comes_back(language: Language, run: Run) -> None:
@@ -58,7 +59,8 @@ async def test_unicode_on_stdin_comes_back(language: Language, run: Run) -> None
 
 
 async def test_a_syntax_error_is_told(language: Language, run: Run) -> None:
-    result = await run(language, program(language, "syntax_error"))
+    code, files = program(language, "syntax_error")
+    result = await run(language, code, "", *files)
     ended = result.compile if language.compile else result.run
     assert ended is not None and not ended.ok
     assert ended.ending is Ending.exited and bytes(ended.stdout) + bytes(ended.stderr), told(result)
@@ -66,25 +68,28 @@ async def test_a_syntax_error_is_told(language: Language, run: Run) -> None:
 
 
 async def test_a_runtime_error_is_no_success(language: Language, run: Run) -> None:
-    result = await run(language, program(language, "runtime_error"))
+    code, files = program(language, "runtime_error")
+    result = await run(language, code, "", *files)
     assert result.compile is None or result.compile.ok, told(result)
     assert ran(result).ending in (Ending.exited, Ending.signaled) and not ran(result).ok, told(result)
 
 
 async def test_an_endless_program_is_stopped_at_its_time(language: Language, run: Run) -> None:
-    result = await run(language, program(language, "endless"), wall_s=ENDLESS_S)
+    code, files = program(language, "endless")
+    result = await run(language, code, "", *files, wall_s=ENDLESS_S)
     assert ran(result).ending is Ending.timed_out, told(result)
 
 
 async def test_five_megabytes_of_output_come_out_whole(language: Language, run: Run) -> None:
-    outcome = ran(result := await run(language, program(language, "big_output")))
+    code, files = program(language, "big_output")
+    outcome = ran(result := await run(language, code, "", *files))
     assert outcome.ending is Ending.exited, told(result)
     assert outcome.stdout.total_bytes + outcome.stderr.total_bytes >= SIZE_BYTES, told(result)
     assert outcome.stdout.dropped_bytes == outcome.stderr.dropped_bytes == 0
 
 
 async def test_files_go_in_and_come_out(language: Language, run: Run) -> None:
-    brought = File("input.txt", TEXT.encode())
-    result = await run(language, program(language, "files"), "", brought, fetch=("output.txt",))
+    code, files = program(language, "files")
+    result = await run(language, code, "", *files, File("input.txt", TEXT.encode()), fetch=("output.txt",))
     assert ran(result).ok, told(result)
     assert [(file.name, file.content.decode()) for file in result.files] == [("output.txt", TEXT)]

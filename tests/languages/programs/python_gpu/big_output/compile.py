@@ -1,0 +1,3 @@
+import ctypes
+
+ctypes.CDLL("libcuda.so.1")
