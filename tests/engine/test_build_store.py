@@ -35,11 +35,11 @@ def opened(folder: Path, most_bytes: int = 10_000) -> Store:
 
 
 def test_a_build_comes_back_as_it_was_and_says_that_it_was_kept() -> None:
-    assert decoded(encoded(BUILD)) == Build(dataclasses.replace(OUTCOME, cached=True), BUILD.files)
+    assert decoded(b"".join(encoded(BUILD))) == Build(dataclasses.replace(OUTCOME, cached=True), BUILD.files)
 
 
 def test_every_damaged_byte_makes_an_entry_worthless() -> None:
-    whole = encoded(BUILD)
+    whole = b"".join(encoded(BUILD))
     for place in range(len(whole)):
         assert decoded(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]) is None
         assert decoded(whole[:place]) is None
@@ -47,13 +47,13 @@ def test_every_damaged_byte_makes_an_entry_worthless() -> None:
 
 
 def test_entries_outlive_the_server(tmp_path: Path) -> None:
-    opened(tmp_path / "builds").write(key(1), b"one")
+    opened(tmp_path / "builds").write(key(1), [b"one"])
     assert opened(tmp_path / "builds").read(key(1)) == b"one"
     assert opened(tmp_path / "builds").read(key(2)) is None
 
 
 def test_the_folder_is_closed_to_all_others(tmp_path: Path) -> None:
-    opened(tmp_path / "deep/builds").write(key(1), b"one")
+    opened(tmp_path / "deep/builds").write(key(1), [b"one"])
     assert (tmp_path / "deep/builds").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "deep/builds" / key(1)).stat().st_mode & 0o777 == 0o600
 
@@ -74,19 +74,19 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 def test_what_was_used_least_lately_goes_first(tmp_path: Path) -> None:
     store = opened(tmp_path, most_bytes=1000)
     for number in range(5):
-        store.write(key(number), bytes(200))
+        store.write(key(number), [bytes(200)])
         os.utime(tmp_path / key(number), (number, number))
     assert store.read(key(0)) is not None
-    store.write(key(5), bytes(200))
+    store.write(key(5), [bytes(200)])
     assert [store.read(key(number)) is not None for number in range(6)] == [True, False, False, True, True, True]
 
 
 def test_what_is_there_when_it_is_opened_counts(tmp_path: Path) -> None:
     first = opened(tmp_path, most_bytes=1000)
     for number in range(5):
-        first.write(key(number), bytes(200))
+        first.write(key(number), [bytes(200)])
     second = opened(tmp_path, most_bytes=1000)
-    second.write(key(9), bytes(200))
+    second.write(key(9), [bytes(200)])
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
     assert second.read(key(9)) is not None
 
@@ -94,7 +94,7 @@ def test_what_is_there_when_it_is_opened_counts(tmp_path: Path) -> None:
 def test_two_servers_that_share_a_folder_stay_within_the_bound_together(tmp_path: Path) -> None:
     stores = [opened(tmp_path, most_bytes=1000) for _ in range(2)]
     for number in range(20):
-        stores[number % 2].write(key(number), bytes(200))
+        stores[number % 2].write(key(number), [bytes(200)])
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 2 * 1000
 
 
@@ -103,7 +103,7 @@ def test_what_a_killed_server_had_begun_is_swept_and_strangers_are_left_alone(tm
     (tmp_path / ".begun-999999999-aa").write_bytes(b"half")
     (tmp_path / f".begun-{os.getpid()}-bb").write_bytes(b"under way")
     (tmp_path / "notes.txt").write_bytes(b"of the operator")
-    opened(tmp_path, most_bytes=1).write(key(1), b"12")
+    opened(tmp_path, most_bytes=1).write(key(1), [b"12"])
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".begun-{os.getpid()}-bb", "notes.txt"]
 
 
@@ -111,5 +111,5 @@ def test_nothing_is_left_of_an_entry_that_cannot_be_written(tmp_path: Path) -> N
     store = opened(tmp_path)
     (tmp_path / key(1)).mkdir()
     with pytest.raises(OSError):
-        store.write(key(1), b"one")
+        store.write(key(1), [b"one"])
     assert [path.name for path in tmp_path.iterdir()] == [key(1)]

@@ -70,7 +70,7 @@ class Builds:
 
     def _write(self, key: str, build: Build) -> None:
         content = encoded(build)
-        if len(content) <= self._entry_bytes:
+        if sum(map(len, content)) <= self._entry_bytes:
             self._store.write(key, content)
 
 

@@ -18,7 +18,8 @@ _MAGIC = b"sandbox-build-1 "
 _FIGURES = tuple(field.name for field in dataclasses.fields(Usage) if field.name != "denied_calls")
 
 
-def encoded(build: Build) -> bytes:
+def encoded(build: Build) -> list[bytes]:
+    """In pieces: large files are not copied to put them in a row."""
     streams = (build.outcome.stdout, build.outcome.stderr)
     parts = [part for stream in streams for part in (stream.head, stream.tail)] + [file.content for file in build.files]
     about = {
@@ -27,18 +28,21 @@ def encoded(build: Build) -> bytes:
         "files": [[file.name, file.executable] for file in build.files],
         "sizes": [len(part) for part in parts],
     }
-    body = b"".join((json.dumps(about).encode(), b"\n", *parts))
-    return _MAGIC + hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+    body = [json.dumps(about).encode() + b"\n", *parts]
+    digest = hashlib.sha256()
+    for piece in body:
+        digest.update(piece)
+    return [_MAGIC + digest.hexdigest().encode() + b"\n", *body]
 
 
 def decoded(content: bytes) -> Build | None:
     """None for whatever is not exactly what encoded() gave."""
-    first, _, body = content.partition(b"\n")
-    if first != _MAGIC + hashlib.sha256(body).hexdigest().encode():
+    whole, first = memoryview(content), content.find(b"\n") + 1
+    if content[:first] != _MAGIC + hashlib.sha256(whole[first:]).hexdigest().encode() + b"\n":
         return None
-    header, _, rest = body.partition(b"\n")
-    about = json.loads(header)
-    parts = _cut(memoryview(rest), about["sizes"])
+    second = content.index(b"\n", first) + 1
+    about = json.loads(content[first:second])
+    parts = _cut(whole[second:], about["sizes"])
     streams = [Output(next(parts), next(parts), dropped) for dropped in about["dropped"]]
     files = tuple(File(name, part, executable) for (name, executable), part in zip(about["files"], parts, strict=True))
     return Build(_outcome(about["outcome"], *streams), files)

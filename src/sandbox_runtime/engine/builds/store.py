@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sandbox_runtime.errors import Unavailable
 
@@ -56,18 +56,18 @@ class Store:
             return None
         return content
 
-    def write(self, key: str, content: bytes) -> None:
+    def write(self, key: str, content: Sequence[bytes]) -> None:
         """Raises OSError where it cannot be written; then nothing of it is left."""
         begun = os.path.join(self._folder, f"{_BEGUN}{os.getpid()}-{secrets.token_hex(8)}")
         try:
             with os.fdopen(os.open(begun, _CREATE, 0o600), "wb") as file:
-                file.write(content)
+                file.writelines(content)
             os.rename(begun, self._path(key))
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(begun)
             raise
-        self._held_bytes += len(content)
+        self._held_bytes += sum(map(len, content))
         if self._held_bytes > self._most_bytes:
             self._evict()
 
