@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ async def spans(folder: Path, together: str, jobs: int) -> list[tuple[int, int]]
 
 async def test_a_step_that_must_be_alone_is_alone(tmp_path: Path) -> None:
     found = await spans(tmp_path, "together = 1", 3)
-    assert all(ended <= begun for (_, ended), (begun, _) in zip(found, found[1:], strict=False))
+    assert all(ended <= begun for (_, ended), (begun, _) in itertools.pairwise(found))
 
 
 async def test_two_at_once_are_two_and_not_three(tmp_path: Path) -> None:
