@@ -6,7 +6,9 @@ async with open_platform(settings) as platform:
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -72,6 +74,7 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
     allowance = allowance_of(settings)
     policies = policies_of(settings)
     admission = Admission(settings.max_concurrency, settings.queue_size, settings.queue_wait_s, metrics)
+    _make_toolchains_folder(settings.toolchains_dir)
     async with opening or backend_of(settings) as backend:
         floors = _floors(settings, policies) if ahead else {}
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
@@ -90,6 +93,13 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
             async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log)
+
+
+def _make_toolchains_folder(path: str) -> None:
+    """Boxes are shown the folder as it was found when their backend was opened: one that is made later, by an installation
+    meanwhile, would be missing. Where it cannot be made there will be none."""
+    with contextlib.suppress(OSError):
+        os.makedirs(path, mode=0o755, exist_ok=True)
 
 
 def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics: Metrics, log: Log) -> Notebooks:

@@ -48,7 +48,13 @@ def test_an_installed_language_works_from_then_on(sets: list[str]) -> None:
     again = sandbox("languages", "install", "ours", *sets)
     assert again.returncode == 0 and b"present" in again.stdout
     (row,) = json.loads(sandbox("languages", "--only", "own", "--json", *sets).stdout)
-    assert row["enabled"]
+    assert row["enabled"] and row["prepared"]
+
+
+def test_a_language_that_works_and_could_be_faster_is_told_so(sets: list[str], tmp_path: Path) -> None:
+    (tmp_path / "toolchains/own").mkdir(parents=True)
+    (tmp_path / "toolchains/own/run.sh").write_text("cat")
+    assert b"faster after: sandbox languages install own" in sandbox("languages", "--only", "own", *sets).stdout
 
 
 def test_the_list_tells_what_would_be_installed_and_installs_nothing(sets: list[str], tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_the_exit_codes_are_told_in_the_help() -> None:
 def test_several_inputs_are_run_one_by_one_with_one_program(run: Run, tmp_path: Path) -> None:
     for name, text in (("one", "1 2"), ("two", "20 22")):
         (tmp_path / name).write_text(text)
-    code = '#include <cstdio>\nint main() { int a, b; std::scanf("%d %d", &a, &b); std::printf("%d\\n", a + b); return a > 9 ? 4 : 0; }'
+    code = '#include <iostream>\nint main() { int a, b; std::cin >> a >> b; std::cout << a + b << "\\n"; return a > 9 ? 4 : 0; }'
     done = run("a.cpp", code, "--stdin", "one", "--stdin", "two")
     assert (done.returncode, done.stdout) == (4, b"3\n42\n")
     told = json.loads(run("a.cpp", code, "--stdin", "one", "--stdin", "two", "--json").stdout)

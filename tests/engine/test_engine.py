@@ -146,6 +146,22 @@ async def test_files_that_do_not_fit_on_the_disk_of_the_box_are_refused(tmp_path
             await platform.engine.run(job)
 
 
+async def test_toolchains_that_are_installed_while_the_server_runs_are_seen(tmp_path: Path) -> None:
+    """The folder is not even there when the server starts."""
+    folder, rows = tmp_path / "toolchains", tmp_path / "languages"
+    rows.mkdir()
+    (rows / "awk.toml").write_text(
+        GOOD.replace('argv = ["awk"', 'argv = ["{toolchains}/awk/awk"').replace('stdout = "x"', 'stdout = "x\\n"')
+    )
+    settings = Settings(state_dir=str(tmp_path / "state"), toolchains_dir=str(folder), languages_dir=str(rows), log_level="error")
+    async with open_platform(settings, ahead=False) as platform:
+        (folder / "awk").mkdir(parents=True)
+        (folder / "awk/awk").write_text('#!/bin/bash\nexec awk "$@"\n')
+        (folder / "awk/awk").chmod(0o755)
+        result = await platform.engine.run(Job("awk", "{ print $2 }", b"a b\n"))
+    assert result.run is not None and bytes(result.run.stdout) == b"b\n"
+
+
 async def test_an_unknown_language_is_not_found(platform: Platform) -> None:
     with pytest.raises(NotFound, match="brainfold"):
         await platform.engine.run(Job("brainfold", "x"))

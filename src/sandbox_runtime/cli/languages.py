@@ -59,7 +59,7 @@ def show(
     catalog = load_catalog(settings.languages_dir)
     chosen = [language for name in which or [ALL] for language in _named(catalog, name)]
     proofs = asyncio.run(_prove(settings, [language.name for language in chosen]))
-    rows = [_row(catalog.find(proof.language), proof) for proof in proofs]
+    rows = [_row(catalog.find(proof.language), proof, settings) for proof in proofs]
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
@@ -138,7 +138,11 @@ async def _prove(settings: Settings, names: Sequence[str]) -> tuple[Proof, ...]:
         return await platform.engine.languages(names, fresh=True)
 
 
-def _row(language: Language, proof: Proof) -> dict[str, object]:
+def _row(language: Language, proof: Proof, settings: Settings) -> dict[str, object]:
+    """prepared: what its installation makes to have it start or compile faster is there and belongs to its compiler."""
+    from sandbox_runtime.toolchains import stands
+
+    prepared = not language.install.after or stands(Path(settings.toolchains_dir), language, assets_folder(language))
     return {
         "name": language.name,
         "title": language.title,
@@ -147,6 +151,7 @@ def _row(language: Language, proof: Proof) -> dict[str, object]:
         "enabled": proof.enabled,
         "version": proof.version,
         "reason": proof.reason,
+        "prepared": prepared,
     }
 
 
@@ -159,8 +164,12 @@ def _shown(row: dict[str, object]) -> tuple[str, ...]:
         ", ".join(aliases),
         str(row["group"]),
         _yes(enabled),
-        str(row["version"] if enabled else row["reason"]),
+        f"{row['version']}{_slower(row)}" if enabled else str(row["reason"]),
     )
+
+
+def _slower(row: dict[str, object]) -> str:
+    return "" if row["prepared"] else f" (faster after: sandbox languages install {row['name']})"
 
 
 def _told(report: Report, proof: Proof | None) -> tuple[str, ...]:

@@ -7,5 +7,6 @@ nothing of whether a language works: that is for its check to say.
 """
 
 from sandbox_runtime.toolchains.installer import Installer, Report, State
+from sandbox_runtime.toolchains.stamps import stands
 
-__all__ = ["Installer", "Report", "State"]
+__all__ = ["Installer", "Report", "State", "stands"]
