@@ -48,8 +48,12 @@ run-online: run ## serve in production; give HOST=0.0.0.0 to listen on every add
 run-dev: setup ## serve, and start again whenever a source file changes
 	@exec $(BIN)/sandbox serve --host $(HOST) --port $(PORT) --reload
 
+.PHONY: packages-for-tests
+packages-for-tests: setup
+	@scripts/system-packages.sh tests
+
 .PHONY: test
-test: check languages-for-tests ## every check, then every test
+test: check packages-for-tests languages-for-tests ## every check, then every test
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: test-case
@@ -110,6 +114,6 @@ lock: setup ## resolve requirements/*.lock anew, newest versions
 
 .PHONY: clean
 clean: ## remove environments, caches and build results
-	rm -rf .venv .state/guest .state/lock .state/setup.lock .state/system-packages.tried build dist
+	rm -rf .venv .state/guest .state/lock .state/setup.lock .state/system-packages*.tried build dist
 	rm -rf .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

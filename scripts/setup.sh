@@ -71,6 +71,12 @@ setup_server() {
     echo "$project" >.venv/.project-stamp
 }
 
+# What every program's home begins with: matplotlib's list of fonts, which would else be made in every box anew.
+make_guest_home() {
+    MPLCONFIGDIR="$PWD/.state/guest/share/sandbox-home/.cache/matplotlib" \
+        .state/guest/bin/python -I -c 'import matplotlib.font_manager' 2>/dev/null || true
+}
+
 setup_guest() {
     local python lock
     lock=$(digest requirements/guest.lock)
@@ -95,3 +101,4 @@ fi
 scripts/system-packages.sh
 setup_server
 setup_guest
+[ -d .state/guest/share/sandbox-home ] || make_guest_home

@@ -12,9 +12,12 @@ nft|nftables|network 'nat' as root and its tests
 ip|iproute2|network 'nat' as root and its tests
 pasta|passt|network 'nat' without root (pasta) and its tests
 slirp4netns|slirp4netns|network 'nat' without root (slirp4netns) and its tests
-g++|g++|C++ programs and their tests
-mariadbd|mariadb-server|the store's tests on MariaDB
-pg_ctlcluster|postgresql|the store's tests on PostgreSQL"
+g++|g++|C++ programs and their tests"
+# What only tests need, asked for by the word `tests`.
+test_tools="mariadbd|mariadb-server|the store's tests on MariaDB
+pg_ctlcluster|postgresql|the store's tests on PostgreSQL
+chromium|chromium|the tests of pages in a browser"
+if [ "${1:-}" = tests ]; then tools="$tools"$'\n'"$test_tools"; fi
 
 list_missing() {
     local command package cost
@@ -69,7 +72,7 @@ report() {
 missing=$(list_missing)
 [ -n "$missing" ] || exit 0
 # What could not be installed once is not tried again at every `make`; `make clean` forgets it.
-tried="$here/.state/system-packages.tried"
+tried="$here/.state/system-packages${1:+-$1}.tried"
 if [ "$(cat "$tried" 2>/dev/null)" != "$missing" ] && may_install; then
     read -ra wanted <<<"$(packages_of "$missing")"
     install "${wanted[@]}"

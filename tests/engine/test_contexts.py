@@ -110,7 +110,8 @@ async def test_awaiting_at_the_top_works(context: Context) -> None:
 
 
 async def test_rich_results_come_in_all_their_forms(context: Context) -> None:
-    code = "class Page:\n    def _repr_html_(self):\n        return '<b>page</b>'\nfrom IPython.display import display\ndisplay(Page())\nPage()"
+    page = "class Page:\n    def _repr_html_(self):\n        return '<b>page</b>'\n"
+    code = f"{page}from IPython.display import display\ndisplay(Page())\nPage()"
     result = await run(context, code)
     assert [display["text/html"] for display in result.displays] == ["<b>page</b>"] * 2
 
@@ -199,11 +200,11 @@ async def test_a_copy_goes_on_with_everything_the_original_had_and_apart_from_it
     async with live(backend, guest_python) as original:
         await run(
             original,
-            "import decimal, sqlite3\nvalues = list(range(100_000))\nbig = 'x' * 5_000_000\ntable = {'a': decimal.Decimal('1.5')}",
+            "import decimal, sqlite3\nvalues = list(range(100_000))\nbig = 'x' * 5_000_000\nheld = {'a': decimal.Decimal('1.5')}",
         )
         async with live(backend, guest_python) as other:
             await copy(original, other)
-            assert await shown(other, "sum(values), len(big), table['a'] + 1") == "(4999950000, 5000000, Decimal('2.5'))"
+            assert await shown(other, "sum(values), len(big), held['a'] + 1") == "(4999950000, 5000000, Decimal('2.5'))"
             await run(other, "values.clear()\nmine = 1")
             assert await shown(original, "len(values), 'mine' in globals()") == "(100000, False)"
             await run(original, "values.append(-1)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.isolation.boxed import command, needs, needs_many_commands, opened, run, run_python, shell
+from tests.isolation.boxed import command, needs, needs_many_commands, opened, put, run, run_python, shell
 
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Blame, Ending, Layer, LayerState, Policy
@@ -256,3 +256,16 @@ async def test_a_program_that_fails_of_a_refused_call_was_denied(backend: Backen
     needs(backend, Layer.seccomp)
     outcome = await run(backend, shell("exec mount -t tmpfs none /tmp"))
     assert (outcome.ending, outcome.blame) == (Ending.denied, Blame.program) and "mount" in str(outcome.usage.denied_calls)
+
+
+async def test_the_memory_of_a_running_command_can_be_bounded_anew(backend: Backend, guest_python: str) -> None:
+    needs(backend, Layer.memory, Layer.processes, Layer.cpu)
+    source = "import sys\nsys.stdin.readline()\nheld = bytearray(300 * 1024**2)\nprint(len(held))\n"
+    async with opened(backend) as box:
+        put(box, "main.py", source.encode())
+        ordered = command(guest_python, "main.py", memory_bytes=64 * MIB)
+        running = await box.start(ordered, interactive=True)
+        assert running.limit(ordered.limits.replace(memory_bytes=600 * MIB))
+        running.feed(b"go\n")
+        outcome = await running.wait()
+    assert outcome.stdout.text == f"{300 * MIB}\n", outcome

@@ -16,7 +16,7 @@ from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.ground import Ground, label
-from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
+from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
 from sandbox_runtime.isolation.kernel import mounts
@@ -119,6 +119,7 @@ class BubblewrapBackend:
             "network": policy.network.mode,
             "trees": view.trees(self._entries(policy)),
             "base_env": self._ground.guest.base_env,
+            "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in self._ground.guest.home],
         }
 
     def _arguments(self, policy: Policy) -> list[str]:

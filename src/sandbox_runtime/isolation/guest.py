@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import Unavailable
@@ -35,6 +35,9 @@ class Guest:
     python: str
     version: tuple[int, int]
     prefixes: tuple[str, ...]
+    home: tuple[tuple[str, str], ...] = ()
+    """What every home begins with: links, by name and target, to what lies in the interpreter's folder share/sandbox-home. Caches
+    that would else be made anew in every box, such as matplotlib's list of fonts."""
 
     @property
     def base_env(self) -> dict[str, str]:
@@ -58,4 +61,12 @@ def examine(python: str) -> Guest:
         raise Unavailable(f"the guest interpreter {python} cannot be used: {error}; set guest_python to a working one") from error
     if tuple(version) < (3, 10):
         raise Unavailable(f"the guest interpreter {python} is Python {version[0]}.{version[1]}; at least 3.10 is needed")
-    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)))
+    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)), tuple(_home_of(prefixes[0])))
+
+
+def _home_of(prefix: str) -> Iterator[tuple[str, str]]:
+    shown = os.path.join(prefix, "share", "sandbox-home")
+    for folder, _, names in sorted(os.walk(shown)):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            yield os.path.relpath(path, shown), path

@@ -11,7 +11,7 @@ from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.ground import Ground, label
-from sandbox_runtime.isolation.guest import WORKDIR, WRITABLE
+from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
@@ -169,5 +169,6 @@ class NamespacesBackend:
                 "own_pids": Layer.pid not in policy.without,
                 "trees": view.trees(entries),
                 "base_env": guest.base_env,
+                "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in guest.home],
             },
         }

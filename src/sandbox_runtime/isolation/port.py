@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from sandbox_runtime.model import Command, LayerReport, Outcome, Policy
+from sandbox_runtime.model import Command, LayerReport, Limits, Outcome, Policy
 
 Sink = Callable[[str, bytes], None]
 """Called with "stdout" or "stderr" and a piece of output, while the command runs."""
@@ -36,6 +36,11 @@ class Running(Protocol):
         ...
 
     def end_input(self) -> None: ...
+
+    def limit(self, limits: Limits) -> bool:
+        """Other bounds on memory, processes and cores from now on. False where this host has no means to change them, or where
+        the command uses more already."""
+        ...
 
     def drain(self) -> None:
         """Take what has been printed up to now, and hand it to the sink, without waiting for the event loop to come by."""

@@ -24,7 +24,7 @@ from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.isolation.refusals import Refusals
-from sandbox_runtime.model import Command, Ending, Outcome, Output, Usage
+from sandbox_runtime.model import Command, Ending, Limits, Outcome, Output, Usage
 
 KILL_GRACE_S = 5.0
 """How long init may take to end a command before its box is killed as a whole."""
@@ -62,6 +62,10 @@ class Host(Protocol):
 
     def disk_usage(self) -> tuple[int | None, int | None, bool]:
         """Bytes and files in use where they are counted, and whether either is at its limit."""
+        ...
+
+    def limit(self, limits: Limits) -> bool:
+        """Bound the command anew; False where that cannot be done."""
         ...
 
     def kill_now(self) -> None: ...
@@ -159,6 +163,9 @@ class RunningCommand:
     def end_input(self) -> None:
         self._interactive = False
         self._write_stdin()
+
+    def limit(self, limits: Limits) -> bool:
+        return self._host.limit(limits)
 
     def drain(self) -> None:
         if not self._ended.done():

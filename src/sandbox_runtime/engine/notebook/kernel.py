@@ -75,6 +75,10 @@ class LiveKernel:
     def stale(self) -> bool:
         return time.monotonic() - self.since_s > STANDS_READY_S
 
+    def limit(self, limits: Limits) -> bool:
+        """Whether the kernel could be held to these from now on."""
+        return self._running is not None and self._running.limit(limits)
+
     async def perform(self, notebook: Notebook, *, gently: bool) -> tuple[Outcome, Transcript]:
         """Run the cells. The kernel is gone afterwards, whatever happened."""
         assert self._running is not None and self._ended is not None

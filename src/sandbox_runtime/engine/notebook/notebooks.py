@@ -108,9 +108,16 @@ class Notebooks:
         self._log.warning("the box of a notebook broke", reason=reason)
 
     async def _kernel_for(self, limits: Limits) -> LiveKernel:
-        """Those that wait have the usual limits; what asks for others is started with them."""
-        ready = await self._shelf.take() if limits.replace(wall_s=self._usual.wall_s) == self._usual else None
-        return ready or await self._start(limits)
+        """Those that wait have the usual limits. Another bound on memory can be set on one that is up, if it keeps within that;
+        what asks for other limits still is started with them."""
+        usual = self._usual
+        if limits.replace(wall_s=usual.wall_s, memory_bytes=usual.memory_bytes) != usual:
+            return await self._start(limits)
+        ready = await self._shelf.take()
+        if ready is None or limits.memory_bytes == usual.memory_bytes or ready.limit(limits):
+            return ready or await self._start(limits)
+        await self._close(ready)
+        return await self._start(limits)
 
     async def _start(self, limits: Limits) -> LiveKernel:
         try:

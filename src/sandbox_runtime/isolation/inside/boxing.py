@@ -98,7 +98,7 @@ def _make_files(setup: Setup) -> None:
     uid = os.geteuid() if setup.uid is None else setup.uid
     bounded = setup.has("disk")
     mounts.mount_scratch(SCRATCH, setup.disk_bytes if bounded else None, setup.disk_files if bounded else None)
-    mounts.make_folders(SCRATCH, setup.writable, uid, uid)
+    mounts.make_folders(SCRATCH, setup.writable, uid, uid, setup.home)
 
 
 def _mount_files_around_trees(setup: Setup) -> int:

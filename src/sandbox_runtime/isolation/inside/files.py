@@ -22,7 +22,7 @@ def make(reply: socket.SocketType, setup: Setup) -> NoReturn:
         namespaces.leave(namespaces.NEW_MOUNT)
         uid = os.geteuid() if setup.uid is None else setup.uid
         mounts.mount_scratch(boxing.SCRATCH, setup.disk_bytes, setup.disk_files)
-        mounts.make_folders(boxing.SCRATCH, setup.writable, uid, uid)
+        mounts.make_folders(boxing.SCRATCH, setup.writable, uid, uid, setup.home)
         folder = os.open(boxing.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         wire.send(reply, wire.to_server({"made": True}), [folder, namespace])

@@ -24,6 +24,8 @@ class Setup:
     shared_files: bool = False
     """The writable area is there already, in the mount namespace that the box starts from."""
     network: str = "none"
+    home: list[tuple[str, str]] = field(default_factory=list)
+    """Links that a new writable area begins with: name and target."""
     trees: list[str] = field(default_factory=list)
     """Folders of the spawner's root that a box sees through overlays of its own."""
     more_trees: list[str] = field(default_factory=list)

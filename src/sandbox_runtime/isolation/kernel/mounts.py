@@ -193,13 +193,29 @@ def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None
     mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
 
 
-def make_folders(place: str, writable: Mapping[str, str], uid: int, gid: int) -> None:
-    """A folder of the area for each place that programs expect to write to."""
+def make_folders(
+    place: str, writable: Mapping[str, str], uid: int, gid: int, links: Iterable[tuple[str, str]] = ()
+) -> None:
+    """A folder of the area for each place that programs expect to write to. links: what is to be found there from the start, by
+    its name below the area and its target."""
     os.umask(0)
     for target, name in writable.items():
         folder = f"{place}/{name}"
         os.mkdir(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
         os.chown(folder, uid, gid)
+    for name, target in links:
+        _link(place, name, target, uid, gid)
+
+
+def _link(place: str, name: str, target: str, uid: int, gid: int) -> None:
+    """The folders on the way to it belong to the guest, as if its own program had made them."""
+    folder = place
+    for part in name.split("/")[:-1]:
+        folder += f"/{part}"
+        if not os.path.isdir(folder):
+            os.mkdir(folder, 0o755)
+            os.chown(folder, uid, gid)
+    os.symlink(target, f"{place}/{name}")
 
 
 def spread_scratch(place: str, writable: Mapping[str, str], root: str) -> None:
