@@ -156,7 +156,7 @@ class InitBox:
         await self._meet_runner()
 
     def limit(self, limits: Limits) -> bool:
-        """Of the command that runs. What stands in for control groups where there are none can only be set by a process itself."""
+        """Of the command that runs. What stands in for control groups on other hosts can only be set by a process itself."""
         if not {"memory", "pids", "cpu"} <= self.furnishing.place.controllers:
             return False
         try:
