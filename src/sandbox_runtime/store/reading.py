@@ -6,7 +6,7 @@ import time
 from dataclasses import Field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.errors import Conflict, NotFound, RequestError
@@ -46,7 +46,7 @@ class Shelf(Generic[Noun, Filter]):
         NotFound where it names something that does not."""
         new = self._new(noun)
         values = self._row_of(new, by)
-        await self._write(lambda connection: connection.execute(insert(self.shape.table), values).close(), noun.id)
+        await self._write(lambda connection: connection.execute(self.shape.insert, values).close(), noun.id)
         return new
 
     async def get(self, key: str) -> Noun:

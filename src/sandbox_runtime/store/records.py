@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
 
 from sandbox_runtime.model import ApiKey, Artifact, AuditEntry, BoxRecord, BoxState
 from sandbox_runtime.store import shapes
@@ -70,7 +70,7 @@ class Artifacts(Shelf[Artifact, ArtifactFilter]):
         """All of them or, where one exists already, none."""
         rows = [self.shape.values(artifact) for artifact in artifacts]
         if rows:
-            await self._write(lambda connection: connection.execute(insert(ARTIFACTS), rows).close(), artifacts[0].id)
+            await self._write(lambda connection: connection.execute(self.shape.insert, rows).close(), artifacts[0].id)
 
     def _clauses(self, wanted: ArtifactFilter) -> tuple[ColumnElement[bool], ...]:
         return _same((wanted.execution, ARTIFACTS.c.f_execution_id))
@@ -106,7 +106,7 @@ class Audit:
             # The database counts.
             del row["f_id"]
         if rows:
-            await self._database.write(lambda connection: connection.execute(insert(AUDIT), rows).close())
+            await self._database.write(lambda connection: connection.execute(shapes.AUDIT.insert, rows).close())
 
     async def list(self, wanted: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
         check_page(limit, offset)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Column, Table
+from sqlalchemy import Column, Insert, Table, insert
 
 Noun = TypeVar("Noun")
 
@@ -24,32 +25,37 @@ class Shape(Generic[Noun]):
     parts: Mapping[str, type] = field(default_factory=dict)
     derived: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def columns(self) -> list[Column[Any]]:
-        return [self.table.c[name] for name in self.fields.values()]
+    @cached_property
+    def columns(self) -> tuple[Column[Any], ...]:
+        return tuple(self.table.c[name] for name in self.fields.values())
 
-    @property
+    @cached_property
     def key(self) -> Column[Any]:
         return self.table.c[self.fields["id"]]
 
-    @property
-    def key_name(self) -> str:
-        return self.fields["id"]
+    @cached_property
+    def insert(self) -> Insert:
+        return insert(self.table)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return (*self.fields.values(), *self.derived.values())
+
+    @cached_property
+    def _read(self) -> Callable[[Noun], tuple[Any, ...]]:
+        return attrgetter(*self.fields, *self.derived)
 
     def column(self, path: str) -> Column[Any]:
         return self.table.c[self.fields[path]]
 
-    def has(self, path: str) -> bool:
-        return path in self.fields
-
     def values(self, noun: Noun) -> dict[str, Any]:
         """Column → value, for every column."""
-        return {name: attrgetter(path)(noun) for path, name in (*self.fields.items(), *self.derived.items())}
+        return dict(zip(self._names, self._read(noun), strict=True))
 
     def changed(self, before: Noun, after: Noun) -> dict[str, Any]:
         """Column → value, for those in which the two differ."""
-        old, new = self.values(before), self.values(after)
-        return {name: value for name, value in new.items() if value != old[name]}
+        both = zip(self._names, self._read(before), self._read(after), strict=True)
+        return {name: new for name, old, new in both if new is not old and new != old}
 
     def noun_of(self, row: Sequence[Any]) -> Noun:
         """From values in the order of columns."""
