@@ -44,7 +44,7 @@ def test_a_language_that_is_not_installed_is_told_with_the_reason(sets: list[str
 def test_an_installed_language_works_from_then_on(sets: list[str]) -> None:
     done = sandbox("languages", "install", "own", *sets)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert b"installed" in done.stdout and b"yes" in done.stdout and b"languages: own: /bin/bash" in done.stderr
+    assert b"installed" in done.stdout and b"yes" in done.stdout and b"languages: own: running /bin/bash" in done.stderr
     again = sandbox("languages", "install", "ours", *sets)
     assert again.returncode == 0 and b"present" in again.stdout
     (row,) = json.loads(sandbox("languages", "--only", "own", "--json", *sets).stdout)

