@@ -72,6 +72,15 @@ async def test_the_pool_shrinks_to_its_floor_when_idle(pool: BoxPool, backend: F
     await until(lambda: pool.idle == 2 and len(backend.open_boxes) == 2)
 
 
+async def test_a_shelf_without_a_floor_keeps_a_spare_while_it_is_in_use(backend: FaultyBackend) -> None:
+    async with backend, BoxPool(backend, {POLICY: 0}, 8, Metrics(), open_log("error")) as pool:
+        assert pool.idle == 0
+        box = await pool.take(POLICY)
+        await until(lambda: pool.idle == 2)
+        await pool.discard(POLICY, box)
+        assert pool.idle == 2
+
+
 async def test_a_policy_without_a_shelf_is_opened_on_demand(pool: BoxPool) -> None:
     await until(lambda: pool.idle == 2)
     box = await pool.take(OTHER)

@@ -1,12 +1,14 @@
 """Boxes opened ahead of time.
 
 Theory of operation. There is a shelf for each policy that is worth keeping boxes for. A shelf has a target: as many boxes as
-commands ran at once lately, never fewer than its floor nor more than the pool's maximum. One task for each shelf, owned by
-the pool, opens boxes up to the target and closes those above it; it sleeps until a box was used or the last one is taken
-(while others wait, opening one would only slow the run that has just begun), or the regular tick lets the remembered peak
-fade. take() never waits for that task: an empty shelf means opening a box on demand. A box serves once: discard() closes it.
-When a box turns out to be broken its shelf is emptied (distrust), because whatever broke it may have broken its neighbours.
-While the backend fails, the filling task backs off, and take() tells the caller the backend's own error.
+commands ran at once lately, never fewer than its floor nor more than the pool's maximum; a shelf without a floor keeps one
+more while it is in use, so that a run that comes alone does not share its cores with the opening of the next box. One task
+for each shelf, owned by the pool, opens boxes up to the target and closes those above it; it sleeps until a box was used or
+the last one is taken (while others wait, opening one would only slow the run that has just begun), or the regular tick lets
+the remembered peak fade. take() never waits for that task: an empty shelf means opening a box on demand. A box serves once:
+discard() closes it. When a box turns out to be broken its shelf is emptied (distrust), because whatever broke it may have
+broken its neighbours. While the backend fails, the filling task backs off, and take() tells the caller the backend's own
+error.
 """
 
 from __future__ import annotations
@@ -155,7 +157,8 @@ class BoxPool:
             raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
 
     def _target(self, shelf: _Shelf) -> int:
-        return min(self._most, max(shelf.floor, math.ceil(shelf.peak)))
+        spare = 1 if shelf.peak and not shelf.floor else 0
+        return min(self._most, max(shelf.floor, math.ceil(shelf.peak) + spare))
 
     async def _keep(self, shelf: _Shelf) -> None:
         backoff_s = _FIRST_BACKOFF_S
