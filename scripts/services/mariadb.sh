@@ -26,7 +26,7 @@ start() {
     mariadbd --no-defaults "${drop[@]}" --datadir="$folder/data" --socket="$folder/socket" --pid-file="$folder/pid" \
         --bind-address=127.0.0.1 --port="$port" --skip-log-bin --innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=2 \
         --max-connections=300 </dev/null >>"$folder/log" 2>&1 &
-    wait_until "$folder" mariadb-admin --no-defaults --user=root --socket="$folder/socket" ping
+    wait_until "$folder" $! mariadb-admin --no-defaults --user=root --socket="$folder/socket" ping
     mariadb --no-defaults --user=root --socket="$folder/socket" -e "
         CREATE USER '$user'@'127.0.0.1' IDENTIFIED BY '$password';
         GRANT ALL ON *.* TO '$user'@'127.0.0.1';

@@ -29,7 +29,7 @@ start() {
     (cd / && exec "${drop[@]}" postgres -D "$folder/data" -k "$folder" -h 127.0.0.1 -p "$port" -c fsync=off \
         -c external_pid_file="$folder/pid" -c max_connections=300 </dev/null >>"$folder/log" 2>&1) &
     export PGPASSWORD="$password"
-    wait_until "$folder" psql --host=127.0.0.1 --port="$port" --username="$user" --dbname=postgres -c 'CREATE DATABASE sandbox'
+    wait_until "$folder" $! psql --host=127.0.0.1 --port="$port" --username="$user" --dbname=postgres -c 'CREATE DATABASE sandbox'
     echo "postgresql://$user:$password@127.0.0.1:$port/sandbox"
 }
 

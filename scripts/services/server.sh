@@ -12,12 +12,13 @@ make_folder() {
     if [ "$(id -u)" = 0 ]; then chown "$2" "$1"; fi
 }
 
-# Every wait has a bound: a loaded machine takes long, a broken server for ever.
+# wait_until FOLDER PID COMMAND…: every wait has a bound, and nobody waits for a server that has ended.
 wait_until() {
-    local folder=$1 left=300
-    shift
-    until "$@" >>"$folder/log" 2>&1; do
+    local folder=$1 server=$2 left=300
+    shift 2
+    until "$@" >/dev/null 2>&1; do
         left=$((left - 1))
+        kill -0 "$server" 2>/dev/null || give_up "$folder" "the server has ended"
         [ "$left" -gt 0 ] || give_up "$folder" "the server does not answer"
         sleep 0.2
     done

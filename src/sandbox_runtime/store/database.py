@@ -15,6 +15,8 @@ from sqlalchemy import Connection
 
 Answer = TypeVar("Answer")
 Work = Callable[[Connection], Answer]
+PREPARE_WAIT_S = 600.0
+"""Longest wait for a change of tables, which takes the longer the more is in them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from sqlalchemy.pool import QueuePool
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.store.address import Address
-from sandbox_runtime.store.database import Answer, StoreOptions, Work
+from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
 from sandbox_runtime.store.faults import translated
 from sandbox_runtime.store.writer import Writer
 
@@ -58,14 +58,14 @@ class EmbeddedDatabase:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
 
     async def read(self, work: Work[Answer]) -> Answer:
-        return await self._answer(self._readers.submit(self._look, work))
+        return await self._answer(self._readers.submit(self._look, work), self._wait_s)
 
     async def write(self, work: Work[Answer]) -> Answer:
-        return await self._answer(self._writer.submit(work))
+        return await self._answer(self._writer.submit(work), self._wait_s)
 
     async def prepare(self, work: Work[Answer]) -> Answer:
         # A transaction that writes excludes every other, so there is nothing more to do.
-        return await self.write(work)
+        return await self._answer(self._writer.submit(work), PREPARE_WAIT_S)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._writer.close, self._wait_s)
@@ -77,9 +77,9 @@ class EmbeddedDatabase:
         with self._reading.connect() as connection, connection.begin():
             return work(connection)
 
-    async def _answer(self, done: Future[Answer]) -> Answer:
+    async def _answer(self, done: Future[Answer], wait_s: float) -> Answer:
         try:
-            async with asyncio.timeout(self._wait_s):
+            async with asyncio.timeout(wait_s):
                 return await asyncio.wrap_future(done)
         except IntegrityError:
             raise

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.store.address import MYSQL, Address
-from sandbox_runtime.store.database import Answer, StoreOptions, Work
+from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
 from sandbox_runtime.store.faults import is_worth_another_try, translated
 
 TRIES = 5
@@ -46,7 +46,7 @@ class ServedDatabase:
             with locked(connection):
                 return work(connection)
 
-        return await self._answer(alone, _LOCK_WAIT_S + self._wait_s)
+        return await self._answer(alone, _LOCK_WAIT_S + PREPARE_WAIT_S)
 
     async def close(self) -> None:
         await self._engine.dispose()
