@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import Unavailable
 
-_TOLD_LINES, _TOLD_CHARACTERS = 6, 600
+_TOLD_LINES, _TOLD_CHARACTERS = 4, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _ended(process: subprocess.Popen[bytes], task: Task, within_s: float) -> str
             _kill(process)
     text = printed.decode(errors="replace")
     if process.returncode:
-        raise Unavailable(f"`{shown(task.argv)}` failed with {process.returncode}: {_end_of(text)}")
+        raise Unavailable(f"`{shown(task.argv)}` failed with {process.returncode}: {_gist_of(text)}")
     return text
 
 
@@ -68,6 +68,9 @@ def shown(argv: Sequence[str], most: int = 120) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _end_of(text: str) -> str:
+def _gist_of(text: str) -> str:
+    """Its end, and before that the first line that speaks of an error: some clients end with advice alone."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
-    return " / ".join(lines[-_TOLD_LINES:])[-_TOLD_CHARACTERS:] or "it printed nothing"
+    first = next((line[:_TOLD_CHARACTERS] for line in lines[:-_TOLD_LINES] if "error" in line.lower()), "")
+    end = " / ".join(lines[-_TOLD_LINES:])[-_TOLD_CHARACTERS:]
+    return " … ".join(part for part in (first, end) if part) or "it printed nothing"

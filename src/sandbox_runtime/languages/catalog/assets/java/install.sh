@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Puts the newest JDK of this machine where boxes find it: FOLDER/jdk.
+# Puts the newest JDK of this machine where boxes find it, FOLDER/jdk, and javatuples beside it.
 # usage: install.sh FOLDER
 #
 # Boxes see /usr, so a JDK below it is merely linked to. Debian's own packages keep their configuration in /etc, which boxes do not
@@ -29,4 +29,5 @@ if [ -L "$home/conf/security/java.security" ] || [ -L "$home/conf/security" ]; t
 else
     ln -s "$home" "$folder/jdk"
 fi
+cp -L /usr/share/java/javatuples.jar "$folder/javatuples-1.2.jar"
 "$folder/jdk/bin/javac" -version
