@@ -51,7 +51,7 @@ class Execution:
 
     async def version(self, language: Language, limits: Limits) -> Outcome:
         """What came of asking the toolchain of a language for its version."""
-        policy = dataclasses.replace(self._ways.policies[STD], toolchains=language.toolchain)
+        policy = dataclasses.replace(self._ways.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
         box = await self._pool.take(policy)
         try:
             step = version_step(language, Toolchain(self._ways.python, box.workdir, toolchains=self._ways.toolchains))
@@ -97,8 +97,10 @@ class Execution:
         language = task.language
         policy = self._ways.policies[self._ways.preset if language.warm else STD]
         two_commands = language.compile is not None and task.build is None and not task.only_build
-        if two_commands or language.toolchain:
-            policy = dataclasses.replace(policy, single_use=not two_commands, toolchains=language.toolchain)
+        if two_commands or language.toolchain or language.gpu:
+            policy = dataclasses.replace(
+                policy, single_use=not two_commands, toolchains=language.toolchain, gpu=language.gpu
+            )
         limits = task.job.run_limits
         if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
             return policy

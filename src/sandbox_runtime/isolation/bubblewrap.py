@@ -132,12 +132,18 @@ class BubblewrapBackend:
             words += ["--unshare-user", "--uid", "0", "--gid", "0"]
         words += self._view(policy)
         words += ["--bind", "/dev", "/dev"] if Layer.devices in policy.without else ["--dev", "/dev"]
+        words += [word for name in self._gpu(policy) for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
         words += ["--proc", "/proc", *_code()]
         for folder in (SCRATCH, mounts.EMPTY, *WRITABLE):
             words += ["--dir", folder]
         if Layer.mount in policy.without:
             words += ["--bind", self._shared_folder(), SHARED_SCRATCH]
         return [*words, "--remount-ro", "/"]
+
+    def _gpu(self, policy: Policy) -> list[str]:
+        if policy.gpu and not (found := view.gpu_devices()):
+            raise Unavailable(view.NO_GPU)
+        return found if policy.gpu else []
 
     def _entries(self, policy: Policy) -> list[view.Entry]:
         """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""

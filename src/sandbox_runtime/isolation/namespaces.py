@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from types import TracebackType
 
-from sandbox_runtime.errors import InvalidRequest, PlatformFault
+from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.isolation import view
 from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.files import SharedFiles
@@ -28,7 +28,7 @@ class NamespacesBackend:
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
         self._ground = Ground(self.name, options)
-        self._spawners: dict[tuple[str, frozenset[Layer]], Spawner] = {}
+        self._spawners: dict[tuple[str, frozenset[Layer], bool], Spawner] = {}
         self._starting = asyncio.Lock()
         self._opened = contextlib.AsyncExitStack()
 
@@ -70,6 +70,8 @@ class NamespacesBackend:
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""
+        if policy.gpu and not view.gpu_devices():
+            raise Unavailable(view.NO_GPU)
         if policy.preset not in self._options.presets:
             raise InvalidRequest(f"there is no preset {policy.preset!r}; there are: {', '.join(self._options.presets)}")
         if files is not None and not isinstance(files, SharedFiles):
@@ -129,8 +131,8 @@ class NamespacesBackend:
         )
 
     async def _spawner_for(self, policy: Policy) -> Spawner:
-        """The one with this preset and these layers; a dead one is replaced."""
-        key = (policy.preset, policy.without)
+        """The one with this preset, these layers and this right to GPUs; a dead one is replaced."""
+        key = (policy.preset, policy.without, policy.gpu)
         spawner = self._spawners.get(key)
         if spawner is not None and spawner.alive:
             return spawner
@@ -168,6 +170,7 @@ class NamespacesBackend:
                 "without": sorted(layer.value for layer in policy.without),
                 "own_pids": Layer.pid not in policy.without,
                 "trees": view.trees(entries),
+                "gpu": view.gpu_devices() if policy.gpu else [],
                 "base_env": guest.base_env,
                 "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in guest.home],
             },

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import stat
 from collections.abc import Iterable
 
 from sandbox_runtime.isolation.guest import HOME, WRITABLE
@@ -40,6 +42,8 @@ TEXTS = {
     "/etc/resolv.conf": "",
 }
 
+NO_GPU = "this machine has no GPU: there is no /dev/nvidia* and no /dev/dri/render*"
+
 Entry = dict[str, str]
 
 
@@ -67,6 +71,16 @@ def whole_machine(prefixes: Iterable[str]) -> list[Entry]:
     names = [name for name in sorted(os.listdir("/")) if name not in own and os.path.isdir(f"/{name}")]
     guest = [path for path in outermost(prefixes) if path.split("/")[1] in own]
     return [_folder(f"/{name}") for name in names] + [_tree(path) for path in guest]
+
+
+def gpu_devices() -> list[str]:
+    """Names below /dev of what programs need to use the GPUs of this machine; none where there is none."""
+    names = [
+        *glob.glob("nvidia*", root_dir="/dev"),
+        *glob.glob("nvidia-caps/*", root_dir="/dev"),
+        *glob.glob("dri/render*", root_dir="/dev"),
+    ]
+    return sorted(name for name in names if stat.S_ISCHR(os.stat(f"/dev/{name}").st_mode))
 
 
 def trees(view: Iterable[Entry]) -> list[str]:

@@ -89,3 +89,8 @@ class Language:
     toolchain: bool = False
     """Whether its boxes must see the folder of toolchains."""
     origin: str = ""
+
+    @property
+    def gpu(self) -> bool:
+        """Whether its boxes must have the machine's GPUs."""
+        return self.group == "gpu"

@@ -72,13 +72,14 @@ class Network:
 @dataclass(frozen=True, slots=True)
 class Policy:
     """preset names the warm interpreter the box is forked from; a box of single_use serves one command and ends with it, which
-    makes it cheaper; toolchains shows it the operator's folder of installed toolchains; without is for proofs only: a box opened
-    without a layer says so in every answer."""
+    makes it cheaper; toolchains shows it the operator's folder of installed toolchains; gpu lets it use the machine's GPUs, and
+    with that their driver in the kernel; without is for proofs only: a box opened without a layer says so in every answer."""
 
     network: Network = Network()
     preset: str = "std"
     single_use: bool = False
     toolchains: bool = False
+    gpu: bool = False
     disk_bytes: int = Limits().disk_bytes
     disk_files: int = Limits().disk_files
     without: frozenset[Layer] = frozenset()

@@ -124,7 +124,7 @@ def _furnish_devices(setup: Setup) -> None:
         mounts.mount("/dev", f"{ROOT}/dev", None, mounts.BIND | mounts.RECURSIVE)
         return
     if setup.uid is None:
-        for name in mounts.NODES:
+        for name in (*mounts.NODES, *setup.gpu):
             _bind(f"/dev/{name}", f"{ROOT}/dev/{name}")
     mounts.mount_terminals(f"{ROOT}/dev/pts")
 

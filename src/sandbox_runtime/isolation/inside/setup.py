@@ -26,6 +26,8 @@ class Setup:
     network: str = "none"
     home: list[tuple[str, str]] = field(default_factory=list)
     """Links that a new writable area begins with: name and target."""
+    gpu: list[str] = field(default_factory=list)
+    """Devices of GPUs that the box may use, by their names below /dev."""
     trees: list[str] = field(default_factory=list)
     """Folders of the spawner's root that a box sees through overlays of its own."""
     more_trees: list[str] = field(default_factory=list)

@@ -166,7 +166,7 @@ class _Spawner:
         if "devices" in self.without:
             mounts.mount("/dev", f"{root}/dev", None, mounts.BIND | mounts.RECURSIVE)
         else:
-            mounts.place_devices(f"{root}/dev", make_nodes=not self.config["rootless"])
+            mounts.place_devices(f"{root}/dev", self.setup.gpu, make_nodes=not self.config["rootless"])
 
     def _make_shared_scratch(self, root: str) -> None:
         if "mount" in self.without:

@@ -123,12 +123,18 @@ def _write_file(path: str, text: str) -> None:
     os.chmod(path, 0o644)
 
 
-def place_devices(folder: str, *, make_nodes: bool) -> None:
-    """Nodes made here become each box's own through its overlay. A plain user cannot make any: then a box binds the host's."""
-    for name, number in NODES.items():
+def place_devices(folder: str, others: Iterable[str], *, make_nodes: bool) -> None:
+    """Nodes made here become each box's own through its overlay. A plain user cannot make any: then a box binds the host's.
+    others: devices of the host beside the usual ones, by their names below /dev."""
+    nodes = {name: (0o666, os.makedev(1, number)) for name, number in NODES.items()}
+    for name in others:
+        there = os.stat(f"/dev/{name}")
+        nodes[name] = (stat.S_IMODE(there.st_mode), there.st_rdev)
+    for name, (mode, number) in nodes.items():
+        os.makedirs(os.path.dirname(f"{folder}/{name}"), mode=0o755, exist_ok=True)
         if make_nodes:
-            os.mknod(f"{folder}/{name}", 0o666 | stat.S_IFCHR, os.makedev(1, number))
-            os.chmod(f"{folder}/{name}", 0o666)
+            os.mknod(f"{folder}/{name}", mode | stat.S_IFCHR, number)
+            os.chmod(f"{folder}/{name}", mode)
         else:
             _write_file(f"{folder}/{name}", "")
             mount(f"/dev/{name}", f"{folder}/{name}", None, BIND)
@@ -193,9 +199,7 @@ def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None
     mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
 
 
-def make_folders(
-    place: str, writable: Mapping[str, str], uid: int, gid: int, links: Iterable[tuple[str, str]] = ()
-) -> None:
+def make_folders(place: str, writable: Mapping[str, str], uid: int, gid: int, links: Iterable[tuple[str, str]] = ()) -> None:
     """A folder of the area for each place that programs expect to write to. links: what is to be found there from the start, by
     its name below the area and its target."""
     os.umask(0)
