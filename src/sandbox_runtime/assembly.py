@@ -25,8 +25,11 @@ from sandbox_runtime.engine import (
     Remembered,
     Turns,
     Ways,
+    contexts,
+    handlers,
     open_builds,
 )
+from sandbox_runtime.engine.homes import Workshop
 from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.engine.notebook import given as notebook_given
@@ -43,7 +46,7 @@ from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
 
-STD, NOTEBOOK = "std", "notebook"
+STD, NOTEBOOK, CONTEXT = "std", "notebook", "context"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
 """Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
 
@@ -62,6 +65,7 @@ class Platform:
     allowance: Allowance
     metrics: Metrics
     log: Log
+    workshop: Workshop
 
 
 @asynccontextmanager
@@ -79,7 +83,10 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
         floors = _floors(settings, policies) if ahead else {}
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
             _watch(metrics, pool, admission)
-            execution = _execution(settings, pool, policies, allowance, metrics, log)
+            ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+            turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
+            execution = Execution(pool, ways, allowance.quotas, turns, metrics, log)
+            workshop = Workshop(backend, catalog, ways, allowance, turns, metrics, CONTEXT, settings.output_keep_bytes)
             engine = Engine(
                 execution=execution,
                 admission=admission,
@@ -92,7 +99,7 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
             )
             async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
-                yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log)
+                yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log, workshop)
 
 
 def _make_toolchains_folder(path: str) -> None:
@@ -115,14 +122,6 @@ def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics:
         metrics=metrics,
         log=log,
     )
-
-
-def _execution(
-    settings: Settings, pool: BoxPool, policies: Mapping[str, Policy], allowance: Allowance, metrics: Metrics, log: Log
-) -> Execution:
-    ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
-    turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
-    return Execution(pool, ways, allowance.quotas, turns, metrics, log)
 
 
 def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) -> Builds | None:
@@ -213,9 +212,10 @@ def options_of(settings: Settings) -> BackendOptions:
         state_dir=settings.state_dir,
         toolchains_dir=settings.toolchains_dir,
         presets={
-            STD: Preset(STANDARD_MODULES),
-            name: Preset(modules),
+            STD: Preset(STANDARD_MODULES, given=handlers.given()),
+            name: Preset(modules, given=handlers.given()),
             NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_given()),
+            CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.given(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,
         usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),

@@ -1,0 +1,34 @@
+"""Functions called with an event, and scripts whose variables are wanted: code that says more than its output.
+
+Contract: the rules (rules.py) are pure. call() runs a Call in an open box and returns what came of it: the command's outcome and
+what the program told over its own socket, bounded and checked on this side, because a guest can say anything. Python and
+JavaScript have handlers; the code is never read, compiled or imported by the server.
+"""
+
+from sandbox_runtime.engine.handlers.calling import Call, Called, call
+from sandbox_runtime.engine.handlers.modules import given
+from sandbox_runtime.engine.handlers.rules import (
+    CODE_CHARACTERS,
+    Code,
+    HandlerContext,
+    check_code,
+    check_event,
+    exit_code,
+    timeout_s,
+)
+from sandbox_runtime.engine.handlers.telling import Told
+
+__all__ = [
+    "CODE_CHARACTERS",
+    "Call",
+    "Called",
+    "Code",
+    "HandlerContext",
+    "Told",
+    "call",
+    "check_code",
+    "check_event",
+    "exit_code",
+    "given",
+    "timeout_s",
+]

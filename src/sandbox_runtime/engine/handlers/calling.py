@@ -1,0 +1,113 @@
+"""One call in one open box: the order goes in over the command's socket, the answer comes back over it while the command runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox_runtime.engine.contexts.line import Line
+from sandbox_runtime.engine.handlers.modules import START_PYTHON, javascript
+from sandbox_runtime.engine.handlers.telling import MESSAGE_BYTES, Told, read
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.model import Command, File, Limits, Outcome
+from sandbox_runtime.workspace import stage
+
+PYTHON, JAVASCRIPT = "python", "nodejs"
+LANGUAGES = (PYTHON, JAVASCRIPT)
+GRACE_S = 30.0
+_PROGRAMS = {PYTHON: ("/run/handler.py", START_PYTHON), JAVASCRIPT: ("/run/handler.js", None)}
+_READ_WITHIN_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """interpreter: how its language is started, and with which environment. script: the code is the program, otherwise it is
+    there for its handler. call: "must", "found" (where there is one) or "no". wanted: variables to tell instead of a value.
+    modules: further folders in which it finds some."""
+
+    language: str
+    interpreter: tuple[str, ...]
+    code: str
+    limits: Limits
+    name: str = ""
+    script: bool = False
+    call: str = "must"
+    event: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
+    wanted: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    stdin: bytes | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+
+    def order(self) -> dict[str, Any]:
+        return {
+            "code": self.code,
+            "name": self.name or f"handler.{'py' if self.language == PYTHON else 'js'}",
+            "script": self.script,
+            "call": self.call,
+            "event": dict(self.event),
+            "context": dict(self.context),
+            "wanted": list(self.wanted),
+            "args": list(self.args),
+            "path": list(self.modules),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    outcome: Outcome
+    told: Told | None
+
+
+async def call(box: Box, call: Call, sink: Sink | None = None) -> Called:
+    """Raises PlatformFault where the box does not answer in time; a cancelled caller cancels the command."""
+    path, text = _PROGRAMS[call.language]
+    stage(box, [File(path, (text or javascript()).encode())])
+    command = Command((*call.interpreter, path), stdin=call.stdin, env=call.env, limits=call.limits)
+    running = await box.start(command, sink=sink, control=True)
+    with _own_end(running) as line:
+        talk = asyncio.create_task(_talk(line, call))
+        try:
+            outcome = await _outcome(running, call.limits.wall_s)
+            return Called(outcome, await _last_word(talk))
+        finally:
+            running.cancel()
+            talk.cancel()
+            await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
+
+
+@contextlib.contextmanager
+def _own_end(running: Running) -> Iterator[socket.socket]:
+    """The running command closes its socket when it ends, maybe before we have read the last of it."""
+    assert running.control is not None
+    with socket.socket(fileno=os.dup(running.control.fileno())) as own:
+        own.setblocking(False)
+        yield own
+
+
+async def _talk(own: socket.socket, call: Call) -> bytes | None:
+    line = Line(own, MESSAGE_BYTES)
+    with contextlib.suppress(PlatformFault):  # a program that is gone before it listened is told by its outcome
+        await line.send(call.order())
+    return await line.receive()
+
+
+async def _outcome(running: Running, wall_s: float) -> Outcome:
+    try:
+        async with asyncio.timeout(wall_s + GRACE_S):
+            return await running.wait()
+    except TimeoutError as error:
+        raise PlatformFault("the box did not answer in time") from error
+
+
+async def _last_word(talk: asyncio.Task[bytes | None]) -> Told | None:
+    """With the command everybody who could say more is gone, so this does not wait."""
+    await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
+    return read(talk.result()) if talk.done() and not talk.cancelled() else None

@@ -1,0 +1,193 @@
+"""Run code, call its handler, tell the end.
+
+The order comes over descriptor 3: code, name (of its file), path (further folders of modules), script (yes: it is the program
+itself; no: it is there for its handler), call ("no", "found": where there is one, "must"), event, context, wanted (names of
+variables that are to be told), args. The answer goes back over it: how, and the value as JSON.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import linecache
+import math
+import os
+import sys
+import time
+import traceback
+from types import ModuleType
+from typing import Any
+
+from .line import Line, Message  # type: ignore[import-not-found]  # given beside us
+
+_LINE = 3
+_MOST_BYTES = 1024**2
+_EXITS = {"ok": 0, "not_loaded": 1, "raised": 2, "not_serializable": 3}
+
+
+class Context:
+    """As attributes and, for those who expect a mapping, by get and []."""
+
+    def __init__(self, fields: Message) -> None:
+        self.__dict__.update(fields)
+        self._ends = time.monotonic() + fields.get("remaining_time_in_millis", 0) / 1000
+
+    def get_remaining_time_in_millis(self) -> int:
+        return max(0, int((self._ends - time.monotonic()) * 1000))
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__dict__[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.__dict__.get(name, default)
+
+
+class _Ended(Exception):
+    """The end of it, before its time."""
+
+    def __init__(self, how: str, error: BaseException | str, status: int | None = None) -> None:
+        super().__init__(how)
+        self.how = how
+        self.error = error
+        self.status = status
+
+
+def run() -> None:
+    line = Line(_LINE)
+    order, _ = line.receive()
+    status = 0
+    try:
+        answer = _perform(order)
+    except _Ended as ended:
+        answer, status = {"how": ended.how, "error": _said(ended.error)}, _EXITS[ended.how]
+        status = status if ended.status is None else ended.status
+    _flush()
+    line.send(answer)
+    sys.exit(status)
+
+
+def _perform(order: Message) -> Message:
+    sys.path[0:1] = [os.getcwd(), *order["path"]]
+    names = _module(order)
+    _load(order, names)
+    if order["wanted"]:
+        return {"how": "ok", "value": _text({name: names[name] for name in order["wanted"] if name in names}, default=str)}
+    handler = names.get("handler")
+    if order["call"] == "no" or (order["call"] == "found" and not callable(handler)):
+        return {"how": "ok"}
+    if not callable(handler):
+        told = "the code has no function `handler`; define handler(event) or handler(event, context)"
+        sys.stderr.write(f"ValueError: {told}\n")
+        raise _Ended("not_loaded", told)
+    return {"how": "ok", "value": _text(_called(handler, order))}
+
+
+def _module(order: Message) -> dict[str, Any]:
+    """A module of its own, which pickle and dataclasses can find; known to tracebacks with its text."""
+    name = "__main__" if order["script"] else "handler"
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = f"{os.getcwd()}/{order['name']}"
+    code = order["code"]
+    linecache.cache[module.__file__] = (len(code), None, code.splitlines(True), module.__file__)
+    sys.argv[:] = [module.__file__, *order["args"]]
+    return module.__dict__
+
+
+def _load(order: Message, names: dict[str, Any]) -> None:
+    raised = "raised" if order["script"] else "not_loaded"
+    try:
+        exec(compile(order["code"], names["__file__"], "exec", dont_inherit=True), names)
+    except SystemExit as leaving:
+        raise _left(leaving, raised) from None
+    except BaseException as error:
+        how = "not_loaded" if isinstance(error, SyntaxError) else raised
+        raise _told(how, error, status=1 if order["script"] else None) from None
+
+
+def _called(handler: Any, order: Message) -> Any:
+    try:
+        value = handler(*_arguments(handler, order))
+        if inspect.iscoroutine(value):
+            import asyncio
+
+            value = asyncio.run(value)
+        return value
+    except BaseException as error:
+        raise _told("raised", error) from None
+
+
+def _arguments(handler: Any, order: Message) -> tuple[Any, ...]:
+    """The context goes to whoever asks for it: a second parameter that must be given, or that is called so."""
+    event, context = order["event"], Context(order["context"])
+    try:
+        parameters = list(inspect.signature(handler).parameters.values())
+    except (TypeError, ValueError):
+        return (event,)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if len(positional) < 2:
+        return (event, context) if many else (event,)
+    second = positional[1]
+    return (event, context) if second.default is second.empty or second.name in ("context", "ctx", "_context") else (event,)
+
+
+def _text(value: Any, default: Any = None) -> str:
+    try:
+        try:
+            text = json.dumps(value, allow_nan=False, default=default)
+        except ValueError as error:
+            if "ircular" in str(error):
+                raise
+            text = json.dumps(_finite(value), allow_nan=False, default=default)
+    except BaseException as error:
+        sys.stderr.write(f"the value cannot be told as JSON: {type(error).__name__}: {error}\n")
+        raise _Ended("not_serializable", error) from None
+    if len(text) > _MOST_BYTES:
+        told = f"the value has {len(text)} bytes as JSON; at most {_MOST_BYTES} can be told: write it into a file"
+        sys.stderr.write(f"{told}\n")
+        raise _Ended("not_serializable", told)
+    return text
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity and nothing that is not a number: they become null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def _left(leaving: SystemExit, how: str) -> _Ended:
+    """As an interpreter takes it."""
+    code = leaving.code
+    if code is None or isinstance(code, int):
+        return _Ended("ok" if not code else how, "", int(code or 0))
+    sys.stderr.write(f"{code}\n")
+    return _Ended(how, str(code), 1)
+
+
+def _told(how: str, error: BaseException, status: int | None = None) -> _Ended:
+    """Without the frames that are ours."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(f"<{__package__}"):
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames)
+    return _Ended(how, error, status)
+
+
+def _said(error: BaseException | str) -> str:
+    if isinstance(error, str):
+        return error
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # a program may have closed or replaced it
+            continue

@@ -1,0 +1,100 @@
+"""What a handler may be given, how long it may take, and which code its end has. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from sandbox_runtime.engine.handlers.telling import Told
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Ending, Limits, Outcome
+from sandbox_runtime.model.limits import MIB
+
+CODE_CHARACTERS = 102_400
+TIMEOUT_KEY = "__timeout"
+DEFAULT_TIMEOUT_S = 300.0
+LONGEST_TIMEOUT_S = 3600.0
+KILLED_FOR_MEMORY = 137
+
+
+class Code(IntEnum):
+    success = 0
+    not_loaded = 1
+    """It does not compile, or there is no handler in it."""
+    raised = 2
+    not_serializable = 3
+    no_sandbox = 4
+    timed_out = 5
+    system_error = 6
+    empty = 7
+
+
+_OF_TOLD = {
+    "ok": Code.success,
+    "not_loaded": Code.not_loaded,
+    "raised": Code.raised,
+    "not_serializable": Code.not_serializable,
+}
+
+
+def check_code(code: str) -> None:
+    """What can be said of it without reading it as a program; whether it compiles is found out in the box."""
+    if not code.strip():
+        raise InvalidRequest("the code of a handler must not be empty: define `handler(event)` or `handler(event, context)`")
+    if len(code) > CODE_CHARACTERS:
+        raise InvalidRequest(f"the code of a handler has {len(code)} characters; at most {CODE_CHARACTERS} are allowed")
+
+
+def check_event(event: object) -> Mapping[str, Any]:
+    if not isinstance(event, Mapping):
+        raise InvalidRequest(f"the event of a handler must be an object, not {type(event).__name__}")
+    return event
+
+
+def timeout_s(event: Mapping[str, Any]) -> float:
+    """As the event asks. A key `timeout` is the handler's own."""
+    asked = event.get(TIMEOUT_KEY, DEFAULT_TIMEOUT_S)
+    if isinstance(asked, bool) or not isinstance(asked, int | float) or math.isnan(asked):
+        raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not {asked!r}")
+    return DEFAULT_TIMEOUT_S if asked <= 0 else min(float(asked), LONGEST_TIMEOUT_S)
+
+
+def exit_code(outcome: Outcome, told: Told | None) -> int:
+    """How a handler ended. One that told its end and was then stopped by a limit was stopped by the limit."""
+    if outcome.ending is Ending.timed_out:
+        return Code.timed_out
+    if outcome.ending is Ending.out_of_memory:
+        return KILLED_FOR_MEMORY
+    if outcome.ending is Ending.exited and told is not None:
+        return _OF_TOLD[told.how]
+    return Code.raised if outcome.ending is Ending.exited else Code.system_error
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerContext:
+    """What a handler is told of its surroundings. further: more fields of the caller's own."""
+
+    request_id: str
+    log_stream_name: str
+    function_name: str = "unknown-function"
+    function_version: str = "$LATEST"
+    log_group_name: str = "/lambda-sandbox/logs"
+    invoked_function_arn: str = ""
+    further: tuple[tuple[str, Any], ...] = ()
+
+    def fields(self, limits: Limits) -> dict[str, Any]:
+        own = {
+            "function_name": self.function_name,
+            "function_version": self.function_version,
+            "request_id": self.request_id,
+            "aws_request_id": self.request_id,
+            "log_group_name": self.log_group_name,
+            "log_stream_name": self.log_stream_name,
+            "invoked_function_arn": self.invoked_function_arn or f"arn:sandbox:function:{self.function_name}",
+            "remaining_time_in_millis": int(limits.wall_s * 1000),
+            "memory_limit_in_mb": (limits.memory_bytes or 0) // MIB,
+        }
+        return {**own, **dict(self.further)}

@@ -1,0 +1,68 @@
+"""What a program said over its socket when it was done: one message, no more to be trusted than any other output."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from sandbox_runtime.engine.notebook.transcript import parse, whole
+from sandbox_runtime.model.bounds import TEXT_BYTES
+
+MESSAGE_BYTES = 2 * TEXT_BYTES + 64 * 1024
+"""A value travels as a text in a text, so that each of its quotes may take two bytes."""
+ENDS = ("ok", "not_loaded", "raised", "not_serializable")
+_ERROR_CHARACTERS = 2000
+_DEEPEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """value_json None: it returned nothing that could be told, or was not asked to."""
+
+    how: str
+    value_json: str | None = None
+    error: str = ""
+
+
+def read(text: bytes | None) -> Told | None:
+    """None for what makes no sense."""
+    event = parse(text) if text is not None else None
+    if event is None or event.get("how") not in ENDS:
+        return None
+    error = event.get("error")
+    told = Told(str(event["how"]), None, whole(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else "")
+    value = event.get("value")
+    return told if value is None else _with_value(told, value)
+
+
+def _with_value(told: Told, value: object) -> Told:
+    if not isinstance(value, str) or not _is_json(value):
+        return Told("not_serializable", None, "the value is no JSON")
+    value = whole(value)
+    if len(value.encode()) > TEXT_BYTES:
+        return Told("not_serializable", None, f"the value is larger than {TEXT_BYTES} bytes as JSON")
+    return Told(told.how, value, told.error)
+
+
+def _is_json(text: str) -> bool:
+    """Also for whoever reads it later: not deeper than every reader can bear."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return text.count("[") + text.count("{") <= _DEEPEST or _is_shallow(value)
+
+
+def _is_shallow(value: object) -> bool:
+    """Level by level, so that depth costs no stack."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [part for parts in inner for part in parts]
+        if not level:
+            return True
+    return False
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)

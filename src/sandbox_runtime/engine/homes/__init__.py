@@ -1,0 +1,13 @@
+"""Homes: files that outlive the boxes which see them, and all that can be run on them.
+
+Contract: a Home owns its files, a box that stands by for the next command, and live contexts; whoever opened it owes close().
+run() takes a Work of any kind (a program of any language, a handler, a shell's line) into a fresh box on these files, and
+returns what came of it: limits, accounting and death are those of one command. It raises only for a request that cannot be
+served or a fault of this platform. Knows no sessions, no owners and no store.
+"""
+
+from sandbox_runtime.engine.homes.home import Home
+from sandbox_runtime.engine.homes.work import Ran, Work
+from sandbox_runtime.engine.homes.workshop import Workshop
+
+__all__ = ["Home", "Ran", "Work", "Workshop"]

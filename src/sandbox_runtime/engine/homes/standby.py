@@ -1,0 +1,108 @@
+"""A box that waits for the next command of a home.
+
+One for each home that was used lately: opened in the background when the one before was taken, closed when nothing came for a
+while. A box of another kind than the one asked for is of no use and goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from sandbox_runtime.errors import PlatformFault, SandboxError
+from sandbox_runtime.isolation.port import Backend, Box, Files
+from sandbox_runtime.model import Policy
+
+OPEN_WITHIN_S = 30.0
+
+
+class Standby:
+    """idle_s: how long a box may wait."""
+
+    def __init__(self, backend: Backend, files: Files, idle_s: float) -> None:
+        self._backend = backend
+        self._files = files
+        self._idle_s = idle_s
+        self._policy: Policy | None = None
+        self._opening: asyncio.Task[Box] | None = None
+        self._expiry: asyncio.TimerHandle | None = None
+        self._burials: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    @property
+    def waiting(self) -> bool:
+        return self._opening is not None
+
+    async def take(self, policy: Policy) -> Box:
+        """The caller owes release()."""
+        opening, fits = self._opening, self._policy == policy
+        self._forget()
+        if opening is not None and fits:
+            with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
+                box = await self._shielded(opening)
+                if box is not None:
+                    return box
+        elif opening is not None:
+            self._bury(opening)
+        return await self._open(policy)
+
+    def prepare(self, policy: Policy) -> None:
+        """Have one ready for the next. Does nothing while another waits."""
+        if self._closed or self._opening is not None or self._idle_s <= 0:
+            return
+        self._policy = policy
+        self._opening = asyncio.create_task(self._open(policy))
+        self._expiry = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
+
+    async def release(self, box: Box) -> None:
+        """Close a box that was taken; one whose caller is cancelled meanwhile is closed all the same."""
+        await asyncio.shield(self._bury_box(box))
+
+    async def close(self) -> None:
+        self._closed = True
+        self._expire()
+        if self._burials:
+            await asyncio.wait(self._burials, timeout=OPEN_WITHIN_S)
+
+    async def _open(self, policy: Policy) -> Box:
+        try:
+            async with asyncio.timeout(OPEN_WITHIN_S):
+                return await self._backend.open(policy, self._files)
+        except TimeoutError as error:
+            raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
+
+    async def _shielded(self, opening: asyncio.Task[Box]) -> Box | None:
+        """A caller that is cancelled leaves the box to be closed when it is there."""
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            self._bury(opening)
+            raise
+
+    def _expire(self) -> None:
+        opening = self._opening
+        self._forget()
+        if opening is not None:
+            self._bury(opening)
+
+    def _forget(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
+        self._opening = self._expiry = self._policy = None
+
+    def _bury(self, opening: asyncio.Task[Box]) -> None:
+        self._keep(asyncio.create_task(_close_opened(opening)))
+
+    def _bury_box(self, box: Box) -> asyncio.Task[None]:
+        return self._keep(asyncio.create_task(box.close()))
+
+    def _keep(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+        self._burials.add(task)
+        task.add_done_callback(self._burials.discard)
+        return task
+
+
+async def _close_opened(opening: asyncio.Task[Box]) -> None:
+    with contextlib.suppress(SandboxError):
+        box = await opening
+        await box.close()

@@ -1,0 +1,38 @@
+"""A workshop on a real backend, for the tests of homes and handlers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.conftest import skip_where_the_host_lacks
+
+from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.engine.homes import Home, Work, Workshop
+from sandbox_runtime.model import ExecutionKind, Limits
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.settings import Settings
+
+LIMITS = Limits(wall_s=30.0, memory_bytes=512 * MIB)
+
+
+@asynccontextmanager
+async def a_platform(state_dir: str, **changes: object) -> AsyncIterator[Platform]:
+    skip_where_the_host_lacks("namespaces")
+    settings = dataclasses.replace(Settings(state_dir=state_dir, log_level="error"), **changes)  # type: ignore[arg-type]
+    async with open_platform(settings, ahead=False) as platform:
+        yield platform
+
+
+def work(code: str, kind: ExecutionKind = ExecutionKind.code, **more: object) -> Work:
+    return Work(kind=kind, code=code, **{"limits": LIMITS, **more})  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def a_home(workshop: Workshop, disk_bytes: int = 64 * MIB) -> AsyncIterator[Home]:
+    home = await Home.open(workshop, disk_bytes, 10_000)
+    try:
+        yield home
+    finally:
+        await home.close()

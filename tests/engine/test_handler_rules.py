@@ -1,0 +1,45 @@
+"""What handlers may be given and what their ends are called: needs no box."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sandbox_runtime.engine.handlers import Code, check_code, check_event, exit_code, timeout_s
+from sandbox_runtime.engine.handlers.telling import Told, read
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Ending, Outcome
+
+
+@pytest.mark.parametrize(("asked", "given"), [(5, 5), (0, 300), (-1, 300), (9999, 3600), (0.5, 0.5)])
+def test_the_event_may_set_the_time(asked: float, given: float) -> None:
+    assert timeout_s({"__timeout": asked, "timeout": 1}) == given
+
+
+def test_rules_of_what_is_given() -> None:
+    assert timeout_s({}) == 300
+    for wrong in ("5", True, float("nan")):
+        with pytest.raises(InvalidRequest, match="__timeout"):
+            timeout_s({"__timeout": wrong})
+    with pytest.raises(InvalidRequest, match="empty"):
+        check_code(" \n")
+    with pytest.raises(InvalidRequest, match="102400"):
+        check_code("x" * 102_401)
+    with pytest.raises(InvalidRequest, match="object"):
+        check_event([1])
+
+
+def test_codes_of_ends_that_no_handler_told() -> None:
+    assert exit_code(Outcome(Ending.lost), None) == Code.system_error
+    assert exit_code(Outcome(Ending.out_of_memory), Told("ok")) == 137
+    assert exit_code(Outcome(Ending.exited, exit_code=0), None) == Code.raised
+
+
+def test_what_a_program_says_is_checked() -> None:
+    assert read(None) is None and read(b"nonsense") is None and read(b'{"how": "boasting"}') is None
+    assert read(b'{"how": "ok", "value": 5}') == Told("not_serializable", None, "the value is no JSON")
+    assert read(b'{"how": "ok", "value": "NaN"}') == Told("not_serializable", None, "the value is no JSON")
+    assert read(b'{"how": "ok", "value": "[1]"}') == Told("ok", "[1]")
+    deep = "[" * 300 + "]" * 300
+    assert read(json.dumps({"how": "ok", "value": deep}).encode()) == Told("not_serializable", None, "the value is no JSON")

@@ -1,0 +1,157 @@
+"""Programs of all kinds on files that stay, in real boxes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests.engine.homes import LIMITS, a_home, a_platform, work
+
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.engine.homes import Home
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
+from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.model import Ending, ExecutionKind
+from sandbox_runtime.model.limits import MIB
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+COMMAND = ExecutionKind.command
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
+    async with a_platform(str(tmp_path_factory.mktemp("state"))) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def home(platform: Platform) -> AsyncIterator[Home]:
+    async with a_home(platform.workshop) as opened:
+        yield opened
+
+
+async def said(home: Home, code: str, **more: object) -> str:
+    outcome = (await home.run(work(code, **more))).outcome  # type: ignore[arg-type]
+    return outcome.stdout.text + outcome.stderr.text
+
+
+async def listed(home: Home) -> list[str]:
+    return (await said(home, "ls -A", kind=COMMAND)).split()
+
+
+async def test_what_a_program_writes_the_next_one_finds_and_nothing_of_the_program_stays(home: Home) -> None:
+    await said(home, "open('note', 'w').write('kept')\nopen('own.py', 'w').write('value = 5')")
+    assert await said(home, "import own\nprint(open('note').read(), own.value)") == "kept 5\n"
+    assert set(await listed(home)) - {"__pycache__"} == {"note", "own.py"}
+
+
+async def test_languages_share_the_files(home: Home) -> None:
+    await said(home, "echo shell > note", language="bash")
+    assert await said(home, "print(open('note').read(), end='')") == "shell\n"
+
+
+async def test_a_program_is_kept_where_it_was_given_a_name(home: Home) -> None:
+    assert await said(home, "import sys\nprint(sys.argv)", filename="tools/show", args=("a", "b")) == (
+        "['tools/show.py', 'a', 'b']\n"
+    )
+    assert await said(home, "cat tools/show.py", kind=COMMAND) == "import sys\nprint(sys.argv)"
+
+
+async def test_a_compiled_program_leaves_only_what_it_wrote(home: Home) -> None:
+    await said(home, "echo 42 > input", kind=COMMAND)
+    code = (
+        '#include <stdio.h>\nint main(){int n; FILE*f=fopen("input","r"); fscanf(f,"%d",&n); fopen("out","w"); printf("%d",n);}'
+    )
+    ran = await home.run(work(code, language="c"))
+    if ran.outcome.ending is Ending.not_started:
+        pytest.skip("there is no C compiler here")
+    assert (ran.outcome.stdout.text, ran.compile is not None and ran.compile.ok) == ("42", True)
+    assert await listed(home) == ["input", "out"]
+
+
+async def test_what_does_not_compile_is_told_and_leaves_nothing(home: Home) -> None:
+    ran = await home.run(work("int main( {", language="c"))
+    assert not ran.outcome.ok and "error" in ran.outcome.stderr.text
+    assert await listed(home) == []
+
+
+async def test_a_file_of_the_user_is_not_replaced_by_a_program_that_needs_its_name(home: Home) -> None:
+    name = (await _source_of_c(home)) or "main.c"
+    await said(home, f"echo mine > {name}", kind=COMMAND)
+    with pytest.raises(Conflict, match="rename it"):
+        await home.run(work("int main(){}", language="c"))
+    assert await said(home, f"cat {name}", kind=COMMAND) == "mine\n"
+
+
+async def _source_of_c(home: Home) -> str:
+    return home._workshop.catalog.find("c").source
+
+
+async def test_a_command_is_a_line_for_the_shell_or_a_program_with_arguments(home: Home) -> None:
+    assert await said(home, "echo $((6 * 7)) | cat; echo $NAME", kind=COMMAND, env={"NAME": "box"}) == "42\nbox\n"
+    assert await said(home, "printf", kind=COMMAND, args=("%s|", "a b", "$HOME")) == "a b|$HOME|"
+    assert await said(home, "cat", kind=COMMAND, stdin=b"given") == "given"
+
+
+async def test_limits_are_those_of_one_work_and_the_next_is_not_touched_by_its_end(home: Home) -> None:
+    endless = await home.run(work("while True: pass", limits=LIMITS.replace(wall_s=0.3)))
+    assert endless.outcome.ending is Ending.timed_out
+    greedy = await home.run(work("x = bytearray(900_000_000)\nx[::4096] = b'1' * len(x[::4096])"))
+    assert greedy.outcome.ending is Ending.out_of_memory or "MemoryError" in greedy.outcome.stderr.text
+    assert await said(home, "print('fine')") == "fine\n"
+
+
+async def test_what_a_work_leaves_running_ends_with_it(home: Home) -> None:
+    before = set(descendants(os.getpid()))
+    await said(home, "nohup sleep 987 >/dev/null 2>&1 & disown; echo started", kind=COMMAND)
+    names = [_title(pid) for pid in set(descendants(os.getpid())) - before]
+    assert not any("sleep" in name for name in names)
+
+
+def _title(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+async def test_the_size_of_a_home_bounds_everything_in_it(platform: Platform) -> None:
+    async with a_home(platform.workshop, disk_bytes=MIB) as small:
+        assert "No space left" in await said(small, "head -c 2000000 /dev/zero > big", kind=COMMAND)
+        assert small.files.usage()[0] <= MIB
+
+
+async def test_two_homes_see_nothing_of_each_other(platform: Platform, home: Home) -> None:
+    await said(home, "echo secret > note; echo secret > ~/note; echo secret > /tmp/note", kind=COMMAND)
+    async with a_home(platform.workshop) as other:
+        assert "secret" not in await said(other, "cat note ~/note /tmp/note; grep -rs secret /tmp /home /run", kind=COMMAND)
+
+
+async def test_a_caller_that_goes_away_leaves_no_program_behind(home: Home) -> None:
+    running = asyncio.create_task(home.run(work("import time\ntime.sleep(60)")))
+    await asyncio.sleep(0.2)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert await listed(home) == []
+
+
+async def test_an_unknown_language_is_named(home: Home) -> None:
+    with pytest.raises((NotFound, InvalidRequest), match="klingon"):
+        await home.run(work("x", language="klingon"))
+
+
+async def test_closing_a_home_ends_what_runs_in_it_and_leaves_nothing(platform: Platform) -> None:
+    descriptors = len(os.listdir("/proc/self/fd"))
+    home = await Home.open(platform.workshop, MIB, 1000)
+    running = asyncio.create_task(home.run(work("import time\ntime.sleep(60)")))
+    await asyncio.sleep(0.2)
+    await home.close()
+    await home.close()
+    ran = (await asyncio.gather(running, return_exceptions=True))[0]
+    assert isinstance(ran, Exception) or not ran.outcome.ok  # type: ignore[union-attr]
+    assert len(os.listdir("/proc/self/fd")) == descriptors
