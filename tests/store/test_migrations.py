@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +29,25 @@ OLD_ROW = (
     "f_resources_max_processes, f_timeout, f_dependency_install_status, f_created_at, f_updated_at) "
     "VALUES ('old', 'running', 'ephemeral', '1', '512Mi', '1Gi', 128, 300, 'pending', 1, 1)"
 )
+
+
+DIES_AFTER = """
+import asyncio, os, signal, sys
+from sandbox_runtime.store import upgrade_tables
+from sandbox_runtime.store.migrations import steps
+
+left, real = int(sys.argv[2]), steps.make_index
+
+def make_index(*arguments):
+    global left
+    real(*arguments)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+steps.make_index = make_index
+asyncio.run(upgrade_tables(sys.argv[1]))
+"""
 
 
 async def prepare(url: str, target: str) -> None:
@@ -75,6 +97,17 @@ async def test_a_revision_that_was_broken_off_is_finished(bare_url: str) -> None
     async with open_store(bare_url) as store:
         await store.keys.add(samples.api_key())
         await store.audit.add(samples.entry())
+
+
+@pytest.mark.parametrize("steps", [1, 9, 20])
+async def test_a_server_killed_while_it_makes_the_tables_is_followed_by_one_that_finishes(bare_url: str, steps: int) -> None:
+    killed = subprocess.run([sys.executable, "-c", DIES_AFTER, bare_url, str(steps)], capture_output=True, timeout=60)
+    assert (killed.returncode, killed.stderr) == (-signal.SIGKILL, b"")
+    async with open_store(bare_url) as store:
+        await store.sessions.add(samples.session())
+        await store.audit.add(samples.entry())
+    async with open_database(read_address(bare_url)) as database:
+        assert await database.read(differences) == []
 
 
 async def test_a_database_newer_than_this_code_is_refused_and_left_alone(bare_url: str) -> None:

@@ -385,6 +385,26 @@ async def test_the_audit_tells_who_did_what_in_order(store: Store) -> None:
     assert (await store.audit.list(AuditFilter(since_ms=NOW_MS + 1))).total == 1
 
 
+async def test_a_change_and_its_audit_are_there_together_or_not_at_all(store: Store) -> None:
+    session = await store.sessions.add(samples.session(), audit=samples.entry("s1"))
+    await store.sessions.update(session, error="x", audit=samples.entry("s1", action="fail"))
+    await store.sessions.update_if("s1", (SessionState.creating,), error="y", audit=samples.entry("s1", action="again"))
+    await store.templates.add(samples.template(), audit=samples.entry("t1", kind="template"))
+    await store.templates.delete("t1", audit=samples.entry("t1", kind="template", action="delete"))
+    await store.sessions.delete("s1", audit=samples.entry("s1", action="delete"))
+    for refused in (
+        store.templates.delete("t1", audit=samples.entry("never")),
+        store.sessions.delete("s1", audit=samples.entry("never")),
+        store.sessions.update(session, error="z", audit=samples.entry("never")),
+        store.sessions.update_if("s1", (SessionState.creating,), audit=samples.entry("never")),
+        store.executions.add(samples.execution(), audit=samples.entry("never")),
+    ):
+        with pytest.raises(NotFound):
+            await refused
+    told = [(one.subject, one.action) for one in (await store.audit.list()).items]
+    assert told == [("s1", "delete"), ("t1", "delete"), ("t1", "create"), ("s1", "again"), ("s1", "fail"), ("s1", "create")]
+
+
 async def test_an_agent_remembers_its_last_five_nodes(store: Store) -> None:
     for number in range(7):
         await store.nodes.add(samples.node(f"n{number}"))

@@ -11,12 +11,13 @@ Conflict; a database that cannot be reached is Unavailable, one that is busy Too
 holds a password, code or output.
 """
 
+from sandbox_runtime.store.audit import AuditFilter
 from sandbox_runtime.store.database import StoreOptions
 from sandbox_runtime.store.executions import ExecutionFilter
 from sandbox_runtime.store.migrating import Revision
 from sandbox_runtime.store.nodes import NodeFilter
 from sandbox_runtime.store.page import Page
-from sandbox_runtime.store.records import ArtifactFilter, AuditFilter, BoxFilter, KeyFilter
+from sandbox_runtime.store.records import ArtifactFilter, BoxFilter, KeyFilter
 from sandbox_runtime.store.retention import Retained, RetentionPolicy
 from sandbox_runtime.store.sessions import SessionFilter
 from sandbox_runtime.store.store import Store, current_revision, open_store, upgrade_tables

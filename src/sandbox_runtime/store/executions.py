@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, select, update
 
 from sandbox_runtime.errors import Conflict
-from sandbox_runtime.model import Execution, ExecutionState
+from sandbox_runtime.model import AuditEntry, Execution, ExecutionState
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.store import shapes
 from sandbox_runtime.store.page import Page
@@ -32,10 +32,10 @@ class ExecutionFilter:
 class Executions(Repository[Execution, ExecutionFilter]):
     shape = shapes.EXECUTION
 
-    async def add_once(self, execution: Execution, *, by: str = "") -> tuple[Execution, bool]:
+    async def add_once(self, execution: Execution, *, by: str = "", audit: AuditEntry | None = None) -> tuple[Execution, bool]:
         """The execution and whether it is new: with an idempotency key that its session has seen, it is the one of that time."""
         try:
-            return await self.add(execution, by=by), True
+            return await self.add(execution, by=by, audit=audit), True
         except Conflict:
             first = await self.of_key(execution.session, execution.idempotency_key)
             if first is None:

@@ -51,9 +51,7 @@ class Nodes(Repository[Node, NodeFilter]):
     async def beat(self, key: str, at_ms: int, cpu_usage: float, memory_usage: float) -> None:
         """Notes that it is alive and how busy. No change of its own: it stands in the way of nobody's update."""
         values = {"f_last_heartbeat_at": at_ms, "f_cpu_usage": cpu_usage, "f_mem_usage": memory_usage}
-        statement = update(NODES).where(NODES.c.f_node_id == key).values(values)
-        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
-            raise self._missing(key)
+        await self._hit(update(NODES).where(NODES.c.f_node_id == key).values(values), key)
 
     async def _shift(self, key: str, resources: Resources, places: int, *where: ColumnElement[bool]) -> int:
         values = {

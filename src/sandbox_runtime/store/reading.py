@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import Field
+from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Delete, Update, delete, func, select
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.errors import Conflict, NotFound, RequestError
+from sandbox_runtime.model import AuditEntry
+from sandbox_runtime.store.audit import note
 from sandbox_runtime.store.database import Answer, Database, Work
 from sandbox_runtime.store.faults import is_missing_reference
 from sandbox_runtime.store.page import Page, check_page
@@ -34,19 +37,20 @@ def now_ms() -> int:
 
 
 class Shelf(Generic[Noun, Filter]):
-    """A subclass names its shape and says what its filter means. Lists are newest first."""
+    """A subclass names its shape and says what its filter means. Lists are newest first. by: who did it, kept in the row.
+    audit: what the audit is told of it, in the same transaction: either both are there afterwards or neither."""
 
     shape: ClassVar[Shape[Any]]
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, noun: Noun, *, by: str = "") -> Noun:
-        """by: who did it, kept in the row. Conflict where one with that id, or another name that must be its own, exists;
-        NotFound where it names something that does not."""
+    async def add(self, noun: Noun, *, by: str = "", audit: AuditEntry | None = None) -> Noun:
+        """Conflict where one with that id, or another name that must be its own, exists; NotFound where it names something that
+        does not."""
         new = self._new(noun)
         values = self._row_of(new, by)
-        await self._write(lambda connection: connection.execute(self.shape.insert, values).close(), noun.id)
+        await self._write(lambda connection: connection.execute(self.shape.insert, values).close(), noun.id, audit)
         return new
 
     async def get(self, key: str) -> Noun:
@@ -58,11 +62,9 @@ class Shelf(Generic[Noun, Filter]):
     async def find(self, key: str) -> Noun | None:
         return await self._database.read(lambda connection: self._one(connection, self.shape.key == key))
 
-    async def delete(self, key: str) -> None:
+    async def delete(self, key: str, *, audit: AuditEntry | None = None) -> None:
         """Gone for good, with all that belongs to it."""
-        statement = delete(self.shape.table).where(self.shape.key == key)
-        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
-            raise self._missing(key)
+        await self._hit(delete(self.shape.table).where(self.shape.key == key), key, audit)
 
     async def list(self, wanted: Filter | None = None, limit: int = 50, offset: int = 0) -> Page[Noun]:
         check_page(limit, offset)
@@ -110,9 +112,18 @@ class Shelf(Generic[Noun, Filter]):
         row = connection.execute(query.with_for_update() if lock else query).first()
         return None if row is None else self.shape.noun_of(row)
 
-    async def _write(self, work: Work[Answer], key: str) -> Answer:
+    async def _hit(self, statement: Delete | Update, key: str, audit: AuditEntry | None = None) -> None:
+        """Carries it out; NotFound where there is no such row."""
+
+        def work(connection: Connection) -> None:
+            if not connection.execute(statement).rowcount:
+                raise self._missing(key)
+
+        await self._write(work, key, audit)
+
+    async def _write(self, work: Work[Answer], key: str, audit: AuditEntry | None = None) -> Answer:
         try:
-            return await self._database.write(work)
+            return await self._database.write(work if audit is None else partial(_noted, work, audit))
         except IntegrityError as error:
             raise self._refused(error, key) from error
 
@@ -123,3 +134,9 @@ class Shelf(Generic[Noun, Filter]):
 
     def _missing(self, key: str) -> NotFound:
         return NotFound(f"there is no {self.shape.called} {key!r}")
+
+
+def _noted(work: Work[Answer], audit: AuditEntry, connection: Connection) -> Answer:
+    answer = work(connection)
+    note(connection, audit)
+    return answer

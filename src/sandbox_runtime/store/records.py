@@ -1,21 +1,18 @@
-"""Boxes, artifacts, keys and the audit: what is written once or changes little."""
+"""Boxes, artifacts and keys: what is written once or changes little."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
+from sqlalchemy import ColumnElement, bindparam, update
 
-from sandbox_runtime.model import ApiKey, Artifact, AuditEntry, BoxRecord, BoxState
+from sandbox_runtime.model import ApiKey, Artifact, BoxRecord, BoxState
 from sandbox_runtime.store import shapes
-from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.page import Page, check_page
 from sandbox_runtime.store.reading import Shelf
 from sandbox_runtime.store.repository import Repository
-from sandbox_runtime.store.tables import ARTIFACTS, AUDIT, BOXES, KEYS
+from sandbox_runtime.store.tables import ARTIFACTS, BOXES, KEYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +34,6 @@ class ArtifactFilter:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyFilter:
     owner: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditFilter:
-    kind: str | None = None
-    subject: str | None = None
-    owner: str | None = None
-    actor: str | None = None
-    since_ms: int | None = None
 
 
 def _same(*pairs: tuple[Any, ColumnElement[Any]]) -> tuple[ColumnElement[bool], ...]:
@@ -92,33 +80,3 @@ class Keys(Repository[ApiKey, KeyFilter]):
 
     def _clauses(self, wanted: KeyFilter) -> tuple[ColumnElement[bool], ...]:
         return _same((wanted.owner, KEYS.c.f_owner))
-
-
-class Audit:
-    """Who did what. Entries are added, never changed, and leave by age alone."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def add(self, *entries: AuditEntry) -> None:
-        rows = [shapes.AUDIT.values(dataclasses.replace(entry, id=0)) for entry in entries]
-        for row in rows:
-            # The database counts.
-            del row["f_id"]
-        if rows:
-            await self._database.write(lambda connection: connection.execute(shapes.AUDIT.insert, rows).close())
-
-    async def list(self, wanted: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
-        check_page(limit, offset)
-        return await self._database.read(lambda connection: self._page(connection, wanted or AuditFilter(), limit, offset))
-
-    @staticmethod
-    def _page(connection: Connection, wanted: AuditFilter, limit: int, offset: int) -> Page[AuditEntry]:
-        column = AUDIT.c
-        since = () if wanted.since_ms is None else (column.f_at >= wanted.since_ms,)
-        pairs = ((wanted.kind, column.f_kind), (wanted.subject, column.f_subject_id), (wanted.owner, column.f_owner))
-        where = (*since, *_same(*pairs, (wanted.actor, column.f_actor)))
-        query = select(*shapes.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
-        rows = connection.execute(query.limit(limit).offset(offset)).all()
-        total = connection.execute(select(func.count()).select_from(AUDIT).where(*where)).scalar_one()
-        return Page(tuple(shapes.AUDIT.noun_of(row) for row in rows), total, limit, offset)

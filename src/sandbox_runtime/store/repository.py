@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import Connection, Update, and_, bindparam, update
 
 from sandbox_runtime.errors import Conflict
+from sandbox_runtime.model import AuditEntry
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.reading import Kept, Shelf, now_ms
 
@@ -34,17 +35,19 @@ class Repository(Shelf[Noun, Filter]):
         super().__init__(database)
         self._updates: dict[tuple[str, ...], Update] = {}
 
-    async def update(self, noun: Noun, *, by: str = "", **changes: Any) -> Noun:
+    async def update(self, noun: Noun, *, by: str = "", audit: AuditEntry | None = None, **changes: Any) -> Noun:
         """Changes what was read. Conflict when somebody else has changed it since: read it again and decide anew."""
         new = self._next(noun, changes)
         values = self._changes(noun, new, by)
-        await self._write(lambda connection: self._apply(connection, noun, values), noun.id)
+        await self._write(lambda connection: self._apply(connection, noun, values), noun.id, audit)
         return new
 
-    async def update_if(self, key: str, expected: Collection[StrEnum], *, by: str = "", **changes: Any) -> Noun:
+    async def update_if(
+        self, key: str, expected: Collection[StrEnum], *, by: str = "", audit: AuditEntry | None = None, **changes: Any
+    ) -> Noun:
         """Changes it when it is in one of the expected states, whatever its version; of many who try at once, one wins. Conflict
         when it is in another."""
-        return await self._write(lambda connection: self._swap(connection, key, expected, changes, by), key)
+        return await self._write(lambda connection: self._swap(connection, key, expected, changes, by), key, audit)
 
     def _swap(self, connection: Connection, key: str, expected: Collection[StrEnum], changes: Mapping[str, Any], by: str) -> Noun:
         found = self._one(connection, self.shape.key == key, lock=True)

@@ -8,12 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from sqlalchemy import text
 
 from sandbox_runtime.store.address import SQLITE, Address, read_address
+from sandbox_runtime.store.audit import Audit
 from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
 from sandbox_runtime.store.migrating import Revision, bring_up_to_date, refuse_unknown, revision_of
 from sandbox_runtime.store.nodes import Agents, Nodes
-from sandbox_runtime.store.records import Artifacts, Audit, Boxes, Keys
+from sandbox_runtime.store.records import Artifacts, Boxes, Keys
 from sandbox_runtime.store.retention import Retained, RetentionPolicy, retain
 from sandbox_runtime.store.served import open_served
 from sandbox_runtime.store.sessions import Sessions

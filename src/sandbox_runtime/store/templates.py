@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
-from sandbox_runtime.model import Template
+from sandbox_runtime.model import AuditEntry, Template
 from sandbox_runtime.store import shapes
 from sandbox_runtime.store.reading import now_ms
 from sandbox_runtime.store.repository import Repository
@@ -24,25 +24,21 @@ class TemplateFilter:
 class Templates(Repository[Template, TemplateFilter]):
     shape = shapes.TEMPLATE
 
-    async def add(self, noun: Template, *, by: str = "") -> Template:
+    async def add(self, noun: Template, *, by: str = "", audit: AuditEntry | None = None) -> Template:
         """An id that was deleted may be used anew; then its row holds the new template."""
         new = self._new(noun)
         values = self._row_of(new, by)
-        await self._write(lambda connection: _put(connection, values), noun.id)
+        await self._write(lambda connection: _put(connection, values), noun.id, audit)
         return new
 
-    async def delete(self, key: str, *, by: str = "", at_ms: int | None = None) -> None:
+    async def delete(self, key: str, *, audit: AuditEntry | None = None, by: str = "", at_ms: int | None = None) -> None:
         """Nobody sees it any more. Sessions made from it go on."""
         values = {"f_deleted_at": at_ms or now_ms(), "f_deleted_by": by}
-        statement = update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._alive()).values(values)
-        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
-            raise self._missing(key)
+        await self._hit(update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._alive()).values(values), key, audit)
 
-    async def purge(self, key: str) -> None:
+    async def purge(self, key: str, *, audit: AuditEntry | None = None) -> None:
         """Gone for good, deleted before or not, with every session made from it."""
-        statement = delete(TEMPLATES).where(TEMPLATES.c.f_id == key)
-        if not await self._write(lambda connection: connection.execute(statement).rowcount, key):
-            raise self._missing(key)
+        await self._hit(delete(TEMPLATES).where(TEMPLATES.c.f_id == key), key, audit)
 
     def _alive(self) -> tuple[ColumnElement[bool], ...]:
         return (TEMPLATES.c.f_deleted_at == 0,)

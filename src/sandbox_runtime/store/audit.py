@@ -1,0 +1,64 @@
+"""Who did what. Entries are added, never changed, and leave by age alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from sandbox_runtime.model import AuditEntry
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.database import Database
+from sandbox_runtime.store.page import Page, check_page
+from sandbox_runtime.store.tables import AUDIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    kind: str | None = None
+    subject: str | None = None
+    owner: str | None = None
+    actor: str | None = None
+    since_ms: int | None = None
+
+
+def note(connection: Connection, *entries: AuditEntry) -> None:
+    connection.execute(shapes.AUDIT.insert, [_row_of(entry) for entry in entries]).close()
+
+
+def _row_of(entry: AuditEntry) -> dict[str, Any]:
+    row = shapes.AUDIT.values(entry)
+    # The database counts.
+    del row["f_id"]
+    return row
+
+
+class Audit:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, *entries: AuditEntry) -> None:
+        """On their own. What belongs to a change goes with it, as its audit: then there is never one without the other."""
+        if entries:
+            await self._database.write(lambda connection: note(connection, *entries))
+
+    async def list(self, wanted: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
+        check_page(limit, offset)
+        return await self._database.read(lambda connection: self._page(connection, wanted or AuditFilter(), limit, offset))
+
+    @staticmethod
+    def _page(connection: Connection, wanted: AuditFilter, limit: int, offset: int) -> Page[AuditEntry]:
+        column = AUDIT.c
+        pairs = (
+            (wanted.kind, column.f_kind),
+            (wanted.subject, column.f_subject_id),
+            (wanted.owner, column.f_owner),
+            (wanted.actor, column.f_actor),
+        )
+        since = () if wanted.since_ms is None else (column.f_at >= wanted.since_ms,)
+        where = (*since, *(at == value for value, at in pairs if value is not None))
+        query = select(*shapes.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
+        rows = connection.execute(query.limit(limit).offset(offset)).all()
+        total = connection.execute(select(func.count()).select_from(AUDIT).where(*where)).scalar_one()
+        return Page(tuple(shapes.AUDIT.noun_of(row) for row in rows), total, limit, offset)
