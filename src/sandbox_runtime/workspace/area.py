@@ -53,6 +53,17 @@ def place(area: Area, name: str) -> str:
     return "/".join(parts)
 
 
+def place_folder(area: Area, name: str) -> str:
+    """Where a folder lies below files_fd. No name, or a dot, is the workspace; a writable folder may be named itself."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if not parts and not name.startswith("/"):
+        return area.writable[area.workdir]
+    plain = ("/" if name.startswith("/") else "") + "/".join(parts)
+    if plain in area.writable:
+        return area.writable[plain]
+    return place(area, plain)
+
+
 def _folder_of(area: Area, name: str) -> str:
     """The innermost writable folder that holds an absolute name."""
     holding = [folder for folder in area.writable if name.startswith(folder.rstrip("/") + "/")]

@@ -1,0 +1,177 @@
+"""A folder as one stream of bytes, as tar.gz or zip, made while it is sent: no more than a piece of it is in memory.
+
+Plain files, folders and links are packed; links as links. A file that shrinks meanwhile is filled up with zeros and one that
+grows is cut, because its size was told in front of it. What cannot be opened any more is left out.
+"""
+
+from __future__ import annotations
+
+import enum
+import io
+import os
+import stat
+import tarfile
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+
+from sandbox_runtime.workspace.area import Area, place_folder
+from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.walking import Found, walk
+
+_PIECE_BYTES = 256 * 1024
+# Whoever waits for it waits for the compressor more often than for the line.
+_LEVEL = 1
+_GZIP = zlib.MAX_WBITS | 16
+_OLDEST = (1980, 1, 1, 0, 0, 0)
+_NEWEST = (2107, 12, 31, 23, 59, 58)
+
+
+class Format(enum.StrEnum):
+    tar_gz = "tar.gz"
+    zip = "zip"
+
+    @property
+    def content_type(self) -> str:
+        return "application/zip" if self is Format.zip else "application/gzip"
+
+
+def pack(area: Area, name: str, form: Format, *, most: int = 1_000_000) -> Iterator[bytes]:
+    """Names in it are below that folder. Raises NotFound before the first piece, InvalidRequest where there is more than most."""
+    with telling(name or area.workdir, "packed"):
+        found = walk(area.files_fd, place_folder(area, name), most)
+        yield from _zipped(found) if form is Format.zip else _gzipped(_tarred(found))
+
+
+def _gzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    waiting = bytearray()
+    for piece in pieces:
+        waiting += packer.compress(piece)
+        if len(waiting) >= _PIECE_BYTES:
+            yield bytes(waiting)
+            waiting.clear()
+    yield bytes(waiting) + packer.flush()
+
+
+def _tarred(entries: Iterator[Found]) -> Iterator[bytes]:
+    for found in entries:
+        info = _info(found)
+        if found.is_file:
+            descriptor = _opened(found)
+            if descriptor is not None:
+                yield from _tarred_file(info, descriptor)
+        elif found.is_folder or (found.is_link and info.linkname):
+            yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    yield bytes(2 * tarfile.BLOCKSIZE)
+
+
+def _tarred_file(info: tarfile.TarInfo, descriptor: int) -> Iterator[bytes]:
+    try:
+        info.size = os.fstat(descriptor).st_size
+        yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+        yield from _exactly(descriptor, info.size)
+    finally:
+        os.close(descriptor)
+    yield bytes(-info.size % tarfile.BLOCKSIZE)
+
+
+def _info(found: Found) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(found.path)
+    info.mode = stat.S_IMODE(found.status.st_mode) & 0o777
+    info.mtime = int(found.status.st_mtime)
+    if found.is_folder:
+        info.type = tarfile.DIRTYPE
+    elif found.is_link:
+        info.type, info.linkname = tarfile.SYMTYPE, _target(found)
+    return info
+
+
+def _target(found: Found) -> str:
+    try:
+        return os.readlink(found.name, dir_fd=found.folder_fd)
+    except OSError:
+        return ""
+
+
+def _opened(found: Found) -> int | None:
+    """None when it is gone, or something else by now."""
+    try:
+        descriptor = open_beneath(found.folder_fd, found.name, os.O_RDONLY)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _exactly(descriptor: int, size: int) -> Iterator[bytes]:
+    offset = 0
+    while offset < size:
+        wanted = min(_PIECE_BYTES, size - offset)
+        piece = os.pread(descriptor, wanted, offset) or bytes(wanted)
+        offset += len(piece)
+        yield piece
+
+
+class _Sink(io.RawIOBase):
+    """What the zip writer wrote since it was last asked. It cannot seek, so sizes follow the content."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self.size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]  # the zip writer gives bytes only
+        self._pieces.append(bytes(data))
+        self.size += len(data)
+        return len(data)
+
+    def taken(self) -> bytes:
+        pieces, self._pieces, self.size = self._pieces, [], 0
+        return b"".join(pieces)
+
+
+def _zipped(entries: Iterator[Found]) -> Iterator[bytes]:
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        for found in entries:
+            for _ in _add(archive, found):
+                if sink.size >= _PIECE_BYTES:
+                    yield sink.taken()
+    yield sink.taken()
+
+
+def _add(archive: zipfile.ZipFile, found: Found) -> Iterator[None]:
+    """Comes by after every piece, so that the sink can be emptied."""
+    info = _zip_info(found)
+    if found.is_folder:
+        info.compress_type = zipfile.ZIP_STORED
+        archive.writestr(info, b"")
+    elif found.is_link and (target := _target(found)):
+        archive.writestr(info, os.fsencode(target))
+    elif found.is_file and (descriptor := _opened(found)) is not None:
+        try:
+            with archive.open(info, "w", force_zip64=True) as member:
+                for piece in _exactly(descriptor, os.fstat(descriptor).st_size):
+                    member.write(piece)
+                    yield
+        finally:
+            os.close(descriptor)
+    yield
+
+
+def _zip_info(found: Found) -> zipfile.ZipInfo:
+    """Names in a zip file are text: what is none is shown with replacements."""
+    name = found.path.encode(errors="surrogateescape").decode(errors="replace")
+    written = time.localtime(found.status.st_mtime)[:6]
+    info = zipfile.ZipInfo(f"{name}/" if found.is_folder else name, min(max(written, _OLDEST), _NEWEST))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.create_system = 3
+    info.external_attr = (stat.S_IFMT(found.status.st_mode) | (found.status.st_mode & 0o777)) << 16
+    return info

@@ -1,0 +1,190 @@
+"""Members of a tar file, plain or gzipped.
+
+Headers are parsed one block at a time by the standard library; what stands around them is read here, because the library keeps
+extended headers of any size in memory and seeks where a header tells it to. Nothing here reads backwards, and no read is
+larger than what is asked for.
+"""
+
+from __future__ import annotations
+
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, MemberKind
+from sandbox_runtime.workspace.refusals import show
+
+_BLOCK = tarfile.BLOCKSIZE
+_PIECE_BYTES = 256 * 1024
+_HEADER_BYTES = 64 * 1024
+_GZIP = zlib.MAX_WBITS | 16
+_KINDS = {
+    tarfile.REGTYPE: MemberKind.file,
+    tarfile.AREGTYPE: MemberKind.file,
+    tarfile.CONTTYPE: MemberKind.file,
+    tarfile.DIRTYPE: MemberKind.folder,
+    tarfile.SYMTYPE: MemberKind.link,
+    tarfile.LNKTYPE: MemberKind.hard_link,
+}
+_LONG_NAME, _LONG_LINK = tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
+_EXTENDED, _GLOBAL = tarfile.XHDTYPE, tarfile.XGLTYPE
+
+
+def members(file: BinaryIO, archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
+    """From the beginning of the file."""
+    file.seek(0)
+    stream = _Gunzipped(file, archive_bytes, bounds) if file.read(2) == b"\x1f\x8b" else _Plain(file)
+    file.seek(0)
+    return _Reading(stream).members()
+
+
+class _Plain:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+
+class _Gunzipped:
+    """What comes out is counted: a gzip member of nothing but headers would otherwise never meet a bound."""
+
+    def __init__(self, file: BinaryIO, archive_bytes: int, bounds: ArchiveBounds) -> None:
+        self._file = file
+        self._archive_bytes = archive_bytes
+        self._bounds = bounds
+        self._inflate = zlib.decompressobj(_GZIP)
+        self._total = 0
+
+    def read(self, size: int) -> bytes:
+        while True:
+            packed = self._inflate.unconsumed_tail or self._next()
+            if not packed:
+                return b""
+            piece = self._inflated(packed, size)
+            if piece:
+                self._total += len(piece)
+                # Headers come on top of what the members hold: at most as much again.
+                self._bounds.admit(self._total // 2, self._archive_bytes)
+                return piece
+
+    def _next(self) -> bytes:
+        if not self._inflate.eof:
+            return self._file.read(_PIECE_BYTES)
+        rest = self._inflate.unused_data or self._file.read(_PIECE_BYTES)
+        self._inflate = zlib.decompressobj(_GZIP)
+        # Some writers fill up with zeros after the last gzip member.
+        return rest if rest.strip(b"\0") else b""
+
+    def _inflated(self, packed: bytes, size: int) -> bytes:
+        try:
+            return self._inflate.decompress(packed, size)
+        except zlib.error as error:
+            raise InvalidRequest(f"the archive is no gzip file, or a damaged one: {error}") from error
+
+
+class _Reading:
+    def __init__(self, stream: _Plain | _Gunzipped) -> None:
+        self._stream = stream
+        self._unread = 0
+        """Of the present member's content, and what fills up its last block."""
+
+    def members(self) -> Iterator[Member]:
+        first = True
+        while info := self._header(first):
+            first = False
+            told: dict[str, str] = {}
+            while info.type in (_LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL):
+                told.update(self._extension(info))
+                following = self._header(False)
+                if following is None:
+                    raise InvalidRequest("the archive ends after an extended header")
+                info = following
+            yield self._member(info, told)
+            self._skip()
+
+    def _header(self, first: bool) -> tarfile.TarInfo | None:
+        """None at the end, which is a block of zeros, or nothing."""
+        block = self._exactly(_BLOCK, may_end=not first)
+        if block is None or not block.strip(b"\0"):
+            return None
+        try:
+            info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+        except (tarfile.HeaderError, ValueError) as error:
+            raise InvalidRequest(f"the archive is no tar file, or a damaged one: {error}") from error
+        if info.size < 0:
+            raise InvalidRequest("the archive is damaged: a member has a negative size")
+        return info
+
+    def _extension(self, info: tarfile.TarInfo) -> Mapping[str, str]:
+        if info.size > _HEADER_BYTES:
+            raise InvalidRequest(f"the archive has an extended header of more than {_HEADER_BYTES} bytes")
+        body = self._exactly(_filled(info.size)) or b""
+        text = body[: info.size]
+        if info.type == _GLOBAL:
+            return {}
+        if info.type == _EXTENDED:
+            return _records(text)
+        return {"path" if info.type == _LONG_NAME else "linkpath": text.rstrip(b"\0").decode(errors="surrogateescape")}
+
+    def _member(self, info: tarfile.TarInfo, told: Mapping[str, str]) -> Member:
+        name = told.get("path", info.name)
+        kind = _KINDS.get(info.type)
+        if kind is None or any(key.startswith("GNU.sparse") for key in told):
+            raise InvalidRequest(f"the archive's {show(name)} is a device, a FIFO or a sparse file: leave it out")
+        size = _size(told, info) if kind is MemberKind.file else 0
+        self._unread = _filled(size)
+        modified_s = max(0.0, min(float(info.mtime), 2.0**33))
+        target = told.get("linkpath", info.linkname)
+        return Member(name, kind, size, info.mode & 0o777, modified_s, target, lambda: self._content(size))
+
+    def _content(self, size: int) -> Iterator[bytes]:
+        while size:
+            piece = self._exactly(min(size, _PIECE_BYTES)) or b""
+            self._unread -= len(piece)
+            size -= len(piece)
+            yield piece
+
+    def _skip(self) -> None:
+        while self._unread:
+            self._unread -= len(self._exactly(min(self._unread, _PIECE_BYTES)) or b"")
+
+    def _exactly(self, size: int, *, may_end: bool = False) -> bytes | None:
+        pieces = []
+        left = size
+        while left and (piece := self._stream.read(left)):
+            pieces.append(piece)
+            left -= len(piece)
+        if left:
+            if may_end and left == size:
+                return None
+            raise InvalidRequest("the archive is no tar file, or ends in the middle of one")
+        return b"".join(pieces)
+
+
+def _filled(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK
+
+
+def _size(told: Mapping[str, str], info: tarfile.TarInfo) -> int:
+    text = told.get("size", str(info.size))
+    if not (text.isascii() and text.isdigit() and len(text) < 20):
+        raise InvalidRequest("the archive is damaged: a member's size is no number")
+    return int(text)
+
+
+def _records(text: bytes) -> Mapping[str, str]:
+    """Lines of `length key=value`, each length counting itself."""
+    found: dict[str, str] = {}
+    while text.strip(b"\0"):
+        number, space, _ = text.partition(b" ")
+        length = int(number) if number.isdigit() and len(number) < 8 else 0
+        record = text[len(number) + 1 : length - 1]
+        key, equals, value = record.partition(b"=")
+        if not (space and equals and len(number) + 1 < length <= len(text)):
+            raise InvalidRequest("the archive is damaged: an extended header makes no sense")
+        found[key.decode(errors="surrogateescape")] = value.decode(errors="surrogateescape")
+        text = text[length:]
+    return found

@@ -1,0 +1,188 @@
+"""All that lies in one area, copied into another: what a fork of a session begins with.
+
+Files with their modes, times and holes, links as links, several names of one file as several names of one file. What is copied
+belongs to the target's user. Sockets are left out, for nobody listens at a copy of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from dataclasses import dataclass
+
+from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, open_folder, owner_of, parent
+from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.walking import Found, walk
+
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_PIECE_BYTES = 8 * 1024 * 1024
+# No file system of the two can do it, or they are two.
+_NOT_THAT_WAY = (errno.EXDEV, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_GONE = (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENOTDIR)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    entries: int
+    size_bytes: int
+    """Of what was written: holes and further names of a file take nothing."""
+
+
+def copy_area(source: Area, target: Area, *, most: int = 1_000_000) -> Copied:
+    """What is in the target's folders already stays, unless something of the same name comes and takes its place. The target is
+    nobody's else: no program runs in it yet."""
+    owner = owner_of(target)
+    names: dict[int, str] = {}
+    entries = size_bytes = 0
+    for seen, place in source.writable.items():
+        if seen not in target.writable:
+            continue
+        with telling(seen, "copied"):
+            copied = _Copying(source.files_fd, place, target.files_fd, target.writable[seen], owner, names).copy(most - entries)
+        entries += copied.entries
+        size_bytes += copied.size_bytes
+    return Copied(entries, size_bytes)
+
+
+class _Copying:
+    def __init__(self, source_fd: int, source: str, target_fd: int, target: str, owner: Owner, names: dict[int, str]) -> None:
+        self._source_fd, self._source = source_fd, source
+        self._target_fd, self._target = target_fd, target
+        self._owner = owner
+        self._names = names
+        """Of files with several names: inode → the first one that was copied, below the target's descriptor."""
+        self._folders: list[tuple[str, os.stat_result]] = []
+        self._bytes = 0
+
+    def copy(self, most: int) -> Copied:
+        make_folders(self._target_fd, self._target.split("/"), self._owner)
+        count, above, target_fd = 0, None, -1
+        try:
+            for found in walk(self._source_fd, self._source, most):
+                count += 1
+                if (into := found.path.rpartition("/")[0]) != above:
+                    target_fd = self._next_folder(target_fd, into)
+                    above = into
+                self._place(found, target_fd)
+        finally:
+            if target_fd >= 0:
+                os.close(target_fd)
+        self._finish_folders()
+        return Copied(count, self._bytes)
+
+    def _next_folder(self, descriptor: int, path: str) -> int:
+        following = open_folder(self._target_fd, self._below(path))
+        if descriptor >= 0:
+            os.close(descriptor)
+        return following
+
+    def _below(self, path: str) -> str:
+        return f"{self._target}/{path}" if path else self._target
+
+    def _place(self, found: Found, target_fd: int) -> None:
+        try:
+            self._copy(found, target_fd)
+        except FileExistsError:
+            os.unlink(found.name, dir_fd=target_fd)
+            self._copy(found, target_fd)
+
+    def _copy(self, found: Found, target_fd: int) -> None:
+        if found.is_folder:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(found.name, 0o700, dir_fd=target_fd)
+            self._folders.append((found.path, found.status))
+        elif found.is_link:
+            self._link(found, target_fd)
+        elif found.is_file and not self._is_second_name(found, target_fd):
+            self._file(found, target_fd)
+        elif stat.S_ISFIFO(found.status.st_mode):
+            os.mkfifo(found.name, stat.S_IMODE(found.status.st_mode), dir_fd=target_fd)
+            self._own(found.name, target_fd)
+
+    def _link(self, found: Found, target_fd: int) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.symlink(os.readlink(found.name, dir_fd=found.folder_fd), found.name, dir_fd=target_fd)
+            self._own(found.name, target_fd)
+
+    def _own(self, name: str, folder_fd: int) -> None:
+        if self._owner:
+            os.chown(name, *self._owner, dir_fd=folder_fd, follow_symlinks=False)
+
+    def _is_second_name(self, found: Found, target_fd: int) -> bool:
+        if found.status.st_nlink < 2:
+            return False
+        here = self._below(found.path)
+        first = self._names.setdefault(found.status.st_ino, here)
+        if first == here:
+            return False
+        with parent(self._target_fd, first) as (first_fd, name):
+            os.link(name, found.name, src_dir_fd=first_fd, dst_dir_fd=target_fd, follow_symlinks=False)
+        return True
+
+    def _file(self, found: Found, target_fd: int) -> None:
+        try:
+            descriptor = open_beneath(found.folder_fd, found.name, os.O_RDONLY)
+        except OSError as error:
+            if error.errno not in _GONE:
+                raise
+            self._names.pop(found.status.st_ino, None)
+            return
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode):
+                self._content(descriptor, status, found.name, target_fd)
+        finally:
+            os.close(descriptor)
+
+    def _content(self, descriptor: int, status: os.stat_result, name: str, target_fd: int) -> None:
+        copy_fd = open_beneath(target_fd, name, _CREATE, 0o600)
+        try:
+            self._bytes += copy_bytes(descriptor, copy_fd, status.st_size)
+            give(copy_fd, self._owner, stat.S_IMODE(status.st_mode) & 0o777)
+            os.utime(copy_fd, ns=(status.st_atime_ns, status.st_mtime_ns))
+        finally:
+            os.close(copy_fd)
+
+    def _finish_folders(self) -> None:
+        """Modes and times last: filling a folder changes its time, and its mode may forbid to fill it."""
+        for path, status in reversed(self._folders):
+            with folder(self._target_fd, self._below(path)) as descriptor:
+                give(descriptor, self._owner, stat.S_IMODE(status.st_mode) & 0o1777)
+                os.utime(descriptor, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def copy_bytes(source_fd: int, target_fd: int, size: int) -> int:
+    """Up to size, holes as holes. How many were written."""
+    written = offset = 0
+    while offset < size:
+        try:
+            offset = os.lseek(source_fd, offset, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            break
+        end = min(os.lseek(source_fd, offset, os.SEEK_HOLE), size)
+        copied = _copy_range(source_fd, target_fd, offset, end)
+        if not copied:
+            break
+        written += copied
+        offset += copied
+    os.ftruncate(target_fd, size)
+    return written
+
+
+def _copy_range(source_fd: int, target_fd: int, offset: int, end: int) -> int:
+    wanted = min(end - offset, _PIECE_BYTES)
+    if wanted <= 0:
+        return 0
+    try:
+        return os.copy_file_range(source_fd, target_fd, wanted, offset, offset)
+    except OSError as error:
+        if error.errno not in _NOT_THAT_WAY:
+            raise
+    os.lseek(target_fd, offset, os.SEEK_SET)
+    return os.sendfile(target_fd, source_fd, offset, wanted)

@@ -1,0 +1,97 @@
+"""One file into an area, piece by piece.
+
+The bytes go into a file with a name of its own in the same folder, which takes the place of the one that was asked for when all
+of them are there: nobody sees half a file, and what a guest left under the name (a link, a FIFO) is replaced, not written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+
+from sandbox_runtime.errors import Conflict, InvalidRequest
+from sandbox_runtime.workspace.area import Area, place
+from sandbox_runtime.workspace.folders import give, make_folders, open_folder, owner_of
+from sandbox_runtime.workspace.listing import Entry, entry
+from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.renaming import rename
+from sandbox_runtime.workspace.staging import write_all
+
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+_ATTEMPTS = 4
+_RIGHTS = 0o777
+
+
+class Upload:
+    """To be made by uploading(). Every piece may say that the disk limit is reached, or max_bytes."""
+
+    def __init__(self, area: Area, name: str, mode: int, max_bytes: int | None, replace: bool) -> None:
+        check_mode(mode)
+        self._name, self._max_bytes, self._replace = name, max_bytes, replace
+        above, _, self._last = place(area, name).rpartition("/")
+        self._part = f".{secrets.token_hex(8)}.part"
+        self._folder_fd = self._descriptor = -1
+        self.size_bytes = 0
+        with telling(name, "written"):
+            owner = owner_of(area)
+            self._folder_fd = _made_and_opened(area.files_fd, above, owner)
+            try:
+                self._descriptor = open_beneath(self._folder_fd, self._part, _CREATE, 0o600)
+                give(self._descriptor, owner, mode)
+            except BaseException:
+                self.close()
+                raise
+
+    def write(self, piece: bytes) -> None:
+        self.size_bytes += len(piece)
+        if self._max_bytes is not None and self.size_bytes > self._max_bytes:
+            raise InvalidRequest(f"{show(self._name)} has more than the {self._max_bytes} bytes that one file may have")
+        with telling(self._name, "written"):
+            write_all(self._descriptor, piece)
+
+    def commit(self) -> Entry:
+        """The file has its name from now on. Raises Conflict where there is one already and it must not be replaced."""
+        with telling(self._name, "written"):
+            status = os.fstat(self._descriptor)
+            rename(self._folder_fd, self._part, self._folder_fd, self._last, replace=self._replace)
+        self._part = ""
+        return entry(self._name, status)
+
+    def close(self) -> None:
+        """Idempotent. What was not committed is gone."""
+        if self._part and self._folder_fd >= 0:
+            with contextlib.suppress(OSError):
+                os.unlink(self._part, dir_fd=self._folder_fd)
+        for descriptor in (self._descriptor, self._folder_fd):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._descriptor = self._folder_fd = -1
+
+
+@contextlib.contextmanager
+def uploading(
+    area: Area, name: str, *, mode: int = 0o644, max_bytes: int | None = None, replace: bool = True
+) -> Iterator[Upload]:
+    upload = Upload(area, name, mode, max_bytes, replace)
+    try:
+        yield upload
+    finally:
+        upload.close()
+
+
+def check_mode(mode: int) -> None:
+    if not 0 <= mode <= _RIGHTS:
+        raise InvalidRequest(f"a mode is made of permission bits, 0 to 0o777, not {oct(mode)}")
+
+
+def _made_and_opened(files_fd: int, path: str, owner: tuple[int, int] | None) -> int:
+    for _ in range(_ATTEMPTS):
+        try:
+            return open_folder(files_fd, path)
+        except FileNotFoundError:
+            with contextlib.suppress(FileNotFoundError):
+                make_folders(files_fd, path.split("/"), owner)
+    raise Conflict("the file could not be written: the program keeps removing the folder it belongs in")
