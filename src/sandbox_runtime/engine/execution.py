@@ -98,9 +98,7 @@ class Execution:
         policy = self._ways.policies[self._ways.preset if language.warm else STD]
         two_commands = language.compile is not None and task.build is None and not task.only_build
         if two_commands or language.toolchain or language.gpu:
-            policy = dataclasses.replace(
-                policy, single_use=not two_commands, toolchains=language.toolchain, gpu=language.gpu
-            )
+            policy = dataclasses.replace(policy, single_use=not two_commands, toolchains=language.toolchain, gpu=language.gpu)
         limits = task.job.run_limits
         if (limits.disk_bytes, limits.disk_files) == (policy.disk_bytes, policy.disk_files):
             return policy
