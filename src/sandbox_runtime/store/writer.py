@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+import sqlite3
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,6 +102,7 @@ class Writer:
                 task.done.set_result(answer)
 
     def _checkpoint(self, connection: Connection) -> None:
-        """Whether it went all the way does not matter: the next one goes on."""
+        """Whether it went all the way does not matter: the next one goes on. A disk that fails is told by the next write."""
         self._since_checkpoint = 0
-        connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # type: ignore[union-attr]
+        with suppress(sqlite3.Error):
+            connection.connection.driver_connection.execute("PRAGMA wal_checkpoint(PASSIVE)").close()  # type: ignore[union-attr]
