@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.toolchains.rows import row
 
 from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.languages import assets_folder, load_catalog
 from sandbox_runtime.toolchains import apt
 from sandbox_runtime.toolchains.clients import GO, NODE, tasks
 from sandbox_runtime.toolchains.commands import Task
@@ -38,6 +40,25 @@ def test_npm_runs_no_scripts_of_packages_and_is_our_own_where_there_is_one(tmp_p
     (task,) = asked(tmp_path, 'npm = ["acorn@1.0.0"]\nfolder = "oak"')
     assert task.argv[0] == str(node) and task.argv[1].endswith("npm-cli.js")
     assert "--ignore-scripts" in task.argv and task.argv[-1] == "acorn@1.0.0"
+
+
+def test_npm_takes_what_the_lock_file_of_a_row_says(tmp_path: Path) -> None:
+    program(tmp_path / NODE / "bin" / "node")
+    (tmp_path / "oak").mkdir()
+    for name in ("package.json", "package-lock.json"):
+        (tmp_path / name).write_text(name)
+    (task,) = tasks(row("oak", 'npm = ["acorn@1.0.0"]\nfolder = "oak"'), tmp_path, "/guest/python", str(tmp_path))
+    assert "ci" in task.argv and "acorn@1.0.0" not in task.argv
+    assert (tmp_path / "oak" / "package-lock.json").read_text() == "package-lock.json"
+
+
+def test_the_lock_file_of_nodejs_holds_what_its_row_names() -> None:
+    language = load_catalog().find("nodejs")
+    named = json.loads((Path(assets_folder(language)) / "package.json").read_text())["dependencies"]
+    locked = json.loads((Path(assets_folder(language)) / "package-lock.json").read_text())["packages"]
+    assert sorted(f"{name}@{version}" for name, version in named.items()) == sorted(language.install.npm)
+    assert locked[""]["dependencies"] == named
+    assert all("integrity" in package for name, package in locked.items() if name)
 
 
 def test_a_client_that_is_missing_is_named_with_the_way_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 <dependencies>{dependencies}</dependencies>
 </project>
 """
+_PACKAGES, _LOCK = "package.json", "package-lock.json"
 _DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 
 
@@ -33,7 +34,7 @@ def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[
     if install.pip:
         yield _pip(install.pip, folder)
     if install.npm:
-        yield _npm(install.npm, folder, root)
+        yield _npm(install.npm, folder, root, Path(assets))
     if install.maven:
         yield _maven(language.name, install.maven, folder)
     if install.go:
@@ -59,12 +60,16 @@ def _pip(packages: tuple[str, ...], folder: Path) -> Task:
     return Task((sys.executable, "-m", "pip", "install", *options, *packages), about=_about("pip", packages))
 
 
-def _npm(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
-    """Without the scripts that packages bring: nothing of a package runs while it is installed."""
+def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> Task:
+    """Without the scripts that packages bring: nothing of a package runs while it is installed. A row with a lock file among its
+    assets gets exactly what that says, also of what the packages depend on."""
     options = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact", "--ignore-scripts")
-    return Task(
-        (*_npm_client(root), "install", "--prefix", str(folder), *options, *packages), str(folder), about=_about("npm", packages)
-    )
+    locked = (assets / _LOCK).exists()
+    for name in (_PACKAGES, _LOCK) if locked else ():
+        shutil.copyfile(assets / name, folder / name)
+    wanted = ("ci",) if locked else ("install", *packages)
+    argv = (*_npm_client(root), wanted[0], "--prefix", str(folder), *options, *wanted[1:])
+    return Task(argv, str(folder), about=_about("npm", packages))
 
 
 def _npm_client(root: Path) -> tuple[str, ...]:
