@@ -112,6 +112,10 @@ docs: setup ## write the generated pages of docs/ anew
 lock: setup ## resolve requirements/*.lock anew, newest versions
 	@scripts/lock.sh
 
+.PHONY: clean-languages
+clean-languages: ## remove the installed toolchains; system packages stay
+	rm -rf .state/toolchains
+
 .PHONY: clean
 clean: ## remove environments, caches and build results
 	rm -rf .venv .state/guest .state/lock .state/setup.lock .state/system-packages*.tried build dist
