@@ -206,3 +206,8 @@ async def test_a_command_may_have_a_socket_to_its_caller_and_nothing_more(
 async def test_a_command_without_one_finds_no_such_descriptor(backend: Backend) -> None:
     outcome = await run(backend, shell("test -e /proc/self/fd/3 && echo there || echo none"))
     assert outcome.stdout.text == "none\n"
+
+
+async def test_streams_can_be_opened_by_their_names(backend: Backend) -> None:
+    outcome = await run(backend, shell("cat /dev/stdin; echo out > /dev/stdout; echo err > /dev/stderr", stdin=b"in\n"))
+    assert (outcome.stdout.text, outcome.stderr.text) == ("in\nout\n", "err\n")

@@ -355,11 +355,17 @@ class RunningCommand:
 
 def _pipe_to_them() -> tuple[int, int]:
     theirs, ours = os.pipe2(os.O_CLOEXEC)
-    os.set_blocking(ours, False)
-    return theirs, ours
+    return _settled(theirs, ours)
 
 
 def _pipe_from_them() -> tuple[int, int]:
     ours, theirs = os.pipe2(os.O_CLOEXEC)
+    return _settled(theirs, ours)[::-1]
+
+
+def _settled(theirs: int, ours: int) -> tuple[int, int]:
+    """A program is another user than we are, and may open its streams by name, as /dev/stdin and the like. Only those who have a
+    descriptor of a pipe can do so."""
+    os.fchmod(theirs, 0o666)
     os.set_blocking(ours, False)
-    return ours, theirs
+    return theirs, ours
