@@ -129,7 +129,11 @@ class Prover:
         check = language.check
         limits = self._limits
         job = Job(language.name, check.code, check.stdin.encode(), check.files, compile_limits=limits, run_limits=limits)
-        result = await self._execute(language, job, linked)
+        try:
+            result = await self._execute(language, job, linked)
+        except Unavailable as error:
+            # Such as a box with a graphics card on a machine that has none.
+            return str(error)
         for outcome in (result.compile, result.run):
             if outcome is not None and not outcome.ok:
                 return _told(outcome)
