@@ -108,7 +108,8 @@ class NamespacesBackend:
         return policy.single_use and Layer.pid not in policy.without
 
     def _request(self, policy: Policy, uid: int | None, files: SharedFiles | None) -> wire.Message:
-        more = {"more_trees": view.trees(self._ground.toolchains())} if policy.toolchains else {}
+        """Who asks for toolchains will start a program: then what the interpreter has made its own is only in the way."""
+        more = {"more_trees": view.trees(self._ground.toolchains()), "rehearses": False} if policy.toolchains else {}
         return {
             **more,
             "disk_bytes": policy.disk_bytes,

@@ -21,6 +21,8 @@ class Setup:
     inside_uid: int = 1000
     disk_bytes: int = 0
     disk_files: int = 0
+    rehearses: bool = True
+    """Whether its runner is to run a program of no consequence while it waits."""
     shared_files: bool = False
     """The writable area is there already, in the mount namespace that the box starts from."""
     network: str = "none"
