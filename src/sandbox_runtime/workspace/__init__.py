@@ -3,11 +3,60 @@
 Contract: a guest may change everything below the box's writable area at any moment, also while we look. So nothing here uses
 a path twice, follows a link or leaves the area: every open goes through openat2 beneath the area's directory descriptor,
 ownership is set by descriptor, and what is read is bounded while it is read. Knows nothing of how boxes are isolated.
+
+Rooms within: archives (folders as tar.gz and zip, both ways), storage (bytes kept beyond a box's life: local folder or S3),
+snapshots (areas kept in a storage). SessionFiles is all of it for one area, for an event loop.
 """
 
+from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked
 from sandbox_runtime.workspace.area import Area, Quotas, place
 from sandbox_runtime.workspace.collecting import Collected, collect
+from sandbox_runtime.workspace.copying import Copied, copy_area
 from sandbox_runtime.workspace.fetching import Fetched, fetch
+from sandbox_runtime.workspace.listing import Entry, Kind, Listing
+from sandbox_runtime.workspace.reading import Slice, is_text
+from sandbox_runtime.workspace.session_files import Download, FileBounds, SessionFiles
+from sandbox_runtime.workspace.sharing import Shared, share
+from sandbox_runtime.workspace.snapshots import Restored, Saved, Snapshots
 from sandbox_runtime.workspace.staging import link, stage
+from sandbox_runtime.workspace.storage import S3Options, Storage, StorageOptions, Stored, open_storage
+from sandbox_runtime.workspace.watching import Change, ChangeKind, Watch, WatchBounds
 
-__all__ = ["Area", "Collected", "Fetched", "Quotas", "collect", "fetch", "link", "place", "stage"]
+__all__ = [
+    "ArchiveBounds",
+    "Area",
+    "Change",
+    "ChangeKind",
+    "Collected",
+    "Copied",
+    "Download",
+    "Entry",
+    "Fetched",
+    "FileBounds",
+    "Format",
+    "Kind",
+    "Listing",
+    "Quotas",
+    "Restored",
+    "S3Options",
+    "Saved",
+    "SessionFiles",
+    "Shared",
+    "Slice",
+    "Snapshots",
+    "Storage",
+    "StorageOptions",
+    "Stored",
+    "Unpacked",
+    "Watch",
+    "WatchBounds",
+    "collect",
+    "copy_area",
+    "fetch",
+    "is_text",
+    "link",
+    "open_storage",
+    "place",
+    "share",
+    "stage",
+]

@@ -14,9 +14,12 @@ from sandbox_runtime.model.job import check_name
 class Area(Protocol):
     """What of a box its files need: see the isolation port for what each attribute means."""
 
-    files_fd: int
-    writable: Mapping[str, str]
-    workdir: str
+    @property
+    def files_fd(self) -> int: ...
+    @property
+    def writable(self) -> Mapping[str, str]: ...
+    @property
+    def workdir(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

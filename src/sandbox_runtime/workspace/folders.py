@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.workspace.area import Area
@@ -87,8 +88,20 @@ def give(descriptor: int, owner: Owner, mode: int) -> None:
     os.fchmod(descriptor, mode)
 
 
-def held(area: Area) -> int:
-    """A descriptor of the area that stays, whatever becomes of the area meanwhile."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    files_fd: int
+    writable: Mapping[str, str]
+    workdir: str
+
+
+@contextlib.contextmanager
+def holding(area: Area) -> Iterator[Area]:
+    """The area under a descriptor of our own: it may be closed while a thread is at work in it, and its number be used again."""
     if area.files_fd < 0:
         raise Conflict("these files are closed")
-    return os.dup(area.files_fd)
+    held = _Held(os.dup(area.files_fd), area.writable, area.workdir)
+    try:
+        yield held
+    finally:
+        os.close(held.files_fd)

@@ -61,7 +61,7 @@ def _write(files_fd: int, path: str, file: File, owner: Owner) -> None:
         os.close(descriptor)
 
 
-def write_all(descriptor: int, content: bytes) -> None:
+def write_all(descriptor: int, content: bytes | memoryview) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from sandbox_runtime.workspace import inotify
 from sandbox_runtime.workspace.area import Area, place_folder
-from sandbox_runtime.workspace.folders import folder, held
+from sandbox_runtime.workspace.folders import folder, holding
 from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.threads import in_thread
 from sandbox_runtime.workspace.walking import TooDeep, TooManyNames, walk
 
 # Names looked at in the event loop between two hand-overs, in which nothing else can happen.
@@ -113,12 +114,7 @@ class Watch:
         """In a thread, however many folders there are. Nothing is read meanwhile; the kernel keeps it, and nobody waits."""
         self._be_deaf()
         self._stale = False
-        anew = asyncio.ensure_future(asyncio.to_thread(self._watch_all))
-        try:
-            await asyncio.shield(anew)
-        finally:
-            # The thread works with descriptors of ours, so it ends before they do.
-            await asyncio.wait([anew])
+        await in_thread(self._watch_all)
         self._listen()
 
     def _watch_all(self) -> None:
@@ -222,14 +218,11 @@ async def watching(
     area: Area, name: str = "", *, recursive: bool = True, bounds: WatchBounds | None = None
 ) -> AsyncIterator[Watch]:
     """Ends when the block is left, whatever waits on it. The area's descriptor is held meanwhile."""
-    files_fd = held(area)
-    try:
-        watch = Watch(files_fd, place_folder(area, name), recursive, bounds or WatchBounds())
+    with holding(area) as held:
+        watch = Watch(held.files_fd, place_folder(held, name), recursive, bounds or WatchBounds())
         try:
             with telling(name or area.workdir, "watched"):
                 await watch.start()
             yield watch
         finally:
             watch.close()
-    finally:
-        os.close(files_fd)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, place
@@ -26,24 +25,22 @@ _RIGHTS = 0o777
 
 
 class Upload:
-    """To be made by uploading(). Every piece may say that the disk limit is reached, or max_bytes."""
+    """open, write as often as need be, commit; close in any case. Every piece may say that the disk limit is reached."""
 
-    def __init__(self, area: Area, name: str, mode: int, max_bytes: int | None, replace: bool) -> None:
+    def __init__(self, area: Area, name: str, *, mode: int = 0o644, max_bytes: int | None = None, replace: bool = True) -> None:
         check_mode(mode)
-        self._name, self._max_bytes, self._replace = name, max_bytes, replace
-        above, _, self._last = place(area, name).rpartition("/")
+        self._area, self._name, self._mode, self._max_bytes, self._replace = area, name, mode, max_bytes, replace
+        self._above, _, self._last = place(area, name).rpartition("/")
         self._part = f".{secrets.token_hex(8)}.part"
         self._folder_fd = self._descriptor = -1
         self.size_bytes = 0
-        with telling(name, "written"):
-            owner = owner_of(area)
-            self._folder_fd = _made_and_opened(area.files_fd, above, owner)
-            try:
-                self._descriptor = open_beneath(self._folder_fd, self._part, _CREATE, 0o600)
-                give(self._descriptor, owner, mode)
-            except BaseException:
-                self.close()
-                raise
+
+    def open(self) -> None:
+        with telling(self._name, "written"):
+            owner = owner_of(self._area)
+            self._folder_fd = _made_and_opened(self._area.files_fd, self._above, owner)
+            self._descriptor = open_beneath(self._folder_fd, self._part, _CREATE, 0o600)
+            give(self._descriptor, owner, self._mode)
 
     def write(self, piece: bytes) -> None:
         self.size_bytes += len(piece)
@@ -69,17 +66,6 @@ class Upload:
             if descriptor >= 0:
                 os.close(descriptor)
         self._descriptor = self._folder_fd = -1
-
-
-@contextlib.contextmanager
-def uploading(
-    area: Area, name: str, *, mode: int = 0o644, max_bytes: int | None = None, replace: bool = True
-) -> Iterator[Upload]:
-    upload = Upload(area, name, mode, max_bytes, replace)
-    try:
-        yield upload
-    finally:
-        upload.close()
 
 
 def check_mode(mode: int) -> None:

@@ -1,0 +1,172 @@
+"""The files of a session, for whoever has an event loop: every verb of this room on one area, in threads, streaming."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Generator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import BinaryIO, TypeVar
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.workspace import arranging, listing, reading, watching
+from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked, pack, unpack
+from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.copying import Copied, copy_area
+from sandbox_runtime.workspace.folders import holding
+from sandbox_runtime.workspace.listing import Entry, Listing
+from sandbox_runtime.workspace.reading import OpenFile, Slice
+from sandbox_runtime.workspace.threads import gathered, in_thread, pieces
+from sandbox_runtime.workspace.writing import Upload
+
+_PIECE_BYTES = 256 * 1024
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class FileBounds:
+    max_file_bytes: int = 100 * MIB
+    """Of one upload, archives included. What lies in the area is bounded by its disk limit."""
+    max_read_bytes: int = 16 * MIB
+    """Of one slice, which is in memory as a whole."""
+    max_listed: int = 10_000
+    archives: ArchiveBounds = field(default_factory=ArchiveBounds)
+    watches: watching.WatchBounds = field(default_factory=watching.WatchBounds)
+
+
+class SessionFiles:
+    """spool_dir: a folder of the server for archives on their way in. Every verb raises Conflict when the area is closed."""
+
+    def __init__(self, area: Area, bounds: FileBounds | None = None, spool_dir: str | None = None) -> None:
+        self._area = area
+        self._bounds = bounds or FileBounds()
+        self._spool_dir = spool_dir
+
+    async def list(
+        self,
+        folder: str = "",
+        *,
+        recursive: bool = False,
+        limit: int = 1000,
+        hidden: bool = True,
+        leave_out: Collection[str] = (),
+    ) -> Listing:
+        """See listing.list_folder. No folder is the workspace."""
+        if not 1 <= limit <= self._bounds.max_listed:
+            raise InvalidRequest(f"limit must be between 1 and {self._bounds.max_listed}, not {limit}")
+        return await self._do(
+            lambda area: listing.list_folder(area, folder, recursive=recursive, limit=limit, hidden=hidden, leave_out=leave_out)
+        )
+
+    async def stat(self, name: str) -> Entry:
+        return await self._do(lambda area: listing.stat_of(area, name))
+
+    async def read(self, name: str, offset: int = 0, length: int = 4096) -> Slice:
+        if length > self._bounds.max_read_bytes:
+            raise InvalidRequest(f"at most {self._bounds.max_read_bytes} bytes are read at once: ask for less, or download it")
+        return await self._do(lambda area: reading.read(area, name, offset, length))
+
+    @contextlib.asynccontextmanager
+    async def open(self, name: str) -> AsyncIterator[Download]:
+        """A file to be sent piece by piece."""
+        opened: list[OpenFile] = []
+        try:
+            # Not its return value: that is lost when this is cancelled meanwhile, and the file would stay open.
+            await self._do(lambda area: opened.append(reading.open_file(area, name)))
+            yield Download(opened[0])
+        finally:
+            for file in opened:
+                file.close()
+
+    async def write(self, name: str, source: AsyncIterable[bytes] | bytes, *, mode: int = 0o644, replace: bool = True) -> Entry:
+        """A new file with these bytes, which come as they come; nobody sees it before the last one has."""
+        with holding(self._area) as area:
+            upload = Upload(area, name, mode=mode, max_bytes=self._bounds.max_file_bytes, replace=replace)
+            try:
+                await in_thread(upload.open)
+                async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
+                    await _written(upload, piece)
+                return await in_thread(upload.commit)
+            finally:
+                upload.close()
+
+    async def make_folder(self, name: str) -> bool:
+        return await self._do(lambda area: arranging.make_folder(area, name))
+
+    async def delete(self, name: str, *, recursive: bool = False) -> int:
+        return await self._do(lambda area: arranging.delete(area, name, recursive=recursive))
+
+    async def move(self, source: str, target: str, *, replace: bool = False) -> None:
+        await self._do(lambda area: arranging.move(area, source, target, replace=replace))
+
+    async def archive(self, folder: str = "", form: Format = Format.tar_gz) -> AsyncIterator[bytes]:
+        """Raises NotFound at the first piece."""
+        with holding(self._area) as area:
+            async with contextlib.aclosing(pieces(_packed(area, folder, form))) as packed:
+                async for piece in packed:
+                    yield piece
+
+    async def unpack(self, source: AsyncIterable[bytes] | bytes, folder: str = "") -> Unpacked:
+        """An archive, tar, tar.gz or zip, into the folder."""
+        with tempfile.TemporaryFile(dir=self._spool_dir) as spool:
+            await self._spooled(source, spool)
+            return await self._do(lambda area: unpack(area, folder, spool, self._bounds.archives))
+
+    async def copy_to(self, target: SessionFiles) -> Copied:
+        """All of it, into the area of another session in which nothing runs yet."""
+        with holding(self._area) as area, holding(target._area) as other:
+            return await in_thread(lambda: copy_area(area, other))
+
+    def watch(self, folder: str = "", *, recursive: bool = True) -> AbstractAsyncContextManager[watching.Watch]:
+        return watching.watching(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
+
+    async def _spooled(self, source: AsyncIterable[bytes] | bytes, spool: BinaryIO) -> None:
+        size = 0
+        async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
+            size += len(piece)
+            if size > self._bounds.max_file_bytes:
+                raise InvalidRequest(f"the archive has more than the {self._bounds.max_file_bytes} bytes that may come at once")
+            await _spooled_piece(spool, piece)
+
+    async def _do(self, work: Callable[[Area], T]) -> T:
+        with holding(self._area) as area:
+            return await in_thread(lambda: work(area))
+
+
+class Download:
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
+        self.entry = file.entry
+
+    async def pieces(self, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+        """As many bytes as entry.size_bytes says from the offset on. Raises Conflict where the file becomes shorter."""
+        async with contextlib.aclosing(pieces(_read(self._file, offset, length))) as found:
+            async for piece in found:
+                yield piece
+
+
+def _read(file: OpenFile, offset: int, length: int | None) -> Generator[bytes, None, None]:
+    yield from file.pieces(offset, length)
+
+
+def _packed(area: Area, folder: str, form: Format) -> Generator[bytes, None, None]:
+    yield from pack(area, folder, form)
+
+
+async def _as_pieces(source: AsyncIterable[bytes] | bytes) -> AsyncIterator[bytes]:
+    if isinstance(source, bytes):
+        yield source
+        return
+    async for piece in source:
+        yield piece
+
+
+async def _written(upload: Upload, piece: bytes) -> None:
+    await in_thread(lambda: upload.write(piece))
+
+
+async def _spooled_piece(spool: BinaryIO, piece: bytes) -> None:
+    await in_thread(lambda: spool.write(piece))

@@ -1,0 +1,172 @@
+"""Saving and restoring the files of one session. See the package's contract for the order in which things are stored."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.folders import holding
+from sandbox_runtime.workspace.snapshots import deciding
+from sandbox_runtime.workspace.snapshots import manifest as manifests
+from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
+from sandbox_runtime.workspace.snapshots.packing import Packing, groups
+from sandbox_runtime.workspace.snapshots.restoring import Filling, finish, make_all_folders
+from sandbox_runtime.workspace.snapshots.surveying import UNSURE_NS, Seen, Stamp, survey
+from sandbox_runtime.workspace.storage import Storage, delete_below, read_all
+from sandbox_runtime.workspace.threads import in_thread, pieces
+
+_MOST_ENTRIES = 1_000_000
+_MOST_OBJECTS = 100_000
+_MANIFEST_BYTES = 256 * MIB
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    entries: int
+    stored_files: int
+    stored_bytes: int
+    changed: bool
+    """False: the storage held all of it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    entries: int
+    size_bytes: int
+
+
+class Snapshots:
+    """Of one session, whose objects lie below prefix. folders: which of the area's are kept, as the program sees them. One save
+    at a time; programs may run meanwhile, and each file is kept as it was at one moment or told apart next time."""
+
+    def __init__(self, storage: Storage, prefix: str, folders: Sequence[str]) -> None:
+        self._storage = storage
+        self._prefix = prefix
+        self._folders = tuple(folders)
+        self._last = Manifest()
+        self._stamps: dict[str, Stamp] = {}
+        self._busy = asyncio.Lock()
+
+    async def save(self, area: Area) -> Saved:
+        async with self._busy:
+            with holding(area) as held:
+                return await self._save(held)
+
+    async def restore(self, area: Area) -> Restored | None:
+        """Into an area in which nothing runs yet. None where nothing was saved. Raises PlatformFault where what was saved is
+        damaged; the area is not to be used then."""
+        async with self._busy:
+            try:
+                text = await read_all(self._storage, self._key("manifest"), _MANIFEST_BYTES)
+            except NotFound:
+                return None
+            with holding(area) as held:
+                return await self._restore(held, manifests.read(text))
+
+    async def delete(self) -> None:
+        """All that was saved."""
+        async with self._busy:
+            await delete_below(self._storage, f"{self._prefix}/")
+            self._last, self._stamps = Manifest(), {}
+
+    async def _save(self, area: Area) -> Saved:
+        seen = await in_thread(lambda: survey(area, self._folders, _MOST_ENTRIES))
+        held, changed = await in_thread(lambda: deciding.sort(area, seen, self._last, self._stamps))
+        stored = _Stored()
+        try:
+            await self._store(area, changed, stored)
+            made = self._manifest(seen, held, stored)
+            if is_new := made != self._last:
+                await self._storage.put(self._key("manifest"), _once(manifests.write(made)))
+        except SandboxError:
+            await self._drop(stored.objects)
+            raise
+        unnamed = {*self._last.objects, *stored.objects} - {*made.objects}
+        self._last = made
+        self._stamps = _stamps(seen, held, stored)
+        await self._drop(unnamed)
+        return Saved(len(made.entries), len(stored.files), sum(stored.objects.values()), is_new)
+
+    async def _store(self, area: Area, files: Sequence[Seen], stored: _Stored) -> None:
+        for group in groups(files):
+            name = secrets.token_hex(16)
+            packing = Packing(area, name, group)
+            async with contextlib.aclosing(pieces(packing.pieces())) as source:
+                stored.objects[name] = await self._storage.put(self._object(name), source)
+            stored.files += packing.placed
+
+    def _manifest(self, seen: Sequence[Seen], held: Sequence[Kept], stored: _Stored) -> Manifest:
+        files = {kept.path: kept for kept in (*held, *(kept for kept, _ in stored.files))}
+        entries = tuple(deciding.entries(seen, files))
+        named = {kept.object for kept in entries if kept.object}
+        sizes = {**self._last.objects, **stored.objects}
+        return Manifest(entries, {name: sizes[name] for name in sorted(named)})
+
+    async def _drop(self, objects: Collection[str]) -> None:
+        """Nothing names them. Where that fails they are dropped by the next restore."""
+        if objects:
+            with contextlib.suppress(SandboxError):
+                await self._storage.delete([self._object(name) for name in objects])
+
+    async def _restore(self, area: Area, saved: Manifest) -> Restored:
+        await in_thread(lambda: make_all_folders(area, saved.entries))
+        files = [kept for kept in saved.entries if kept.kind is KeptKind.file]
+        for name in saved.objects:
+            await self._fill(name, Filling(area, [kept for kept in files if kept.object == name]))
+        await in_thread(lambda: finish(area, saved.entries))
+        # Nothing runs in it yet: once the clock has moved on, what the files look like now stands for what they hold.
+        await asyncio.sleep(2 * UNSURE_NS / 1e9)
+        seen = await in_thread(lambda: survey(area, self._folders, _MOST_ENTRIES))
+        self._last = saved
+        self._stamps = {item.kept.path: item.stamp for item in seen if item.stamp}
+        await self._drop_unnamed(saved.objects)
+        return Restored(len(saved.entries), sum(kept.size_bytes for kept in files))
+
+    async def _fill(self, name: str, filling: Filling) -> None:
+        try:
+            async for piece in self._storage.get(self._object(name), 0, filling.needed_bytes):
+                await _fed(filling, piece)
+            await in_thread(filling.end)
+        except NotFound as error:
+            raise PlatformFault("the snapshot is damaged: an object of it is missing") from error
+        finally:
+            filling.close()
+
+    async def _drop_unnamed(self, objects: Mapping[str, int]) -> None:
+        """What a server that was killed while it saved had stored already."""
+        stored = await self._storage.list(self._key("objects/"), _MOST_OBJECTS)
+        await self._drop({item.key.rpartition("/")[2] for item in stored} - {*objects})
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+    def _object(self, name: str) -> str:
+        return self._key(f"objects/{name}")
+
+
+@dataclass(slots=True)
+class _Stored:
+    """What one save has put into the storage: sizes of objects by name, files with the stamp they had."""
+
+    objects: dict[str, int] = field(default_factory=dict)
+    files: list[tuple[Kept, Stamp | None]] = field(default_factory=list)
+
+
+def _stamps(seen: Sequence[Seen], held: Sequence[Kept], stored: _Stored) -> dict[str, Stamp]:
+    sure = {item.kept.path: item.stamp for item in seen if item.stamp}
+    found = {kept.path: sure[kept.path] for kept in held if kept.path in sure}
+    return found | {kept.path: stamp for kept, stamp in stored.files if stamp}
+
+
+async def _fed(filling: Filling, piece: bytes) -> None:
+    await in_thread(lambda: filling.feed(piece))
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content

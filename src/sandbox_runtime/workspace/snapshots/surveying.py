@@ -1,0 +1,75 @@
+"""What is in an area now, without a look at any content."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sandbox_runtime.workspace.area import Area, place_folder
+from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind
+from sandbox_runtime.workspace.walking import Found, walk
+
+# Clocks of file systems stand still for up to ten milliseconds: a file that changed so lately may change again without a sign.
+UNSURE_NS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The same stamp, the same content: the kernel sets the change time, and no program can."""
+
+    inode: int
+    size_bytes: int
+    modified_ns: int
+    changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    kept: Kept
+    """Without the bytes' whereabouts."""
+    stamp: Stamp | None = None
+    """Of a plain file; None where it changed too lately to tell."""
+
+
+def survey(area: Area, folders: Sequence[str], most: int) -> list[Seen]:
+    """Plain files, folders and links below the folders; FIFOs, sockets and devices are not kept."""
+    now_ns = time.time_ns()
+    first_names: dict[int, str] = {}
+    found: list[Seen] = []
+    for folder in folders:
+        with telling(folder, "looked through"):
+            for item in walk(area.files_fd, place_folder(area, folder), most - len(found)):
+                if seen := _seen(item, f"{folder}/{item.path}", first_names, now_ns):
+                    found.append(seen)
+    return found
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _seen(item: Found, path: str, first_names: dict[int, str], now_ns: int) -> Seen | None:
+    status = item.status
+    mode = stat.S_IMODE(status.st_mode) & 0o1777
+    if item.is_folder:
+        return Seen(Kept(path, KeptKind.folder, mode, status.st_mtime_ns))
+    if item.is_link:
+        return _link(item, path)
+    if not item.is_file:
+        return None
+    if status.st_nlink > 1 and (first := first_names.setdefault(status.st_ino, path)) != path:
+        return Seen(Kept(path, KeptKind.name, target=first))
+    sure = status.st_ctime_ns < now_ns - UNSURE_NS
+    kept = Kept(path, KeptKind.file, mode & 0o777, status.st_mtime_ns, size_bytes=status.st_size)
+    return Seen(kept, stamp_of(status) if sure else None)
+
+
+def _link(item: Found, path: str) -> Seen | None:
+    try:
+        return Seen(Kept(path, KeptKind.link, target=os.readlink(item.name, dir_fd=item.folder_fd)))
+    except OSError:
+        return None

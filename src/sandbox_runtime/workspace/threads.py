@@ -1,0 +1,51 @@
+"""Work that may wait for a disk, done in threads: the event loop goes on meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """A caller that is cancelled still waits for the end of the work, because what the work uses is closed afterwards. So each
+    piece of work has to be short, or bounded at least."""
+    future = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        await _ended(future)
+        raise
+
+
+async def _ended(future: asyncio.Future[T]) -> None:
+    while not future.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([future])
+    # Looked at, for nobody is left who waits for its exception.
+    if not future.cancelled():
+        future.exception()
+
+
+async def pieces(source: Generator[bytes, None, None]) -> AsyncGenerator[bytes, None]:
+    """What a generator gives, each piece made in a thread when it is asked for. Ends the generator, also when left early."""
+    try:
+        while (piece := await in_thread(lambda: next(source, None))) is not None:
+            yield piece
+    finally:
+        source.close()
+
+
+async def gathered(source: AsyncIterable[bytes], size: int) -> AsyncGenerator[bytes, None]:
+    """The same bytes in pieces of at least that size, but for the last: each may cost a thread or a request."""
+    waiting = bytearray()
+    async for piece in source:
+        waiting += piece
+        if len(waiting) >= size:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)
