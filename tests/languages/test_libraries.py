@@ -215,3 +215,16 @@ async def test_assertions_are_on_in_java(working: Working, run: Run) -> None:
     code = 'public class Main { public static void main(String[] a) { assert 1 > 2 : "told"; } }'
     result = await run(await working("java"), code)
     assert ran(result).exit_code == 1 and "AssertionError: told" in ran(result).stderr.text
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("nodejs", 'process.stdout.write(require("fs").readFileSync("/dev/stdin", "utf8"))'),
+        ("bash", "cat /dev/stdin > /dev/stdout"),
+        ("python", 'open("/dev/stdout", "w").write(open("/dev/stdin").read())'),
+    ],
+)
+async def test_the_standard_streams_can_be_opened_by_their_paths(working: Working, run: Run, name: str, code: str) -> None:
+    result = await run(await working(name), code, "by path ✓\n")
+    assert ran(result).stdout.text == "by path ✓\n", told(result)
