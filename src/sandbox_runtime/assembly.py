@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
@@ -33,18 +33,22 @@ from sandbox_runtime.engine.homes import Workshop
 from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.engine.notebook import given as notebook_given
-from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.guest import WORKDIR
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.languages import Catalog, load_catalog
-from sandbox_runtime.model import Limits, Network, Policy
+from sandbox_runtime.model import Limits, Network, Policy, PoolSizes
 from sandbox_runtime.model.limits import KIB
+from sandbox_runtime.sessions import Around, SessionOptions, Sessions, holding_node, open_sessions
 from sandbox_runtime.settings import Settings
+from sandbox_runtime.store import StoreOptions, open_store
 from sandbox_runtime.telemetry import Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
+from sandbox_runtime.workspace.session_files import FileBounds
+from sandbox_runtime.workspace.storage import S3Options, StorageOptions, open_storage
 
 STD, NOTEBOOK, CONTEXT = "std", "notebook", "context"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
@@ -66,12 +70,22 @@ class Platform:
     metrics: Metrics
     log: Log
     workshop: Workshop
+    open_sessions: Sessions | str
+    """Or why there are none."""
+
+    @property
+    def sessions(self) -> Sessions:
+        if isinstance(self.open_sessions, str):
+            raise Unavailable(self.open_sessions)
+        return self.open_sessions
 
 
 @asynccontextmanager
-async def open_platform(settings: Settings, *, opening: Opening | None = None, ahead: bool = True) -> AsyncIterator[Platform]:
+async def open_platform(
+    settings: Settings, *, opening: Opening | None = None, ahead: bool = True, sessions: bool = False
+) -> AsyncIterator[Platform]:
     """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
-    a process that runs one job and ends."""
+    a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has."""
     log = open_log(settings.log_level, settings.log_format, color=settings.log_color)
     metrics = Metrics()
     catalog = load_catalog(settings.languages_dir)
@@ -85,8 +99,11 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
             _watch(metrics, pool, admission)
             ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
             turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
-            execution = Execution(pool, ways, allowance.quotas, turns, metrics, log)
-            workshop = Workshop(backend, catalog, ways, allowance, turns, metrics, CONTEXT, settings.output_keep_bytes)
+            started = Ahead(pool, ways.python, ways.toolchains, settings.started_pool_size, _usual(settings), log)
+            execution = Execution(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
+            workshop = Workshop(
+                backend, catalog, ways, allowance, turns, metrics, CONTEXT, settings.output_keep_bytes, settings.session_standby_s
+            )
             engine = Engine(
                 execution=execution,
                 admission=admission,
@@ -97,9 +114,33 @@ async def open_platform(settings: Settings, *, opening: Opening | None = None, a
                 memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 prove_ahead=ahead and settings.check_languages,
             )
-            async with engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
+            async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
-                yield Platform(settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log, workshop)
+                around = Around(workshop, admission, metrics, log)
+                async with _sessions(settings, around, wanted=sessions, ahead=ahead) as found:
+                    yield Platform(
+                        settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log, workshop, found
+                    )
+
+
+@asynccontextmanager
+async def _sessions(settings: Settings, around: Around, *, wanted: bool, ahead: bool) -> AsyncIterator[Sessions | str]:
+    """A node that another server has is no reason for this one not to do the rest."""
+    if not wanted:
+        yield "this process was started without sessions"
+        return
+    async with AsyncExitStack() as stack:
+        try:
+            stack.enter_context(holding_node(settings.kept_dir, settings.node_name))
+        except Unavailable as error:
+            around.log.warning("there are no sessions here", reason=str(error))
+            yield str(error)
+            return
+        store = await stack.enter_async_context(open_store(settings.store_url, store_options_of(settings)))
+        storage = await stack.enter_async_context(open_storage(storage_options_of(settings)))
+        bounds = FileBounds(max_file_bytes=settings.session_file_max_bytes)
+        options = session_options_of(settings)
+        yield await stack.enter_async_context(open_sessions(around, store, storage, options, bounds, ahead=ahead))
 
 
 def _make_toolchains_folder(path: str) -> None:
@@ -201,6 +242,66 @@ def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
     metrics.watch("sandbox_running", "Requests that have a place", lambda: admission.busy)
 
 
+def session_options_of(settings: Settings) -> SessionOptions:
+    allowance = allowance_of(settings)
+    return SessionOptions(
+        node=settings.node_name,
+        hostname=settings.node_name,
+        template=settings.session_template,
+        template_image=settings.session_template_image,
+        limits=allowance.default,
+        most_memory_bytes=allowance.most_memory_bytes,
+        most_disk_bytes=settings.session_disk_ceiling,
+        most_cpu_cores=max(settings.cpu_quota, float(os.cpu_count() or 1)),
+        most_processes=settings.session_process_ceiling,
+        longest_s=settings.timeout_ceiling,
+        most_sessions=settings.session_max,
+        most_per_owner=settings.session_max_per_owner,
+        parallel=settings.session_parallel,
+        queue=settings.session_queue,
+        contexts=settings.session_contexts,
+        forks=settings.session_forks,
+        linger_s=settings.session_output_linger_s,
+        idle_s=settings.session_idle_s or None,
+        lifetime_s=settings.session_lifetime_s or None,
+        creating_s=settings.session_creating_s,
+        cleanup_s=settings.session_cleanup_s,
+        pool=PoolSizes(
+            settings.warm_pool_size,
+            settings.warm_pool_persistent_size,
+            settings.warm_pool_min_size,
+            settings.warm_pool_max_idle_s,
+        ),
+        pool_enabled=settings.warm_pool_enabled,
+        most_ready=settings.warm_pool_max,
+        package_index=settings.session_package_index,
+    )
+
+
+def store_options_of(settings: Settings) -> StoreOptions:
+    return StoreOptions(settings.database_pool_size, settings.database_pool_overflow, settings.database_pool_recycle_s)
+
+
+def storage_options_of(settings: Settings) -> StorageOptions:
+    if not settings.s3_bucket:
+        return StorageOptions(settings.files_dir)
+    s3 = S3Options(
+        settings.s3_bucket,
+        settings.s3_region,
+        settings.s3_access_key_id,
+        settings.s3_secret_access_key,
+        settings.s3_endpoint_url,
+        settings.s3_public_endpoint_url,
+        settings.s3_prefix,
+    )
+    return StorageOptions(settings.files_dir, s3)
+
+
+def _usual(settings: Settings) -> Limits:
+    """Limits that boxes wait with; a job that sets others has them set on it when it comes."""
+    return allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling)
+
+
 def backend_of(settings: Settings) -> Opening:
     return open_backend(settings.isolation, options_of(settings))
 
@@ -218,7 +319,7 @@ def options_of(settings: Settings) -> BackendOptions:
             CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.given(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,
-        usual_limits=allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling),
+        usual_limits=_usual(settings),
         box_uid_base=settings.box_uid_base,
         nat=NatOptions(dns=settings.network_dns, nameservers=settings.network_nameservers, refuse=settings.network_refuse),
     )

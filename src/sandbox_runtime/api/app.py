@@ -49,7 +49,7 @@ def _described(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> dict[str
 
 def create_app_from_environment() -> FastAPI:
     """For servers that build the app themselves, from its import name."""
-    return create_app(load())
+    return create_app(load(), opening=partial(open_platform, sessions=True))
 
 
 def refuse_exposure(settings: Settings) -> None:

@@ -34,7 +34,7 @@ def listen(settings: Settings) -> None:
 async def _listen(settings: Settings) -> None:
     """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
     app = create_app(settings)
-    async with open_platform(settings) as platform:
+    async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
         await _Server(uvicorn.Config(app, lifespan="off", **_options(settings))).serve()
 

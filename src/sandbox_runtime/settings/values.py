@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import Knob, check, knob
+from sandbox_runtime.settings.session_knobs import SessionKnobs
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
@@ -54,7 +55,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(SessionKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs api_key.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
@@ -161,6 +162,14 @@ class Settings:
     notebook_pool_size: int = knob(
         2, "kernels", "Notebook kernels kept up, from the first notebook on and while more come.", "pool", low=0, high=1000
     )
+    started_pool_size: int = knob(
+        2,
+        "boxes",
+        "Boxes with an interpreter started in them, for each language that can be started ahead (JavaScript), while it is in use.",
+        "pool",
+        low=0,
+        high=1000,
+    )
     max_concurrency: int = knob(
         _max_concurrency,
         "runs",
@@ -255,11 +264,19 @@ class Settings:
     @property
     def store_url(self) -> str:
         """Not with the rest of the state by default, because that is gone when the machine starts anew."""
-        if self.database_url:
-            return self.database_url
+        return self.database_url or f"sqlite:///{self.kept_dir}/store/store.db"
+
+    @property
+    def kept_dir(self) -> str:
+        """For what outlives the machine's next start."""
+        if self.state_dir != _state_dir():
+            return self.state_dir
         kept = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "share"
-        folder = self.state_dir if self.state_dir != _state_dir() else str(kept / "sandbox-runtime")
-        return f"sqlite:///{folder}/store/store.db"
+        return str(kept / "sandbox-runtime")
+
+    @property
+    def files_dir(self) -> str:
+        return self.storage_dir or f"{self.kept_dir}/store/files"
 
     @property
     def exposed(self) -> bool:
@@ -271,6 +288,11 @@ def knobs() -> Mapping[str, Knob]:
     return _KNOBS
 
 
-_KNOBS: Mapping[str, Knob] = MappingProxyType(
-    {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
-)
+def _found() -> dict[str, Knob]:
+    """Those of the whole server before those of sessions."""
+    found = {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
+    of_sessions = {entry.name for entry in dataclasses.fields(SessionKnobs)}
+    return {name: found[name] for name in sorted(found, key=of_sessions.__contains__)}
+
+
+_KNOBS: Mapping[str, Knob] = MappingProxyType(_found())

@@ -6,5 +6,6 @@ The only room that imports structlog and prometheus_client; no registry or logge
 
 from sandbox_runtime.telemetry.logs import Log, open_log, server_log_config
 from sandbox_runtime.telemetry.metrics import Metrics
+from sandbox_runtime.telemetry.session_metrics import SessionMetrics
 
-__all__ = ["Log", "Metrics", "open_log", "server_log_config"]
+__all__ = ["Log", "Metrics", "SessionMetrics", "open_log", "server_log_config"]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from sandbox_runtime.engine.contexts.line import Line
 from sandbox_runtime.engine.contexts.modules import START
@@ -27,6 +29,7 @@ LONGEST_LIFE_S = 86_400.0
 _OUTPUT_OF_A_LIFE_BYTES = 16 * 1024**3
 _MESSAGE_OVERHEAD_BYTES = 64 * 1024
 _PROGRAM = "/run/context.py"
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Context:
@@ -49,9 +52,9 @@ class Context:
         self.line: Line | None = None
         self.can_be_copied = False
 
-    async def start(self, python: str) -> None:
+    async def start(self, python: str, env: Mapping[str, str] = _NOTHING) -> None:
         stage(self.box, [File(_PROGRAM, START.encode())])
-        command = Command((python, _PROGRAM), limits=self._limits)
+        command = Command((python, _PROGRAM), env=env, limits=self._limits)
         self._running = await self.box.start(command, sink=self._hear, control=True)
         assert self._running.control is not None
         self.line = Line(self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES)

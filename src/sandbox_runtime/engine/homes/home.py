@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import Mapping
 from typing import Self
 
 from sandbox_runtime.engine.boxed import GRACE_S, BoxedRun, Task
@@ -25,6 +26,8 @@ from sandbox_runtime.workspace import stage
 
 _SWEEP_LIMITS = Limits(wall_s=30.0)
 _NAMES_AT_ONCE = 200
+_MODULES_WITHIN_S = 30.0
+_READ_WHEN_STARTED = ("PYTHON", "LD_")
 
 
 class Home:
@@ -51,6 +54,15 @@ class Home:
     def boxes_waiting(self) -> int:
         return int(self._standby.waiting)
 
+    def check(self, work: Work) -> None:
+        """Raises what can be said against it before it is run."""
+        if work.kind is ExecutionKind.command:
+            self._workshop.command(work)
+        elif self._workshop.is_call(work):
+            self._workshop.call(work)
+        else:
+            self._workshop.program(work, self.files.workdir)
+
     async def run(self, work: Work, sink: Sink | None = None) -> Ran:
         if work.kind is ExecutionKind.command:
             return Ran(await self.command(self._workshop.command(work), sink))
@@ -68,13 +80,15 @@ class Home:
         async with _Taken(self._standby, policy, again=network is None) as box:
             return await _bounded(box, command, sink)
 
-    async def open_context(self, limits: Limits) -> Context:
-        """A live interpreter on these files. The caller owes close_context()."""
+    async def open_context(self, limits: Limits, env: Mapping[str, str], modules: tuple[str, ...] = ()) -> Context:
+        """A live interpreter on these files, which finds modules in these folders too. The caller owes close_context()."""
         box = await self._standby.take(self._workshop.context_policy())
         context = Context(box, limits, self._workshop.keep_bytes)
         self._contexts.add(context)
         try:
-            await context.start(self._workshop.ways.python)
+            await context.start(self._workshop.ways.python, _harmless(env))
+            if modules:
+                await context.execute(f"__import__('sys').path.extend({list(modules)!r})", wall_s=_MODULES_WITHIN_S)
         except BaseException:
             await self.close_context(context)
             raise
@@ -178,6 +192,11 @@ class _Taken:
         finally:
             if self._again:
                 self._standby.prepare(self._policy)
+
+
+def _harmless(env: Mapping[str, str]) -> dict[str, str]:
+    """Without what only an interpreter that is being started would heed: this one is up already."""
+    return {name: value for name, value in env.items() if not name.startswith(_READ_WHEN_STARTED)}
 
 
 def _ran(result: JobResult) -> Ran:

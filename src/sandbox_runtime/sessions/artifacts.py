@@ -1,0 +1,78 @@
+"""Files that an execution left: those that are new or changed in the workspace, by what they were before."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import os
+import stat
+from collections.abc import Mapping
+
+from sandbox_runtime.errors import SandboxError
+from sandbox_runtime.model import Artifact, ArtifactKind
+from sandbox_runtime.sessions import ids
+from sandbox_runtime.workspace import Area, place
+from sandbox_runtime.workspace.listing import Kind, list_folder
+from sandbox_runtime.workspace.openat2 import open_beneath
+
+MOST = 1000
+MOST_HASHED_BYTES = 64 * 1024**2
+"""Larger files have no checksum, and so have those after so much in one execution."""
+_PIECE_BYTES = 1024**2
+_KINDS = {"output": ArtifactKind.output, "logs": ArtifactKind.log}
+
+
+def seen(area: Area) -> dict[str, str]:
+    """Name → mark of what it holds. Hidden names are nobody's artifacts."""
+    try:
+        entries = list_folder(area, recursive=True, hidden=False, limit=10 * MOST).entries
+    except SandboxError:
+        return {}
+    return {entry.name: entry.etag for entry in entries if entry.kind is Kind.file and entry.nameable}
+
+
+def left(area: Area, before: Mapping[str, str], execution: str, now_ms: int) -> list[Artifact]:
+    new = [name for name, etag in seen(area).items() if before.get(name) != etag][:MOST]
+    budget = MOST_HASHED_BYTES
+    found = []
+    for name in new:
+        size, checksum = _measured(area, name, budget)
+        if size is None:
+            continue
+        budget -= size if checksum else 0
+        found.append(
+            Artifact(
+                id=ids.artifact_id(),
+                execution=execution,
+                kind=_KINDS.get(name.partition("/")[0], ArtifactKind.artifact) if "/" in name else ArtifactKind.artifact,
+                path=name,
+                location=f"{area.workdir}/{name}",
+                size_bytes=size,
+                content_type=mimetypes.guess_type(name)[0] or "application/octet-stream",
+                checksum=checksum,
+                created_ms=now_ms,
+            )
+        )
+    return found
+
+
+def _measured(area: Area, name: str, budget: int) -> tuple[int | None, str]:
+    try:
+        descriptor = open_beneath(area.files_fd, place(area, name), os.O_RDONLY)
+    except (OSError, SandboxError):
+        return None, ""
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            return None, ""
+        return status.st_size, _checksum(descriptor, status.st_size) if status.st_size <= budget else ""
+    finally:
+        os.close(descriptor)
+
+
+def _checksum(descriptor: int, size: int) -> str:
+    digest = hashlib.sha256()
+    while size > 0 and (piece := os.read(descriptor, min(size, _PIECE_BYTES))):
+        digest.update(piece)
+        size -= len(piece)
+    return f"sha256:{digest.hexdigest()}"

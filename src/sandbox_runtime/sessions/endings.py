@@ -1,0 +1,124 @@
+"""From what came of a work or a cell to the fields of its execution. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_runtime.engine.handlers import exit_code
+from sandbox_runtime.engine.homes import Ran
+from sandbox_runtime.model import Blame, Ending, ExecutionKind, ExecutionState, Metering, Outcome, Output
+from sandbox_runtime.model.bounds import MESSAGE_BYTES, TEXT_BYTES
+from sandbox_runtime.model.execution import keep
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.model.notebook import CellEnding, CellResult
+
+Fields = dict[str, Any]
+_MESSAGE_CHARACTERS = MESSAGE_BYTES // 4
+_STATE_OF_CELL = {CellEnding.ok: ExecutionState.completed, CellEnding.timed_out: ExecutionState.timeout}
+_ENDING_OF_CELL = {
+    CellEnding.ok: Ending.exited,
+    CellEnding.error: Ending.exited,
+    CellEnding.timed_out: Ending.timed_out,
+    CellEnding.killed: Ending.timed_out,
+    CellEnding.died: Ending.signaled,
+    CellEnding.not_run: Ending.not_started,
+}
+
+
+def of_ran(kind: ExecutionKind, ran: Ran) -> Fields:
+    outcome, told = ran.outcome, ran.told
+    code = exit_code(outcome, told) if kind is ExecutionKind.handler else outcome.exit_code
+    return {
+        "state": _state(kind, outcome, code),
+        "exit_code": code,
+        "signal": outcome.signal,
+        "ending": outcome.ending,
+        **_kept("stdout", outcome.stdout),
+        **_kept("stderr", outcome.stderr),
+        "return_value_json": told.value_json if told is not None else None,
+        "error": ((told.error if told is not None else "") or outcome.message)[:_MESSAGE_CHARACTERS],
+        "metering": _metering(outcome),
+    }
+
+
+def of_cell(cell: CellResult, wall_s: float) -> Fields:
+    shown, dropped = _displays(cell.displays)
+    errors = "; ".join(f"{error.name}: {error.text}" for error in cell.errors)
+    if dropped + cell.dropped_displays:
+        errors = f"{errors}; {dropped + cell.dropped_displays} displays were too large to be kept".removeprefix("; ")
+    ok = cell.ending is CellEnding.ok
+    return {
+        "state": _STATE_OF_CELL.get(cell.ending, ExecutionState.failed),
+        "exit_code": 0 if ok else 1,
+        "ending": _ENDING_OF_CELL[cell.ending],
+        **_kept("stdout", cell.stdout),
+        **_kept("stderr", cell.stderr),
+        "displays_json": shown,
+        "error": errors[:_MESSAGE_CHARACTERS],
+        "metering": Metering(duration_ms=wall_s * 1000),
+    }
+
+
+def of_fault(reason: str, stdout: str = "", stderr: str = "") -> Fields:
+    """This platform failed: that says nothing of the program."""
+    return {"state": ExecutionState.crashed, "ending": Ending.lost, "error": reason, **_printed(stdout, stderr)}
+
+
+def of_refusal(reason: str) -> Fields:
+    """What was asked for cannot be run."""
+    return {"state": ExecutionState.failed, "ending": Ending.not_started, "error": reason}
+
+
+def of_cancellation(stdout: str, stderr: str) -> Fields:
+    told = "it was cancelled"
+    return {"state": ExecutionState.cancelled, "ending": Ending.cancelled, "error": told, **_printed(stdout, stderr)}
+
+
+def is_fault(ran: Ran) -> bool:
+    return ran.outcome.blame is Blame.platform
+
+
+def _state(kind: ExecutionKind, outcome: Outcome, code: int | None) -> ExecutionState:
+    if outcome.blame is Blame.platform:
+        return ExecutionState.crashed
+    if outcome.ending is Ending.timed_out:
+        return ExecutionState.timeout
+    if outcome.ending is Ending.cancelled:
+        return ExecutionState.cancelled
+    return ExecutionState.completed if outcome.ending is Ending.exited and code == 0 else ExecutionState.failed
+
+
+def _kept(name: str, output: Output) -> Fields:
+    """The engine keeps more than the store does; what either dropped is counted."""
+    text, dropped = keep(output.text)
+    return {name: text, f"{name}_dropped_bytes": dropped + output.dropped_bytes}
+
+
+def _printed(stdout: str, stderr: str) -> Fields:
+    return {"stdout": keep(stdout)[0], "stderr": keep(stderr)[0]}
+
+
+def _metering(outcome: Outcome) -> Metering:
+    usage = outcome.usage
+    peak = usage.memory_peak_bytes
+    return Metering(
+        duration_ms=round(usage.wall_s * 1000, 3),
+        cpu_time_ms=round(usage.cpu_s * 1000, 3),
+        peak_memory_mb=None if peak is None else round(peak / MIB, 3),
+    )
+
+
+def _displays(displays: tuple[Mapping[str, Any], ...]) -> tuple[str | None, int]:
+    """As many as fit, in order."""
+    if not displays:
+        return None, 0
+    texts, room = [], TEXT_BYTES - 2
+    for display in displays:
+        text = json.dumps(display)
+        room -= len(text) + 2
+        if room < 0:
+            break
+        texts.append(text)
+    return f"[{', '.join(texts)}]", len(displays) - len(texts)

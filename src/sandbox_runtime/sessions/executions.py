@@ -1,0 +1,289 @@
+"""Executions: asked for, in line, run, written down.
+
+The way of one: its row is written before anything happens (an execution that was acknowledged is known after a crash), then it
+waits for its turn in the session and for a place on the machine, runs, and its end is written before anybody is told of it. Each
+is a task that this object owns, so that a client who goes away takes nothing along. Only faults of this platform are tried again,
+and only while nothing of the program was seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from sandbox_runtime.engine.homes import Ran, Work
+from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany
+from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
+from sandbox_runtime.sessions import artifacts, endings, ids, works
+from sandbox_runtime.sessions.audit import entry
+from sandbox_runtime.sessions.ground import Ground
+from sandbox_runtime.sessions.live import LiveContext, LiveExecution, LiveSession, Slots
+from sandbox_runtime.sessions.specs import ExecutionSpec
+from sandbox_runtime.sessions.streams import Tape
+
+STOP_WITHIN_S = 30.0
+DEAD_ON_ARRIVAL_S = 0.1
+"""A box that broke within this time was broken before it was given anything."""
+_WRITE_TRIES = 5
+_WRITE_AGAIN_S = 0.2
+CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    spec: ExecutionSpec
+    work: Work
+    context: LiveContext | None
+
+
+class Executions:
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self._lingering: dict[str, LiveExecution] = {}
+
+    async def submit(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
+        """The execution under way; with an idempotency key that the session has seen, the row of that time."""
+        live.check_running()
+        context = self._context(live, spec)
+        wall_s = works.time_of(live.session, spec, self._ground.options)
+        execution = self._row(live, spec, wall_s)
+        work = works.work_of(live.session, spec, wall_s, execution.id, live.modules, self._ground.options)
+        if context is None:
+            live.home.check(work)
+        slots = live.slots if context is None else context.slots
+        turn = slots.reserve()
+        try:
+            execution, new = await self._note(live, execution, running=turn.done(), actor=actor)
+        except BaseException:
+            slots.give_back(turn)
+            raise
+        if not new:
+            slots.give_back(turn)
+            return self.found(execution.id) or execution
+        live.touch()
+        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future())
+        live.executions[execution.id] = one
+        one.task = asyncio.create_task(self._perform(live, one, _Asked(spec, work, context), slots, turn))
+        return one
+
+    def found(self, execution_id: str) -> LiveExecution | None:
+        """One that lives, or that ended a moment ago."""
+        live = next((one.executions[execution_id] for one in self._open() if execution_id in one.executions), None)
+        return live or self._lingering.get(execution_id)
+
+    async def wait(self, one: LiveExecution, wait_s: float) -> Execution:
+        """Its end; or how it stands when the time is over."""
+        await asyncio.wait((one.done,), timeout=wait_s)
+        return one.done.result() if one.done.done() else one.execution
+
+    async def cancel(self, execution_id: str, reason: str = CANCELLED) -> None:
+        """Returns when it has ended; one that had ended is left as it is."""
+        one = self.found(execution_id)
+        if one is not None:
+            await self.stop(one, reason)
+
+    async def stop(self, one: LiveExecution, reason: str) -> None:
+        """Asked once: what it does after that is to write down its end."""
+        if one.task is not None and not one.done.done() and not one.stopped_for:
+            one.stopped_for = reason
+            one.task.cancel()
+        await asyncio.wait((one.done,), timeout=STOP_WITHIN_S)
+
+    async def stop_all(self, live: LiveSession, reason: str) -> None:
+        await asyncio.gather(*(self.stop(one, reason) for one in list(live.executions.values())))
+
+    def forget_all(self) -> None:
+        for one in self._lingering.values():
+            one.tape.close()
+        self._lingering.clear()
+
+    def _open(self) -> list[LiveSession]:
+        return list(self._ground.directory.open.values())
+
+    def _context(self, live: LiveSession, spec: ExecutionSpec) -> LiveContext | None:
+        if spec.kind is not ExecutionKind.cell:
+            return None
+        found = live.contexts.get(spec.context)
+        if found is None:
+            raise NotFound(f"the session {live.id!r} has no context {spec.context!r}")
+        return found
+
+    def _row(self, live: LiveSession, spec: ExecutionSpec, wall_s: float) -> Execution:
+        now_ms = ids.now_ms()
+        return Execution(
+            id=ids.execution_id(),
+            session=live.id,
+            kind=spec.kind,
+            language=spec.language,
+            code=spec.code,
+            entrypoint="handler" if spec.kind is ExecutionKind.handler else spec.filename,
+            event_json=spec.event_json(),
+            stdin=spec.stdin,
+            env=spec.env,
+            timeout_s=wall_s,
+            context=spec.context,
+            idempotency_key=spec.idempotency_key,
+            created_ms=now_ms,
+            heartbeat_ms=now_ms,
+        )
+
+    async def _note(self, live: LiveSession, execution: Execution, *, running: bool, actor: str) -> tuple[Execution, bool]:
+        if running:
+            execution = dataclasses.replace(execution, state=ExecutionState.running, started_ms=execution.created_ms)
+        told = entry(actor, "execute", "execution", execution.id, owner=live.session.owner, session=live.id)
+        return await self._ground.store.executions.add_once(execution, by=actor, audit=told)
+
+    async def _perform(
+        self, live: LiveSession, one: LiveExecution, asked: _Asked, slots: Slots, turn: asyncio.Future[None]
+    ) -> None:
+        try:
+            fields = await self._fields(live, one, asked, turn)
+        finally:
+            slots.give_back(turn)
+        await self._conclude(live, one, fields)
+
+    async def _fields(self, live: LiveSession, one: LiveExecution, asked: _Asked, turn: asyncio.Future[None]) -> endings.Fields:
+        """How it ended, whatever happened."""
+        try:
+            await turn
+            await self._begin(one)
+            async with self._place():
+                if asked.context is not None:
+                    return await self._cell(one, asked.spec, asked.context)
+                return await self._work(live, one, asked.spec, asked.work)
+        except asyncio.CancelledError:
+            return self._stopped(one)
+        except PlatformFault as fault:
+            return endings.of_fault(str(fault), *self._printed(one))
+        except SandboxError as refusal:
+            return endings.of_refusal(str(refusal))
+        except Exception as error:
+            self._ground.log.exception("an execution failed in an unforeseen way", execution=one.execution.id)
+            return endings.of_fault(f"an unforeseen fault: {type(error).__name__}", *self._printed(one))
+
+    async def _begin(self, one: LiveExecution) -> None:
+        if one.execution.state is ExecutionState.pending:
+            now_ms = ids.now_ms()
+            one.execution = await self._ground.store.executions.update(
+                one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
+            )
+
+    @contextlib.asynccontextmanager
+    async def _place(self) -> AsyncIterator[None]:
+        entered = await self._enter()
+        try:
+            yield
+        finally:
+            self._ground.admission.leave(entered)
+
+    async def _enter(self) -> float:
+        """A place on the machine. What is acknowledged already waits longer than a request that can still be refused."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._ground.options.place_wait_s
+        while True:
+            try:
+                return await self._ground.admission.enter()
+            except TooMany as error:
+                if loop.time() + error.retry_after_s > deadline:
+                    raise PlatformFault(f"there was no room to run it: {error}") from error
+                await asyncio.sleep(error.retry_after_s)
+
+    async def _cell(self, one: LiveExecution, spec: ExecutionSpec, context: LiveContext) -> endings.Fields:
+        loop = asyncio.get_running_loop()
+        context.executions += 1
+        begun = loop.time()
+        cell = await context.context.execute(spec.code, wall_s=one.execution.timeout_s, sink=one.tape.write)
+        return endings.of_cell(cell, loop.time() - begun)
+
+    async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: Work) -> endings.Fields:
+        options = self._ground.options
+        before = await asyncio.to_thread(artifacts.seen, live.home.files) if spec.artifacts else {}
+        attempt = 0
+        while (ran := await self._attempt(live, one, work, last=attempt == options.retries)) is None:
+            await self._again(one, attempt)
+            attempt += 1
+        if spec.artifacts:
+            await self._keep_artifacts(live, one, before)
+        return endings.of_ran(spec.kind, ran)
+
+    async def _attempt(self, live: LiveSession, one: LiveExecution, work: Work, *, last: bool) -> Ran | None:
+        """None where the platform failed before anything of the program was seen, and there is another attempt to make."""
+        try:
+            ran = await live.home.run(work, one.tape.write)
+        except PlatformFault:
+            if last or not one.tape.empty or live.ending:
+                raise
+            return None
+        early = endings.is_fault(ran) and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and one.tape.empty
+        return None if early and not last and not live.ending else ran
+
+    async def _again(self, one: LiveExecution, attempt: int) -> None:
+        options = self._ground.options
+        self._ground.metrics.tried_again()
+        one.execution = await self._ground.store.executions.update(one.execution, retries=attempt + 1)
+        await asyncio.sleep(min(options.retry_first_s * 2**attempt, options.retry_longest_s))
+
+    async def _keep_artifacts(self, live: LiveSession, one: LiveExecution, before: dict[str, str]) -> None:
+        found = await asyncio.to_thread(artifacts.left, live.home.files, before, one.execution.id, ids.now_ms())
+        await self._ground.store.artifacts.add_all(found)
+
+    def _stopped(self, one: LiveExecution) -> endings.Fields:
+        printed = self._printed(one)
+        if one.stopped_for == CANCELLED:
+            return endings.of_cancellation(*printed)
+        return endings.of_fault(one.stopped_for or SHUT_DOWN, *printed)
+
+    def _printed(self, one: LiveExecution) -> tuple[str, str]:
+        most = self._ground.options.output_bytes
+        return one.tape.text("stdout", most), one.tape.text("stderr", most)
+
+    async def _conclude(self, live: LiveSession, one: LiveExecution, fields: endings.Fields) -> None:
+        """First the files of a session that outlives us, then the row, then those who wait."""
+        try:
+            if live.session.mode is SessionMode.persistent and not live.home.closed:
+                await self._save(live)
+            one.execution = await self._write(one.execution, {**fields, "completed_ms": ids.now_ms()})
+        except Exception as error:
+            self._ground.log.error("the end of an execution could not be written", execution=one.execution.id, reason=str(error))
+            one.done.set_exception(error if isinstance(error, SandboxError) else PlatformFault("its end could not be written"))
+            one.done.exception()  # whoever waits is told; nobody may be waiting
+        else:
+            one.done.set_result(one.execution)
+        self._let_go(live, one)
+
+    async def _save(self, live: LiveSession) -> None:
+        try:
+            await self._ground.snapshots.save(live.id, live.home.files)
+        except (SandboxError, OSError) as error:
+            self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
+
+    async def _write(self, execution: Execution, fields: endings.Fields) -> Execution:
+        """A database that is away for a moment costs no result."""
+        for attempt in range(_WRITE_TRIES):
+            try:
+                return await self._ground.store.executions.update(execution, **fields)
+            except (Conflict, NotFound):
+                return await self._ground.store.executions.get(execution.id)
+            except SandboxError:
+                if attempt == _WRITE_TRIES - 1:
+                    raise
+                await asyncio.sleep(_WRITE_AGAIN_S * 2**attempt)
+        raise AssertionError("not reached")
+
+    def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
+        execution = one.execution
+        one.tape.end()
+        live.touch()
+        live.executions.pop(execution.id, None)
+        self._lingering[execution.id] = one
+        asyncio.get_running_loop().call_later(self._ground.options.linger_s, self._forget, execution.id)
+        took_s = max(0, (execution.completed_ms or 0) - (execution.started_ms or execution.created_ms)) / 1000
+        self._ground.metrics.execution_ended(execution.kind, execution.state, took_s)
+
+    def _forget(self, execution_id: str) -> None:
+        one = self._lingering.pop(execution_id, None)
+        if one is not None:
+            one.tape.close()

@@ -1,0 +1,49 @@
+"""What every part of this room stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sandbox_runtime.engine import Admission
+from sandbox_runtime.sessions.live import Directory
+from sandbox_runtime.sessions.node import Host
+from sandbox_runtime.sessions.options import SessionOptions
+from sandbox_runtime.store import Store
+from sandbox_runtime.telemetry import Log, SessionMetrics
+from sandbox_runtime.workspace import Area
+
+
+class Snapshots(Protocol):
+    """What is kept of the files of persistent sessions, by the session's id."""
+
+    async def save(self, session: str, area: Area) -> None:
+        """What has changed since the last time. Afterwards it outlives this process."""
+        ...
+
+    async def restore(self, session: str, area: Area) -> bool:
+        """Whether there was anything to restore."""
+        ...
+
+    async def drop(self, session: str) -> None:
+        """All that was kept."""
+        ...
+
+    def forget(self, session: str) -> None:
+        """It has ended; what was kept stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """hosts: the nodes that this server opens homes on, by id."""
+
+    store: Store
+    options: SessionOptions
+    directory: Directory
+    hosts: Mapping[str, Host]
+    snapshots: Snapshots
+    admission: Admission
+    metrics: SessionMetrics
+    log: Log

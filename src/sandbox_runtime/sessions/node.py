@@ -1,0 +1,132 @@
+"""The port that every kind of node implements, and the node that is this machine.
+
+A Node opens Homes: files that outlive what runs on them, and everything that can be run there. The local one opens them on the
+isolation backend of this server; others will reach containers.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Protocol
+
+from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.homes import Home as LocalHome
+from sandbox_runtime.engine.homes import Ran, Work, Workshop
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.model import Command, Limits, Network, Node, Outcome, Resources
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.sessions.placement import OVERCOMMIT
+from sandbox_runtime.workspace import Area
+
+
+class Home(Protocol):
+    """What one session has of a node. Several things may run in it at once."""
+
+    closed: bool
+
+    @property
+    def files(self) -> Area: ...
+
+    def prepare(self) -> None:
+        """Something will be run soon."""
+        ...
+
+    def check(self, work: Work) -> None:
+        """Raises what can be said against it before it is run."""
+        ...
+
+    async def run(self, work: Work, sink: Sink | None = None) -> Ran: ...
+
+    async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome: ...
+
+    async def open_context(self, limits: Limits, env: Mapping[str, str], modules: tuple[str, ...] = ()) -> Context: ...
+
+    async def close_context(self, context: Context) -> None: ...
+
+    async def close(self) -> None:
+        """Idempotent. Afterwards nothing runs there, and the files are gone."""
+        ...
+
+
+class Host(Protocol):
+    """A node that this server can open homes on."""
+
+    id: str
+    backend: str
+
+    async def open(self, resources: Resources) -> Home:
+        """Raises Unavailable where this kind of node has no sessions, PlatformFault where we failed."""
+        ...
+
+    def usage(self) -> tuple[float, float]:
+        """Shares of processor and memory in use, 0 to 1."""
+        ...
+
+    def describe(self, created_ms: int) -> Node:
+        """Its row, as it is noted for others."""
+        ...
+
+
+class LocalHost:
+    def __init__(self, workshop: Workshop, node: str, hostname: str, disk_files: int, most_homes: int) -> None:
+        self.id = node
+        self.backend = workshop.backend.name
+        self._workshop = workshop
+        self._hostname = hostname
+        self._disk_files = disk_files
+        self._most_homes = most_homes
+        self._cpu = _CpuMeter()
+
+    async def open(self, resources: Resources) -> LocalHome:
+        return await LocalHome.open(self._workshop, resources.disk_bytes, self._disk_files)
+
+    def usage(self) -> tuple[float, float]:
+        return self._cpu.share(), _memory_share()
+
+    def describe(self, created_ms: int) -> Node:
+        return Node(
+            id=self.id,
+            hostname=self._hostname,
+            backend=self.backend,
+            cpu_cores=float(os.cpu_count() or 1),
+            memory_mb=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB,
+            most_boxes=self._most_homes,
+            labels={OVERCOMMIT: "yes"},
+            heartbeat_ms=created_ms,
+            created_ms=created_ms,
+        )
+
+
+class _CpuMeter:
+    """The share of all processors that was busy since it was last asked."""
+
+    def __init__(self) -> None:
+        self._seen = _cpu_ticks()
+        self._at = 0.0
+        self._share = 0.0
+
+    def share(self) -> float:
+        if time.monotonic() - self._at < 1.0:
+            return self._share
+        busy, total = _cpu_ticks()
+        if total > self._seen[1]:
+            self._share = min(1.0, max(0.0, (busy - self._seen[0]) / (total - self._seen[1])))
+        self._seen, self._at = (busy, total), time.monotonic()
+        return self._share
+
+
+def _cpu_ticks() -> tuple[int, int]:
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(word) for word in file.readline().split()[1:9]]
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
+
+
+def _memory_share() -> float:
+    facts = {}
+    with open("/proc/meminfo", encoding="ascii") as file:
+        for line in file:
+            name, _, rest = line.partition(":")
+            facts[name] = int(rest.split()[0])
+    return min(1.0, max(0.0, 1 - facts["MemAvailable"] / facts["MemTotal"]))

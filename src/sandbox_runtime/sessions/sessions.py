@@ -1,0 +1,329 @@
+"""The verbs, each thin: whoever stands at a door calls these and nothing else of this room."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.model import (
+    Artifact,
+    BoxRecord,
+    BoxState,
+    Dependency,
+    Execution,
+    Node,
+    Session,
+    SessionMode,
+    SessionState,
+    Template,
+)
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.sessions import forking, ids, machine, streams
+from sandbox_runtime.sessions.audit import entry
+from sandbox_runtime.sessions.contexts import Contexts, ContextView
+from sandbox_runtime.sessions.dependencies import Dependencies
+from sandbox_runtime.sessions.executions import CANCELLED, Executions
+from sandbox_runtime.sessions.ground import Ground
+from sandbox_runtime.sessions.janitor import Janitor, Swept
+from sandbox_runtime.sessions.lifecycle import Lifecycle
+from sandbox_runtime.sessions.live import LiveExecution, LiveSession
+from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
+from sandbox_runtime.sessions.streams import Piece
+from sandbox_runtime.store import ArtifactFilter, ExecutionFilter, NodeFilter, Page, SessionFilter, TemplateFilter
+from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
+
+_BOX_STATES = {
+    SessionState.creating: BoxState.created,
+    SessionState.running: BoxState.running,
+    SessionState.paused: BoxState.paused,
+}
+_MOST_ARTIFACTS = 1000
+LONGEST_WAIT_S = 3600.0
+
+
+class Sessions:
+    """owner: whose key asked; "" where keys are off, and sees everything. Every verb raises NotFound for what is not there or is
+    somebody else's, Conflict for what does not fit the state, TooMany for what is over a bound."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        lifecycle: Lifecycle,
+        executions: Executions,
+        contexts: Contexts,
+        dependencies: Dependencies,
+        janitor: Janitor,
+        bounds: FileBounds,
+    ) -> None:
+        self._ground = ground
+        self._store = ground.store
+        self._lifecycle = lifecycle
+        self._executions = executions
+        self._contexts = contexts
+        self._dependencies = dependencies
+        self._janitor = janitor
+        self._bounds = bounds
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # Sessions.
+
+    async def create(self, spec: SessionSpec, owner: str = "") -> Session:
+        """With packages to install it comes back as "creating" and is running, or has failed, when they are there."""
+        if not spec.dependencies:
+            return (await self._lifecycle.create(spec, owner))[0]
+        template = await self._lifecycle.template(spec.template)
+        self._dependencies.check(spec.dependencies, spec.index_url, template.runtime)
+        session, new = await self._lifecycle.create(spec, owner, hold=True)
+        if new:
+            self._keep(asyncio.create_task(self._furnish(self._ground.directory.open[session.id], spec)))
+        return session
+
+    async def get(self, session_id: str, owner: str = "") -> Session:
+        return await self._lifecycle.find(session_id, owner)
+
+    async def list(self, wanted: SessionFilter | None = None, limit: int = 50, offset: int = 0, owner: str = "") -> Page[Session]:
+        wanted = wanted or SessionFilter()
+        return await self._store.sessions.list(dataclasses.replace(wanted, owner=owner) if owner else wanted, limit, offset)
+
+    async def terminate(self, session_id: str, owner: str = "") -> Session:
+        """Ends it; its row stays. One that has ended is left as it is."""
+        session = await self._lifecycle.find(session_id, owner)
+        if session.state.ended:
+            return session
+        return await self._lifecycle.apply(session_id, machine.Terminated(owner), owner)
+
+    async def delete(self, session_id: str, owner: str = "") -> None:
+        """Ends it; nothing of it stays: row, executions, files."""
+        session = await self.terminate(session_id, owner)
+        if session.mode is SessionMode.persistent:
+            await self._ground.snapshots.drop(session_id)
+        await self._store.sessions.delete(session_id, audit=entry(owner, "delete", "session", session_id, owner=session.owner))
+
+    async def finish(self, session_id: str, exit_code: int = 0, reason: str = "normal") -> Session:
+        """Its place ended by itself, as nodes elsewhere report."""
+        return await self._lifecycle.apply(session_id, machine.Finished(exit_code, reason), "node")
+
+    async def pause(self, session_id: str, owner: str = "") -> Session:
+        session = await self._lifecycle.find(session_id, owner)
+        raise Unavailable(f"sessions of the backend {session.backend!r} cannot be paused: idle ones use no processor anyway")
+
+    async def resume(self, session_id: str, owner: str = "") -> Session:
+        session = await self._lifecycle.find(session_id, owner)
+        raise Unavailable(f"sessions of the backend {session.backend!r} cannot be paused, so there is nothing to resume")
+
+    async def fork(self, session_id: str, count: int = 1, owner: str = "") -> tuple[Session, ...]:
+        live = await self._lifecycle.live(session_id, owner)
+        return await forking.fork(self._ground, self._lifecycle, live, count, owner)
+
+    async def install(
+        self,
+        session_id: str,
+        dependencies: Sequence[Dependency],
+        *,
+        index_url: str = "",
+        timeout_s: float = 300.0,
+        sink: Sink | None = None,
+        owner: str = "",
+    ) -> Session:
+        live = await self._lifecycle.live(session_id, owner)
+        return await self._dependencies.install(live, dependencies, index_url, timeout_s, sink, owner)
+
+    # Executions.
+
+    async def submit(self, session_id: str, spec: ExecutionSpec, owner: str = "") -> Execution:
+        """Written down and on its way."""
+        found = await self._submit(session_id, spec, owner)
+        return found.execution if isinstance(found, LiveExecution) else found
+
+    async def execute(
+        self, session_id: str, spec: ExecutionSpec, *, wait_s: float = LONGEST_WAIT_S, owner: str = ""
+    ) -> Execution:
+        """Its end, or how it stands after wait_s: then it goes on, and execution() tells more."""
+        found = await self._submit(session_id, spec, owner)
+        return await self._executions.wait(found, wait_s) if isinstance(found, LiveExecution) else found
+
+    async def execution(self, execution_id: str, owner: str = "") -> Execution:
+        execution = await self._store.executions.get(execution_id)
+        if owner:
+            await self._lifecycle.find(execution.session, owner)
+        return execution
+
+    async def wait(self, execution_id: str, wait_s: float, owner: str = "") -> Execution:
+        execution = await self.execution(execution_id, owner)
+        one = self._executions.found(execution_id)
+        return execution if one is None or execution.state.ended else await self._executions.wait(one, wait_s)
+
+    async def executions(self, wanted: ExecutionFilter, limit: int = 50, offset: int = 0, owner: str = "") -> Page[Execution]:
+        """Of one session: a filter that names none is for whoever sees everything."""
+        if wanted.session is not None:
+            await self._lifecycle.find(wanted.session, owner)
+        elif owner:
+            raise InvalidRequest("executions are listed for one session: name it")
+        return await self._store.executions.list(wanted, limit, offset)
+
+    async def latest(self, session_id: str, owner: str = "") -> Execution:
+        await self._lifecycle.find(session_id, owner)
+        found = await self._store.executions.latest(session_id)
+        if found is None:
+            raise NotFound(f"nothing was executed in the session {session_id!r} yet")
+        return found
+
+    async def artifacts(self, execution_id: str, owner: str = "") -> tuple[Artifact, ...]:
+        await self.execution(execution_id, owner)
+        return (await self._store.artifacts.list(ArtifactFilter(execution=execution_id), limit=_MOST_ARTIFACTS)).items
+
+    async def cancel(self, execution_id: str, owner: str = "") -> Execution:
+        """Returns when it has ended, however it did."""
+        await self.execution(execution_id, owner)
+        await self._executions.cancel(execution_id, CANCELLED)
+        await self._store.audit.add(entry(owner, "cancel", "execution", execution_id))
+        return await self._store.executions.get(execution_id)
+
+    async def output(self, execution_id: str, stream: str = "both", offset: int = 0, owner: str = "") -> AsyncIterator[Piece]:
+        """From that byte on, until it has ended. stream: stdout, stderr or both."""
+        async for piece in self.follow(execution_id, streams.offsets_of(stream, offset), owner):
+            yield piece
+
+    async def follow(self, execution_id: str, offsets: dict[str, int], owner: str = "") -> AsyncIterator[Piece]:
+        """As output, with an offset of its own for each stream that is wanted."""
+        execution = await self.execution(execution_id, owner)
+        one = self._executions.found(execution_id)
+        if one is not None:
+            async for piece in one.tape.follow(offsets):
+                yield piece
+            return
+        for piece in streams.kept(execution, offsets):
+            yield piece
+
+    # Contexts. What runs in one is an execution of the kind cell.
+
+    async def open_context(self, session_id: str, owner: str = "") -> ContextView:
+        return await self._contexts.open(await self._lifecycle.live(session_id, owner), owner)
+
+    async def contexts(self, session_id: str, owner: str = "") -> tuple[ContextView, ...]:
+        return self._contexts.list(await self._lifecycle.live(session_id, owner))
+
+    async def interrupt(self, session_id: str, context_id: str, owner: str = "") -> ContextView:
+        return self._contexts.interrupt(await self._lifecycle.live(session_id, owner), context_id)
+
+    async def restart_context(self, session_id: str, context_id: str, owner: str = "") -> ContextView:
+        return await self._contexts.restart(await self._lifecycle.live(session_id, owner), context_id, owner)
+
+    async def close_context(self, session_id: str, context_id: str, owner: str = "") -> None:
+        await self._contexts.close(await self._lifecycle.live(session_id, owner), context_id, owner)
+
+    # Files.
+
+    async def files(self, session_id: str, owner: str = "") -> SessionFiles:
+        """Whoever changes some of a persistent session calls saved() afterwards."""
+        live = await self._lifecycle.live(session_id, owner)
+        live.touch()
+        return SessionFiles(live.home.files, self._bounds)
+
+    async def saved(self, session_id: str, owner: str = "") -> None:
+        """Files were changed from outside: a persistent session keeps them."""
+        live = await self._lifecycle.live(session_id, owner)
+        if live.session.mode is SessionMode.persistent:
+            await self._ground.snapshots.save(session_id, live.home.files)
+
+    # Templates, nodes, boxes.
+
+    async def add_template(self, template: Template, owner: str = "") -> Template:
+        return await self._store.templates.add(template, by=owner, audit=entry(owner, "create", "template", template.id))
+
+    async def template(self, template_id: str) -> Template:
+        return await self._store.templates.get(template_id)
+
+    async def templates(self, wanted: TemplateFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Template]:
+        return await self._store.templates.list(wanted, limit, offset)
+
+    async def change_template(self, template_id: str, owner: str = "", **changes: Any) -> Template:
+        told = entry(owner, "change", "template", template_id, fields=sorted(changes))
+        return await self._store.templates.update(await self.template(template_id), by=owner, audit=told, **changes)
+
+    async def delete_template(self, template_id: str, owner: str = "", *, even_in_use: bool = False) -> None:
+        """Conflict where sessions that have not ended were made from it, unless that does not matter."""
+        using = await self._store.sessions.count(SessionFilter(template=template_id, states=tuple(_BOX_STATES)))
+        if using and not even_in_use:
+            raise Conflict(f"{using} sessions that have not ended were made from the template {template_id!r}: end them first")
+        await self._store.templates.delete(template_id, by=owner, audit=entry(owner, "delete", "template", template_id))
+
+    async def nodes(self, wanted: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
+        """Those that this server holds are told as they are now."""
+        page = await self._store.nodes.list(wanted, limit, offset)
+        now = {row.id: row for row in self._lifecycle.node_rows()}
+        return dataclasses.replace(page, items=tuple(now.get(row.id, row) for row in page.items))
+
+    async def node(self, node_id: str) -> Node:
+        row = await self._store.nodes.get(node_id)
+        return next((one for one in self._lifecycle.node_rows() if one.id == node_id), row)
+
+    async def boxes(
+        self, wanted: SessionFilter | None = None, limit: int = 50, offset: int = 0, owner: str = ""
+    ) -> Page[BoxRecord]:
+        """Each session has one, for as long as it lives and is remembered."""
+        page = await self.list(wanted, limit, offset, owner)
+        return Page(tuple(box_of(session) for session in page.items), page.total, page.limit, page.offset)
+
+    async def sweep(self) -> Swept:
+        """What the janitor does every now and then, now."""
+        await self._janitor.beat()
+        return await self._janitor.sweep()
+
+    # How it is done.
+
+    async def _submit(self, session_id: str, spec: ExecutionSpec, owner: str) -> LiveExecution | Execution:
+        live = await self._lifecycle.live(session_id, owner)
+        return await self._executions.submit(live, spec, owner)
+
+    async def _furnish(self, live: LiveSession, spec: SessionSpec) -> None:
+        try:
+            await self._dependencies.install(live, spec.dependencies, spec.index_url, spec.install_timeout_s)
+        except SandboxError as error:
+            if spec.fail_on_dependency_error:
+                await self._lifecycle.apply(live.id, machine.OpenFailed(str(error)), live.session.owner)
+                return
+        await self._lifecycle.apply(live.id, machine.Opened(), live.session.owner)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self, reason: str) -> None:
+        """Everything that runs is stopped and written down. Persistent sessions go on with the next server."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*(self._let_go(live, reason) for live in list(self._ground.directory.open.values())))
+        await self._janitor.note_activity()
+        self._executions.forget_all()
+
+    async def _let_go(self, live: LiveSession, reason: str) -> None:
+        await self._lifecycle.close(live, reason)
+        if live.session.mode is SessionMode.ephemeral:
+            with contextlib.suppress(SandboxError):  # where it cannot be written, the next server finds it
+                await self._lifecycle.apply(live.id, machine.Lost("the server was shut down, and its files with it"))
+
+
+def box_of(session: Session) -> BoxRecord:
+    return BoxRecord(
+        id=session.box or f"box_of_{session.id}"[:128],
+        session=session.id,
+        template=session.template,
+        backend=session.backend,
+        node=session.node,
+        name=f"sandbox-{session.id}"[:128],
+        state=_BOX_STATES.get(session.state, BoxState.exited),
+        cpu_cores=session.resources.cpu_cores,
+        memory_mb=session.resources.memory_bytes // MIB,
+        disk_mb=session.resources.disk_bytes // MIB,
+        exit_reason=session.state if session.state.ended else "",
+        created_ms=session.created_ms,
+        updated_ms=session.updated_ms or ids.now_ms(),
+        started_ms=session.started_ms,
+        exited_ms=session.completed_ms,
+    )

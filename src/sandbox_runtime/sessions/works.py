@@ -1,0 +1,70 @@
+"""From a spec to what the engine runs: limits, environment, time. Pure."""
+
+from __future__ import annotations
+
+import uuid
+
+from sandbox_runtime.engine.handlers import HandlerContext, timeout_s
+from sandbox_runtime.engine.handlers.rules import TIMEOUT_KEY
+from sandbox_runtime.engine.homes import Work
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import ExecutionKind, Limits, Resources, Session, Template
+from sandbox_runtime.sessions.options import SessionOptions
+from sandbox_runtime.sessions.specs import ExecutionSpec
+
+
+def check_resources(resources: Resources, options: SessionOptions) -> None:
+    for name, most in (
+        ("cpu_cores", options.most_cpu_cores),
+        ("memory_bytes", options.most_memory_bytes),
+        ("disk_bytes", options.most_disk_bytes),
+        ("processes", options.most_processes),
+    ):
+        if getattr(resources, name) > most:
+            raise InvalidRequest(f"{name} of a session must be at most {most:g} here, not {getattr(resources, name):g}")
+
+
+def time_of(session: Session, spec: ExecutionSpec, options: SessionOptions) -> float:
+    """A handler's event may ask for less than the request does."""
+    asked = session.timeout_s if spec.timeout_s is None else spec.timeout_s
+    if spec.kind is ExecutionKind.handler and spec.event is not None and TIMEOUT_KEY in spec.event:
+        of_event = timeout_s(spec.event)
+        asked = of_event if spec.timeout_s is None else min(of_event, asked)
+    if asked > options.longest_s:
+        raise InvalidRequest(f"{asked:g} s is longer than the {options.longest_s:g} s that an execution may take here")
+    return asked
+
+
+def limits_of(resources: Resources, wall_s: float, options: SessionOptions) -> Limits:
+    return options.limits.replace(
+        wall_s=wall_s,
+        cpu_cores=resources.cpu_cores,
+        memory_bytes=resources.memory_bytes,
+        processes=resources.processes,
+        file_bytes=resources.disk_bytes,
+        disk_bytes=resources.disk_bytes,
+    )
+
+
+def work_of(
+    session: Session, spec: ExecutionSpec, wall_s: float, execution: str, modules: tuple[str, ...], options: SessionOptions
+) -> Work:
+    return Work(
+        kind=spec.kind,
+        code=spec.code,
+        language=spec.language,
+        limits=limits_of(session.resources, wall_s, options),
+        args=spec.args,
+        stdin=None if spec.stdin is None else spec.stdin.encode(),
+        env={**session.env, **spec.env},
+        filename=spec.filename,
+        event=spec.event or {},
+        context=HandlerContext(execution, str(uuid.uuid4()), further=tuple(spec.about.items())),
+        call_found=spec.call_found,
+        wanted=spec.wanted,
+        modules=modules,
+    )
+
+
+def resources_of(asked: Resources | None, template: Template) -> Resources:
+    return template.resources if asked is None else asked
