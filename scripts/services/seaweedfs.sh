@@ -47,7 +47,7 @@ END
     grpc=(-master.port.grpc="$(free_port)" -volume.port.grpc="$(free_port)" -filer.port.grpc="$(free_port)" -s3.port.grpc="$(free_port)")
     # Nothing is reported to anyone.
     TMPDIR=$folder weed server -master.telemetry=false -ip=127.0.0.1 -ip.bind=127.0.0.1 -dir="$folder/data" \
-        -master.volumeSizeLimitMB=64 -volume.max=40 -volume.preStopSeconds=0 -filer -filer.localSocket="$folder/filer.sock" \
+        -master.volumeSizeLimitMB=64 -volume.max=40 -filer -filer.localSocket="$folder/filer.sock" \
         -s3 -s3.config="$folder/s3.json" -s3.localSocket="$folder/s3.sock" -s3.port.iceberg=0 -s3.port.lance=0 \
         -master.port="$master" -volume.port="$volume" -filer.port="$filer" -s3.port="$port" "${grpc[@]}" </dev/null >"$folder/log" 2>&1 &
     echo $! >"$folder/pid"
@@ -56,9 +56,10 @@ END
     echo "http://127.0.0.1:$port"
 }
 
-# For each gRPC port it makes a socket that it leaves behind.
+# Asked to end it takes ten seconds, and nothing it holds is worth them. For each gRPC port it leaves a socket behind.
 stop() {
     local port
+    kill -KILL "$(cat "$1/pid" 2>/dev/null)" 2>/dev/null || true
     stop_server "$1"
     while read -r port; do rm -f /tmp/seaweedfs-*-grpc-"$port".sock; done < <(cat "$1/grpc-ports" 2>/dev/null)
     rm -rf "$1"

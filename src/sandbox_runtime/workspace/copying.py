@@ -6,7 +6,6 @@ belongs to the target's user. Sockets are left out, for nobody listens at a copy
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
@@ -16,7 +15,7 @@ from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, open_folder, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import telling
-from sandbox_runtime.workspace.walking import Found, walk
+from sandbox_runtime.workspace.walking import Found, target_of, walk
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PIECE_BYTES = 8 * 1024 * 1024
@@ -38,9 +37,9 @@ def copy_area(source: Area, target: Area, *, most: int = 1_000_000) -> Copied:
     owner = owner_of(target)
     names: dict[int, str] = {}
     entries = size_bytes = 0
-    for seen, place in source.writable.items():
-        if seen not in target.writable:
-            continue
+    # A folder may be seen under several names; it is copied once.
+    places = {place: seen for seen, place in source.writable.items() if seen in target.writable}
+    for place, seen in places.items():
         with telling(seen, "copied"):
             copied = _Copying(source.files_fd, place, target.files_fd, target.writable[seen], owner, names).copy(most - entries)
         entries += copied.entries
@@ -92,8 +91,7 @@ class _Copying:
 
     def _copy(self, found: Found, target_fd: int) -> None:
         if found.is_folder:
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(found.name, 0o700, dir_fd=target_fd)
+            _make_folder(found.name, target_fd)
             self._folders.append((found.path, found.status))
         elif found.is_link:
             self._link(found, target_fd)
@@ -104,8 +102,8 @@ class _Copying:
             self._own(found.name, target_fd)
 
     def _link(self, found: Found, target_fd: int) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.symlink(os.readlink(found.name, dir_fd=found.folder_fd), found.name, dir_fd=target_fd)
+        if (leads_to := target_of(found)) is not None:
+            os.symlink(leads_to, found.name, dir_fd=target_fd)
             self._own(found.name, target_fd)
 
     def _own(self, name: str, folder_fd: int) -> None:
@@ -153,6 +151,14 @@ class _Copying:
             with folder(self._target_fd, self._below(path)) as descriptor:
                 give(descriptor, self._owner, stat.S_IMODE(status.st_mode) & 0o1777)
                 os.utime(descriptor, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _make_folder(name: str, folder_fd: int) -> None:
+    try:
+        os.mkdir(name, 0o700, dir_fd=folder_fd)
+    except FileExistsError:
+        if not stat.S_ISDIR(os.stat(name, dir_fd=folder_fd, follow_symlinks=False).st_mode):
+            raise
 
 
 def copy_bytes(source_fd: int, target_fd: int, size: int) -> int:

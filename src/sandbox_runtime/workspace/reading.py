@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import TracebackType
@@ -65,7 +65,7 @@ class OpenFile:
         with telling(self.entry.name, "read"):
             return os.pread(self._descriptor, length, offset)
 
-    def pieces(self, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
+    def pieces(self, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
         """As many bytes as the file had when it was opened, or as were asked for. Raises Conflict where they are gone."""
         end = self.entry.size_bytes if length is None else min(offset + length, self.entry.size_bytes)
         while offset < end:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Generator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import BinaryIO, TypeVar
@@ -105,7 +105,7 @@ class SessionFiles:
     async def archive(self, folder: str = "", form: Format = Format.tar_gz) -> AsyncIterator[bytes]:
         """Raises NotFound at the first piece."""
         with holding(self._area) as area:
-            async with contextlib.aclosing(pieces(_packed(area, folder, form))) as packed:
+            async with contextlib.aclosing(pieces(pack(area, folder, form))) as packed:
                 async for piece in packed:
                     yield piece
 
@@ -143,17 +143,9 @@ class Download:
 
     async def pieces(self, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """As many bytes as entry.size_bytes says from the offset on. Raises Conflict where the file becomes shorter."""
-        async with contextlib.aclosing(pieces(_read(self._file, offset, length))) as found:
+        async with contextlib.aclosing(pieces(self._file.pieces(offset, length))) as found:
             async for piece in found:
                 yield piece
-
-
-def _read(file: OpenFile, offset: int, length: int | None) -> Generator[bytes, None, None]:
-    yield from file.pieces(offset, length)
-
-
-def _packed(area: Area, folder: str, form: Format) -> Generator[bytes, None, None]:
-    yield from pack(area, folder, form)
 
 
 async def _as_pieces(source: AsyncIterable[bytes] | bytes) -> AsyncIterator[bytes]:

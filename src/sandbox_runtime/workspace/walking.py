@@ -106,3 +106,11 @@ def _names(descriptor: int, most: int) -> list[str]:
     with os.scandir(descriptor) as entries:
         seen = (entry.name for entry in islice(entries, _MOST_NAMES_IN_A_FOLDER))
         return heapq.nsmallest(most, seen)
+
+
+def target_of(found: Found) -> str | None:
+    """Where a link leads; None when it is gone, or something else by now."""
+    try:
+        return os.readlink(found.name, dir_fd=found.folder_fd)
+    except OSError:
+        return None

@@ -14,12 +14,12 @@ import tarfile
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from sandbox_runtime.workspace.area import Area, place_folder
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import telling
-from sandbox_runtime.workspace.walking import Found, walk
+from sandbox_runtime.workspace.walking import Found, target_of, walk
 
 _PIECE_BYTES = 256 * 1024
 # Whoever waits for it waits for the compressor more often than for the line.
@@ -38,7 +38,7 @@ class Format(enum.StrEnum):
         return "application/zip" if self is Format.zip else "application/gzip"
 
 
-def pack(area: Area, name: str, form: Format, *, most: int = 1_000_000) -> Iterator[bytes]:
+def pack(area: Area, name: str, form: Format, *, most: int = 1_000_000) -> Generator[bytes, None, None]:
     """Names in it are below that folder. Raises NotFound before the first piece, InvalidRequest where there is more than most."""
     with telling(name or area.workdir, "packed"):
         found = walk(area.files_fd, place_folder(area, name), most)
@@ -85,15 +85,8 @@ def _info(found: Found) -> tarfile.TarInfo:
     if found.is_folder:
         info.type = tarfile.DIRTYPE
     elif found.is_link:
-        info.type, info.linkname = tarfile.SYMTYPE, _target(found)
+        info.type, info.linkname = tarfile.SYMTYPE, target_of(found) or ""
     return info
-
-
-def _target(found: Found) -> str:
-    try:
-        return os.readlink(found.name, dir_fd=found.folder_fd)
-    except OSError:
-        return ""
 
 
 def _opened(found: Found) -> int | None:
@@ -153,7 +146,7 @@ def _add(archive: zipfile.ZipFile, found: Found) -> Iterator[None]:
     if found.is_folder:
         info.compress_type = zipfile.ZIP_STORED
         archive.writestr(info, b"")
-    elif found.is_link and (target := _target(found)):
+    elif found.is_link and (target := target_of(found)):
         archive.writestr(info, os.fsencode(target))
     elif found.is_file and (descriptor := _opened(found)) is not None:
         try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sandbox_runtime.workspace.area import Area, place_folder
 from sandbox_runtime.workspace.refusals import telling
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind
-from sandbox_runtime.workspace.walking import Found, walk
+from sandbox_runtime.workspace.walking import Found, target_of, walk
 
 # Clocks of file systems stand still for up to ten milliseconds: a file that changed so lately may change again without a sign.
 UNSURE_NS = 20_000_000
@@ -58,7 +58,8 @@ def _seen(item: Found, path: str, first_names: dict[int, str], now_ns: int) -> S
     if item.is_folder:
         return Seen(Kept(path, KeptKind.folder, mode, status.st_mtime_ns))
     if item.is_link:
-        return _link(item, path)
+        target = target_of(item)
+        return None if target is None else Seen(Kept(path, KeptKind.link, target=target))
     if not item.is_file:
         return None
     if status.st_nlink > 1 and (first := first_names.setdefault(status.st_ino, path)) != path:
@@ -66,10 +67,3 @@ def _seen(item: Found, path: str, first_names: dict[int, str], now_ns: int) -> S
     sure = status.st_ctime_ns < now_ns - UNSURE_NS
     kept = Kept(path, KeptKind.file, mode & 0o777, status.st_mtime_ns, size_bytes=status.st_size)
     return Seen(kept, stamp_of(status) if sure else None)
-
-
-def _link(item: Found, path: str) -> Seen | None:
-    try:
-        return Seen(Kept(path, KeptKind.link, target=os.readlink(item.name, dir_fd=item.folder_fd)))
-    except OSError:
-        return None
