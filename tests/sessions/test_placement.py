@@ -1,0 +1,102 @@
+"""Where sessions go, decided without nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from sandbox_runtime.errors import TooMany, Unavailable
+from sandbox_runtime.model import Node, NodeState, Resources, Session, SessionMode, SessionState
+from sandbox_runtime.sessions.placement import Place, Question, Way, affinity_score, choose, has_room, load_score
+
+EPHEMERAL, PERSISTENT = SessionMode.ephemeral, SessionMode.persistent
+
+
+def a_node(key: str, **more: object) -> Node:
+    facts = {"hostname": key, "created_ms": 1, "cpu_cores": 8.0, "memory_mb": 16384, **more}
+    return Node(id=key, **facts)  # type: ignore[arg-type]
+
+
+def asked(mode: SessionMode, *nodes: Node, **more: object) -> Place:
+    return choose(Question(mode=mode, template="t", resources=Resources(), nodes=nodes, **more))  # type: ignore[arg-type]
+
+
+def a_running(key: str, **more: object) -> Session:
+    facts = {"state": SessionState.running, "template": "t", "node": "a", "created_ms": 1, **more}
+    return Session(id=key, **facts)  # type: ignore[arg-type]
+
+
+def test_the_load_score_weighs_processor_memory_and_places() -> None:
+    assert load_score(a_node("a")) == pytest.approx(1.0)
+    assert load_score(a_node("a", cpu_usage=0.5, memory_usage=0.25, boxes=25)) == pytest.approx(0.2 + 0.3 + 0.1)
+    assert load_score(a_node("a", cpu_usage=1.0, memory_usage=1.0, boxes=50)) == 0
+
+
+def test_the_affinity_score_adds_what_is_known_of_template_and_agent() -> None:
+    node = a_node("a", cached_templates=("t",))
+    assert affinity_score(node, "t", ["a"], 1) == pytest.approx(0.6 + 0.2 + 0.15 + 0.025)
+    assert affinity_score(node, "other", [], 9) == pytest.approx(0.6 + 0.05)
+
+
+def test_an_agents_running_session_is_reused_the_most_recent_first() -> None:
+    running = [a_running("old", last_activity_ms=5), a_running("new", last_activity_ms=9, node="b")]
+    assert asked(PERSISTENT, a_node("a"), running=running) == Place(Way.reused, "b", "new")
+
+
+@pytest.mark.parametrize("other", [{"template": "other"}, {"state": SessionState.creating}])
+def test_a_session_of_another_template_or_one_that_does_not_run_is_not_reused(other: dict[str, object]) -> None:
+    assert asked(PERSISTENT, a_node("a"), running=[a_running("s", **other)]).way is Way.cold
+
+
+def test_an_ephemeral_session_is_never_reused() -> None:
+    assert asked(EPHEMERAL, a_node("a"), running=[a_running("s")]).way is Way.cold
+
+
+def test_then_comes_the_agents_most_recent_node_if_it_has_room() -> None:
+    nodes = [a_node("a"), a_node("b", cpu_usage=0.9)]
+    assert asked(PERSISTENT, *nodes, history=["b", "a"], ready=["a"]) == Place(Way.recent, "b")
+    full = a_node("b", boxes=50)
+    assert asked(PERSISTENT, a_node("a"), full, history=["b"], ready=["a"]) == Place(Way.warm, "a")
+
+
+def test_then_what_stands_ready_on_the_best_node() -> None:
+    nodes = [a_node("a"), a_node("b", cpu_usage=0.5), a_node("c", cpu_usage=0.9)]
+    for mode in (EPHEMERAL, PERSISTENT):
+        assert asked(mode, *nodes, ready=["b", "c"]) == Place(Way.warm, "b")
+
+
+def test_then_the_best_score_cold() -> None:
+    busy, idle = a_node("a", cpu_usage=0.2, cached_templates=("t",)), a_node("b", cpu_usage=0.1)
+    assert asked(EPHEMERAL, busy, idle) == Place(Way.cold, "b")
+    assert asked(PERSISTENT, busy, idle) == Place(Way.cold, "a")
+    assert asked(PERSISTENT, a_node("a"), a_node("b"), same={"a": 2}) == Place(Way.cold, "a")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"boxes": 50},
+        {"state": NodeState.draining},
+        {"state": NodeState.offline},
+        {"allocated_cpu_cores": 7.5},
+        {"allocated_memory_mb": 16000},
+    ],
+)
+def test_a_node_without_room_is_not_chosen(facts: dict[str, object]) -> None:
+    assert not has_room(a_node("a", **facts), Resources())
+    assert asked(EPHEMERAL, a_node("a", **facts), a_node("b", cpu_usage=0.9)).node == "b"
+
+
+def test_a_node_that_promises_more_than_it_has_counts_places_alone() -> None:
+    node = a_node("a", allocated_cpu_cores=800.0, labels={"overcommit": "yes"})
+    assert has_room(node, Resources())
+    assert not has_room(dataclasses.replace(node, boxes=50), Resources())
+
+
+def test_full_nodes_and_no_nodes_are_told_apart() -> None:
+    with pytest.raises(TooMany) as refused:
+        asked(EPHEMERAL, a_node("a", boxes=50))
+    assert refused.value.retry_after_s > 0
+    with pytest.raises(Unavailable, match="online"):
+        asked(EPHEMERAL, a_node("a", state=NodeState.offline))

@@ -1,0 +1,80 @@
+"""Homes that stand ready."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from sandbox_runtime.model import PoolSizes, SessionMode, Template
+from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
+from sandbox_runtime.sessions.pool import HomePool, Kind
+
+EPHEMERAL = SessionMode.ephemeral
+
+
+async def until_size(pool: HomePool, size: int) -> None:
+    async with asyncio.timeout(30):
+        while pool.size != size:
+            await asyncio.sleep(0.01)
+
+
+def made_how(platform: Any) -> dict[str, float]:
+    text = platform.metrics.exposition().decode()
+    rows = [line.rsplit(" ", 1) for line in text.splitlines() if line.startswith("sandbox_sessions_total")]
+    return {row[0].partition('way="')[2].partition('"')[0]: float(row[1]) for row in rows}
+
+
+async def test_sessions_take_homes_that_stand_ready_and_others_take_their_place(opening: Any) -> None:
+    async with opening(warm_pool_size=2, warm_pool_persistent_size=0) as platform:
+        sessions = platform.sessions
+        pool = sessions._lifecycle._pool
+        await until_size(pool, 2)
+        session = await sessions.create(SessionSpec())
+        assert (await sessions.execute(session.id, ExecutionSpec(code="print('warm')"))).stdout == "warm\n"
+        assert made_how(platform) == {"warm": 1}
+        await until_size(pool, 2)
+
+
+async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> None:
+    async with opening(warm_pool_size=1, warm_pool_persistent_size=1) as platform:
+        sessions = platform.sessions
+        pool = sessions._lifecycle._pool
+        await until_size(pool, 2)
+        own = Template(id="own", name="Own", pool=PoolSizes(ephemeral=3), created_ms=1)
+        await sessions.add_template(own)
+        await sessions.create(SessionSpec(template="own"))
+        assert made_how(platform) == {"cold": 1}
+        await until_size(pool, 5)
+        await sessions.create(SessionSpec(mode=SessionMode.persistent))
+        assert made_how(platform) == {"cold": 1, "warm": 1}
+
+
+async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
+    async with opening(warm_pool_size=1, warm_pool_persistent_size=0, warm_pool_max=4) as platform:
+        sessions = platform.sessions
+        pool = sessions._lifecycle._pool
+        for _ in range(6):
+            await sessions.create(SessionSpec())
+        await until_size(pool, 4)
+        for _ in range(6):
+            pool._fade()
+        pool._shrink()
+        assert pool.size == 1
+
+
+async def test_homes_that_nobody_asks_for_are_given_up(opening: Any) -> None:
+    async with opening(warm_pool_size=2, warm_pool_persistent_size=0, warm_pool_max_idle_s=1) as platform:
+        pool = platform.sessions._lifecycle._pool
+        await until_size(pool, 2)
+        await asyncio.sleep(1.1)
+        pool._shrink()
+        assert pool.size == 0
+        assert not pool.has(Kind("python-basic", EPHEMERAL, 1024**3))
+
+
+async def test_without_a_pool_everything_works_cold(opening: Any) -> None:
+    async with opening(warm_pool_enabled=False) as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec())
+        assert (await sessions.execute(session.id, ExecutionSpec(code="print(1)"))).stdout == "1\n"
+        assert made_how(platform) == {"cold": 1} and sessions._lifecycle._pool.size == 0
