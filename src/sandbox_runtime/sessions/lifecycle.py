@@ -41,8 +41,10 @@ class Lifecycle:
         self.nodes: dict[str, Node] = {}
         """The rows of the nodes that this server opens homes on, as the janitor last saw them."""
 
-    async def create(self, spec: SessionSpec, owner: str = "", *, hold: bool = False) -> tuple[Session, bool]:
-        """The session and whether it is new. hold: it stays "creating" until somebody applies Opened."""
+    async def create(
+        self, spec: SessionSpec, owner: str = "", *, hold: bool = False, most: int | None = None
+    ) -> tuple[Session, bool]:
+        """The session and whether it is new. hold: it stays "creating" until somebody applies Opened. most: see check_room."""
         options, begun = self._ground.options, asyncio.get_running_loop().time()
         template = await self.template(spec.template)
         resources = works.resources_of(spec.resources, template)
@@ -54,7 +56,7 @@ class Lifecycle:
             live.touch()
             return live.session, False
         session = self._new(spec, owner, template, resources, self._ground.hosts[place.node])
-        self._admit(session)
+        self._admit(session, most)
         try:
             session = await self._settle(session, self._pool.take(kind), hold=hold)
         except BaseException:
@@ -211,13 +213,18 @@ class Lifecycle:
             expires_ms=None if lifetime_s is None else now_ms + int(lifetime_s * 1000),
         )
 
-    def _admit(self, session: Session) -> None:
+    def check_room(self, owner: str, most: int | None = None, count: int = 1) -> None:
+        """For so many sessions more. most: a bound for this owner that is narrower than everybody's."""
         directory, options = self._ground.directory, self._ground.options
-        if directory.count >= options.most_sessions:
+        if directory.count + count > options.most_sessions:
             raise TooMany(f"there are {directory.count} sessions already; end one, or try again later", _RETRY_S)
-        if directory.owned_by(session.owner) >= options.most_per_owner:
-            raise TooMany(f"{directory.owned_by(session.owner)} sessions of this owner run already; end one first", _RETRY_S)
-        directory.enter(session.id, session.owner)
+        owned, allowed = directory.owned_by(owner), options.most_per_owner if most is None else min(most, options.most_per_owner)
+        if owned + count > allowed:
+            raise TooMany(f"{owned} sessions of this owner run already, of {allowed}; end one first", _RETRY_S)
+
+    def _admit(self, session: Session, most: int | None = None) -> None:
+        self.check_room(session.owner, most)
+        self._ground.directory.enter(session.id, session.owner)
 
     async def _settle(self, session: Session, home: Home | None, *, hold: bool) -> Session:
         """With a home at hand one write is enough."""

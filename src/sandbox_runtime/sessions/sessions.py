@@ -32,9 +32,10 @@ from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.janitor import Janitor, Swept
 from sandbox_runtime.sessions.lifecycle import Lifecycle
 from sandbox_runtime.sessions.live import LiveExecution, LiveSession
+from sandbox_runtime.sessions.reports import Reports
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.streams import Piece
-from sandbox_runtime.store import ArtifactFilter, ExecutionFilter, NodeFilter, Page, SessionFilter, TemplateFilter
+from sandbox_runtime.store import ArtifactFilter, ExecutionFilter, NodeFilter, Page, SessionFilter, Store, TemplateFilter
 from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
 
 _BOX_STATES = {
@@ -68,17 +69,24 @@ class Sessions:
         self._dependencies = dependencies
         self._janitor = janitor
         self._bounds = bounds
+        self.reports = Reports(ground, lifecycle, executions)
+        """What nodes elsewhere tell."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # Sessions.
+    @property
+    def store(self) -> Store:
+        """Keys and the audit are for the doors themselves."""
+        return self._store
 
-    async def create(self, spec: SessionSpec, owner: str = "") -> Session:
+    # Sessions. most: how many its owner may have that have not ended, where that is less than the settings say.
+
+    async def create(self, spec: SessionSpec, owner: str = "", *, most: int | None = None) -> Session:
         """With packages to install it comes back as "creating" and is running, or has failed, when they are there."""
         if not spec.dependencies:
-            return (await self._lifecycle.create(spec, owner))[0]
+            return (await self._lifecycle.create(spec, owner, most=most))[0]
         template = await self._lifecycle.template(spec.template)
         self._dependencies.check(spec.dependencies, spec.index_url, template.runtime)
-        session, new = await self._lifecycle.create(spec, owner, hold=True)
+        session, new = await self._lifecycle.create(spec, owner, hold=True, most=most)
         if new:
             self._keep(asyncio.create_task(self._furnish(self._ground.directory.open[session.id], spec)))
         return session
@@ -116,8 +124,9 @@ class Sessions:
         session = await self._lifecycle.find(session_id, owner)
         raise Unavailable(f"sessions of the backend {session.backend!r} cannot be paused, so there is nothing to resume")
 
-    async def fork(self, session_id: str, count: int = 1, owner: str = "") -> tuple[Session, ...]:
+    async def fork(self, session_id: str, count: int = 1, owner: str = "", *, most: int | None = None) -> tuple[Session, ...]:
         live = await self._lifecycle.live(session_id, owner)
+        self._lifecycle.check_room(live.session.owner, most, count)
         return await forking.fork(self._ground, self._lifecycle, live, count, owner)
 
     async def install(
