@@ -102,5 +102,10 @@ class _Writing:
                 write_all(descriptor, piece)
                 self._bytes += len(piece)
             os.utime(descriptor, (member.modified_s, member.modified_s))
+        except BaseException:
+            # Half a file looks like a whole one, and takes the room that may be what is lacking.
+            with contextlib.suppress(OSError):
+                os.unlink(name, dir_fd=folder_fd)
+            raise
         finally:
             os.close(descriptor)
