@@ -1,16 +1,28 @@
-"""The client: the functions and messages of SandboxFusion's own client, for any server that speaks that protocol.
+"""The client: sessions, and the functions and messages of SandboxFusion's own client.
 
-    from sandbox_runtime.sdk import RunCodeRequest, run_code
+    from sandbox_runtime.sdk import RunCodeRequest, Sandbox, SandboxClient, run_code
 
     answer = run_code(RunCodeRequest(code="print(1)", language="python"))
 
-Contract: stands on the standard library, httpx, pydantic and the exception tree; needs nothing of the server. Each function has
-an `_async` twin that goes the same way. Where the server is: the `endpoint` of a call, else SANDBOX_FUSION_ENDPOINT (for the
-judge SANDBOX_FUSION_DATASET_ENDPOINT), else http://localhost:8080; the key, where it wants one, from SANDBOX_API_KEY. A server
-that is overloaded or cannot be reached is asked again, as often as max_attempts says; what cannot be mended that way is raised as
-one of sandbox_runtime.errors. A program that failed, and an answer with status SandboxError, are answers.
+    async with Sandbox() as box:
+        print((await box.run("print(6 * 7)")).stdout)
+
+Contract: stands on the standard library, httpx, pydantic and the exception tree; needs nothing of the server. A server that is
+overloaded or cannot be reached is asked again, as often as max_attempts says; what cannot be mended that way is raised as one of
+sandbox_runtime.errors. A program that failed, and an answer with status SandboxError, are answers.
+
+Sessions: SandboxClient has every call, Sandbox is one session that ends with its block; SyncSandboxClient and SyncSandbox are the
+same without an event loop, made from them. The server is the base_url of the client, else SANDBOX_URL, else
+http://localhost:8080; the key, where it wants one, api_key or SANDBOX_API_KEY.
+
+Functions: each has an `_async` twin that goes the same way. Where the server is: the `endpoint` of a call, else
+SANDBOX_FUSION_ENDPOINT (for the judge SANDBOX_FUSION_DATASET_ENDPOINT), else http://localhost:8080.
 """
 
+from sandbox_runtime.sdk.aio.client import SandboxClient
+from sandbox_runtime.sdk.aio.sandbox import Context, Sandbox
+from sandbox_runtime.sdk.blocking.client import SyncSandboxClient
+from sandbox_runtime.sdk.blocking.sandbox import SyncContext, SyncSandbox
 from sandbox_runtime.sdk.concurrent import run_concurrent
 from sandbox_runtime.sdk.endpoints import set_dataset_endpoint, set_endpoint, set_sandbox_endpoint
 from sandbox_runtime.sdk.execution_models import (
@@ -54,33 +66,72 @@ from sandbox_runtime.sdk.judge_models import (
     SubmitRequest,
     TestConfig,
 )
+from sandbox_runtime.sdk.session_config import SessionConfig, WorkspaceConfig
+from sandbox_runtime.sdk.session_models import (
+    Artifact,
+    ContextInfo,
+    Dependency,
+    ExecutionPage,
+    ExecutionResult,
+    FileInfo,
+    InstalledDependency,
+    Metrics,
+    Output,
+    ResourceLimit,
+    SessionInfo,
+    SessionPage,
+    TemplateInfo,
+    UploadedFile,
+)
 from sandbox_runtime.sdk.summary import SummaryMapping, summary_run_code_result
 
 __all__ = [
     "LANGUAGES",
     "MAJOR_LANGUAGES",
     "MINOR_LANGUAGES",
+    "Artifact",
     "CellRunResult",
     "CommandRunResult",
     "CommandRunStatus",
+    "Context",
+    "ContextInfo",
+    "Dependency",
     "EvalResult",
     "EvalTestCase",
+    "ExecutionPage",
+    "ExecutionResult",
+    "FileInfo",
     "GeneralStdioTest",
     "GetMetricsFunctionRequest",
     "GetMetricsFunctionResult",
     "GetMetricsRequest",
     "GetPromptByIdRequest",
     "GetPromptsRequest",
+    "InstalledDependency",
     "Message",
+    "Metrics",
+    "Output",
     "Prompt",
+    "ResourceLimit",
     "RunCodeRequest",
     "RunCodeResponse",
     "RunJupyterRequest",
     "RunJupyterResponse",
     "RunStatus",
+    "Sandbox",
+    "SandboxClient",
+    "SessionConfig",
+    "SessionInfo",
+    "SessionPage",
     "SubmitRequest",
     "SummaryMapping",
+    "SyncContext",
+    "SyncSandbox",
+    "SyncSandboxClient",
+    "TemplateInfo",
     "TestConfig",
+    "UploadedFile",
+    "WorkspaceConfig",
     "get_prompt_by_id",
     "get_prompt_by_id_async",
     "get_prompts",

@@ -8,6 +8,7 @@ from sandbox_runtime.errors import InvalidRequest
 
 SANDBOX_VARIABLE = "SANDBOX_FUSION_ENDPOINT"
 DATASET_VARIABLE = "SANDBOX_FUSION_DATASET_ENDPOINT"
+URL_VARIABLE = "SANDBOX_URL"
 KEY_VARIABLE = "SANDBOX_API_KEY"
 DEFAULT = "http://localhost:8080"
 
@@ -32,6 +33,11 @@ def sandbox_endpoint(given: str) -> str:
 
 def dataset_endpoint(given: str) -> str:
     return checked(given or os.environ.get(DATASET_VARIABLE) or DEFAULT)
+
+
+def session_endpoint(given: str) -> str:
+    """Of the server that holds sessions: most often the one that runs programs."""
+    return checked(given or os.environ.get(URL_VARIABLE) or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
 
 
 def api_key() -> str:

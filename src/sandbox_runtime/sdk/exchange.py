@@ -6,6 +6,7 @@ step and told what came of it. Two short drivers take the steps, one blocking an
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ AGAIN = frozenset({429, 502, 503, 504})
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
 _TOLD_CHARACTERS = 500
 _REFUSALS: dict[int, type[RequestError]] = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict}
+_UNAVAILABLE = (408, 501)
+_TOLD_UNDER = ("detail", "message", "description", "error")
+"""Where the dialects have their complaint."""
 
 Result = TypeVar("Result")
 
@@ -94,10 +98,10 @@ class Exchange(Generic[Result]):
         if reply.status == 200:
             self.result, self._next = self._read(reply.body), None
         elif self._left and (reply.again or reply.status in AGAIN):
-            self._next = Pause(min(max(reply.retry_after_s, self._pause_s * random.uniform(0.5, 1.5)), LONGEST_PAUSE_S))
+            self._next = Pause(pause_s(reply, self._pause_s))
             self._pause_s *= 2
         else:
-            raise self._fault(reply)
+            raise fault_of(self.call.url, reply)
 
     def _read(self, body: bytes) -> Result:
         try:
@@ -105,22 +109,38 @@ class Exchange(Generic[Result]):
         except ValidationError as error:
             raise PlatformFault(f"{self.call.url} gave an answer of another shape: {error}") from error
 
-    def _fault(self, reply: Reply) -> SandboxError:
-        if not reply.status:
-            return Unavailable(f"{self.call.url}: {reply.failure}")
-        told = f"{self.call.url} answered {reply.status}: {_detail(reply.body)}"
-        if reply.status in AGAIN:
-            return TooMany(told, reply.retry_after_s or 1.0)
-        if 400 <= reply.status < 500:
-            return _REFUSALS.get(reply.status, InvalidRequest)(told)
-        return PlatformFault(told)
+
+def pause_s(reply: Reply, usual_s: float) -> float:
+    """As long as the server asks for, or about the usual time: clients that failed together must not come back together."""
+    return min(max(reply.retry_after_s, usual_s * random.uniform(0.5, 1.5)), LONGEST_PAUSE_S)
+
+
+def fault_of(url: str, reply: Reply) -> SandboxError:
+    if not reply.status:
+        return Unavailable(f"{url}: {reply.failure}")
+    told = f"{url} answered {reply.status}: {_detail(reply.body)}"
+    if reply.status in AGAIN:
+        return TooMany(told, reply.retry_after_s or 1.0)
+    if reply.status in _UNAVAILABLE:
+        return Unavailable(told)
+    if 400 <= reply.status < 500:
+        return _REFUSALS.get(reply.status, InvalidRequest)(told)
+    return PlatformFault(told)
 
 
 def _detail(body: bytes) -> str:
     text = body.decode(errors="replace")
-    try:
-        told = json.loads(text)["detail"]
-        text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
-    except (ValueError, KeyError, TypeError):
-        pass
+    with contextlib.suppress(ValueError):
+        text = _complaint(json.loads(text)) or text
     return text if len(text) <= _TOLD_CHARACTERS else f"{text[:_TOLD_CHARACTERS]}…"
+
+
+def _complaint(answer: object) -> str:
+    """The first sentence meant for people, at any depth; else all of it."""
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, dict):
+        found = next((answer[key] for key in _TOLD_UNDER if answer.get(key)), None)
+        if found is not None:
+            return _complaint(found)
+    return json.dumps(answer, ensure_ascii=False)

@@ -1,0 +1,52 @@
+"""The client: every call, over one set of connections."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.aio.contexts import ContextCalls
+from sandbox_runtime.sdk.aio.files import FileCalls
+from sandbox_runtime.sdk.aio.sessions import API, SessionCalls
+from sandbox_runtime.sdk.aio.streams import StreamCalls
+from sandbox_runtime.sdk.aio.terminals import TerminalCalls
+from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.requests import Request
+
+_ANYTHING = TypeAdapter(dict[str, Any])
+USUAL_TIMEOUT_S = 60.0
+USUAL_ATTEMPTS = 5
+
+
+class SandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, TerminalCalls):
+    """base_url empty: SANDBOX_URL, or http://localhost:8080. api_key None: SANDBOX_API_KEY. Overload and broken connections are
+    met by trying again, up to max_attempts times in all, after as long as the server asks for; what remains is raised as one of
+    sandbox_runtime.errors. May be used by many tasks at once; close it, or use it as a context."""
+
+    def __init__(
+        self,
+        base_url: str = "",
+        *,
+        api_key: str | None = None,
+        timeout_s: float = USUAL_TIMEOUT_S,
+        max_attempts: int = USUAL_ATTEMPTS,
+    ) -> None:
+        self._transport = Transport(base_url, api_key, timeout_s, max_attempts)
+
+    @property
+    def base_url(self) -> str:
+        return self._transport.base_url
+
+    async def health(self) -> dict[str, Any]:
+        return await self._transport.call(Request("GET", f"{API}/health"), _ANYTHING)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()

@@ -1,0 +1,51 @@
+"""Calls about live interpreters of a session."""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.aio.sessions import API
+from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.session_models import ContextInfo, ContextList, ExecutionResult
+
+_CONTEXT = TypeAdapter(ContextInfo)
+_CONTEXTS = TypeAdapter(ContextList)
+_RESULT = TypeAdapter(ExecutionResult)
+_QUEUE_S = 60.0
+
+
+class ContextCalls:
+    _transport: Transport
+
+    async def open_context(self, session_id: str) -> ContextInfo:
+        """A Python that keeps its variables from one piece of code to the next."""
+        return await self._transport.call(Request("POST", _all(session_id), body={}, repeatable=False), _CONTEXT)
+
+    async def list_contexts(self, session_id: str) -> list[ContextInfo]:
+        return (await self._transport.call(Request("GET", _all(session_id)), _CONTEXTS)).contexts
+
+    async def execute_in_context(self, session_id: str, context_id: str, code: str, timeout: float = 30) -> ExecutionResult:
+        """displays holds what the code showed: the value of its last expression, tables, pictures."""
+        body = {"code": code, "timeout": timeout}
+        path, wait_s = f"{_one(session_id, context_id)}/execute", timeout + _QUEUE_S
+        return await self._transport.call(Request("POST", path, body=body, repeatable=False, timeout_s=wait_s), _RESULT)
+
+    async def interrupt_context(self, session_id: str, context_id: str) -> ContextInfo:
+        """The code that runs in it ends with an error; the variables stay."""
+        return await self._transport.call(Request("POST", f"{_one(session_id, context_id)}/interrupt"), _CONTEXT)
+
+    async def restart_context(self, session_id: str, context_id: str) -> ContextInfo:
+        """Empty, under the same id."""
+        return await self._transport.call(Request("POST", f"{_one(session_id, context_id)}/restart"), _CONTEXT)
+
+    async def close_context(self, session_id: str, context_id: str) -> None:
+        await self._transport.send(Request("DELETE", _one(session_id, context_id), repeatable=False))
+
+
+def _all(session_id: str) -> str:
+    return f"{API}/sessions/{named(session_id, 'session')}/contexts"
+
+
+def _one(session_id: str, context_id: str) -> str:
+    return f"{_all(session_id)}/{named(context_id, 'context')}"

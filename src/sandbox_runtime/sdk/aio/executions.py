@@ -1,0 +1,120 @@
+"""Calls that run something in a session."""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.aio.sessions import API
+from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.session_models import ExecutionPage, ExecutionResult
+
+_RESULT = TypeAdapter(ExecutionResult)
+_PAGE = TypeAdapter(ExecutionPage)
+_SHORTEST_SYNC_S, _LONGEST_SYNC_S = 10.0, 3600.0
+_QUEUE_S = 60.0
+"""What an execution may wait before its own time begins."""
+_ANSWER_S = 10.0
+
+
+class ExecutionCalls:
+    _transport: Transport
+
+    async def execute_code(
+        self,
+        session_id: str,
+        code: str,
+        timeout: float = 30,
+        *,
+        language: str = "python",
+        event: Mapping[str, Any] | None = None,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        args: tuple[str, ...] | list[str] = (),
+    ) -> ExecutionResult:
+        """The end of it. Where the code defines a handler, that is called with the event, and what it returns is the result."""
+        body = _body(code, language, timeout, event, stdin, env, args)
+        wait_s = min(_LONGEST_SYNC_S, max(_SHORTEST_SYNC_S, timeout + _QUEUE_S))
+        request = Request(
+            "POST",
+            f"{_of_session(session_id)}/execute-sync",
+            {"sync_timeout": wait_s},
+            body,
+            headers=_once(),
+            timeout_s=wait_s + _ANSWER_S,
+        )
+        return await self._transport.call(request, _RESULT)
+
+    async def execute(
+        self,
+        session_id: str,
+        command: str,
+        *args: str,
+        timeout: float = 30,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> ExecutionResult:
+        """A line for the shell; with args, a program and its arguments, as they are."""
+        line = shlex.join((command, *args)) if args else command
+        return await self.execute_code(session_id, line, timeout, language="shell", stdin=stdin, env=env)
+
+    async def submit_code(
+        self,
+        session_id: str,
+        code: str,
+        timeout: float = 30,
+        *,
+        language: str = "python",
+        event: Mapping[str, Any] | None = None,
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        args: tuple[str, ...] | list[str] = (),
+    ) -> ExecutionResult:
+        """On its way; it goes on without this client. See get_execution, wait_execution, follow."""
+        body = _body(code, language, timeout, event, stdin, env, args)
+        return await self._transport.call(
+            Request("POST", f"{_of_session(session_id)}/execute", body=body, headers=_once()), _RESULT
+        )
+
+    async def get_execution(self, execution_id: str) -> ExecutionResult:
+        return await self._transport.call(Request("GET", f"{_at(execution_id)}/result"), _RESULT)
+
+    async def list_executions(self, session_id: str, limit: int = 50, offset: int = 0) -> ExecutionPage:
+        query = {"limit": limit, "offset": offset}
+        return await self._transport.call(Request("GET", f"{_of_session(session_id)}/executions", query), _PAGE)
+
+    async def cancel_execution(self, execution_id: str) -> ExecutionResult:
+        """Returns when it has ended, however it did."""
+        return await self._transport.call(Request("POST", f"{_at(execution_id)}/cancel", timeout_s=60.0), _RESULT)
+
+
+def _of_session(session_id: str) -> str:
+    return f"{API}/executions/sessions/{named(session_id, 'session')}"
+
+
+def _at(execution_id: str) -> str:
+    return f"{API}/executions/{named(execution_id, 'execution')}"
+
+
+def _once() -> dict[str, str]:
+    """With it a request that is sent again, after an answer that was lost, runs nothing twice."""
+    return {"Idempotency-Key": uuid.uuid4().hex}
+
+
+def _body(
+    code: str,
+    language: str,
+    timeout: float,
+    event: Mapping[str, Any] | None,
+    stdin: str | None,
+    env: Mapping[str, str] | None,
+    args: tuple[str, ...] | list[str],
+) -> dict[str, Any]:
+    """Only what was given: servers of the first releases know no more than the first four."""
+    more = {"event": event, "stdin": stdin, "env_vars": dict(env) if env else None, "args": list(args) or None}
+    return {"code": code, "language": language, "timeout": timeout, **{k: v for k, v in more.items() if v is not None}}

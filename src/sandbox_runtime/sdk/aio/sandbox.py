@@ -1,0 +1,177 @@
+"""A session as an object that ends with its block, and the live interpreters in it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sandbox_runtime.errors import Conflict, NotFound
+from sandbox_runtime.sdk.aio.client import SandboxClient
+from sandbox_runtime.sdk.local import Source
+from sandbox_runtime.sdk.session_config import Config
+from sandbox_runtime.sdk.session_models import ContextInfo, Dependency, ExecutionResult, FileInfo, Output, SessionInfo
+
+
+class Context:
+    """A Python that keeps its variables. Closed by close(), or with its block, or with its session."""
+
+    def __init__(self, client: SandboxClient, info: ContextInfo, session_id: str) -> None:
+        self._client = client
+        self._session_id = session_id
+        self.info = info
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    async def run(self, code: str, timeout: float = 30) -> ExecutionResult:
+        return await self._client.execute_in_context(self._session_id, self.id, code, timeout)
+
+    async def interrupt(self) -> None:
+        self.info = await self._client.interrupt_context(self._session_id, self.id)
+
+    async def restart(self) -> None:
+        self.info = await self._client.restart_context(self._session_id, self.id)
+
+    async def close(self) -> None:
+        await self._client.close_context(self._session_id, self.id)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+
+class Sandbox:
+    """A new session for the time of its block:
+
+        async with Sandbox() as box:
+            print((await box.run("print(6 * 7)")).stdout)
+
+    config and words as of create_session. client: one that stays open afterwards; otherwise there is one of its own, for base_url
+    and api_key. attach() takes a session that is there already and leaves it there."""
+
+    def __init__(
+        self,
+        config: Config | Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
+        client: SandboxClient | None = None,
+        base_url: str = "",
+        api_key: str | None = None,
+        **words: Any,
+    ) -> None:
+        self._client = client or SandboxClient(base_url, api_key=api_key)
+        self._owns_client = client is None
+        self._owns_session = True
+        self._asked = (session_id, config, words)
+        self._info: SessionInfo | None = None
+
+    @classmethod
+    def attach(
+        cls, session: SessionInfo | str, *, client: SandboxClient | None = None, base_url: str = "", api_key: str | None = None
+    ) -> Self:
+        made = cls(client=client, base_url=base_url, api_key=api_key)
+        made._owns_session = False
+        made._asked = (session if isinstance(session, str) else session.id, None, {})
+        return made
+
+    @property
+    def info(self) -> SessionInfo:
+        """As it was when it was last asked for."""
+        if self._info is None:
+            raise Conflict("this sandbox is not open: use it in a with block, or call open() first")
+        return self._info
+
+    @property
+    def id(self) -> str:
+        return self.info.id
+
+    async def open(self) -> Self:
+        """What the block does at its beginning; close() is owed then."""
+        session_id, config, words = self._asked
+        try:
+            if self._owns_session:
+                self._info = await self._client.create_session(session_id, config, **words)
+            else:
+                self._info = await self._client.get_session(session_id or "")
+        except BaseException:
+            await self._close_client()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Ends the session, unless it was attached. One that is gone already is no error."""
+        try:
+            if self._owns_session and self._info is not None:
+                await self._client.delete_session(self._info.id)
+        except NotFound:
+            pass
+        finally:
+            await self._close_client()
+
+    async def refresh(self) -> SessionInfo:
+        self._info = await self._client.get_session(self.id)
+        return self._info
+
+    async def run(self, code: str, timeout: float = 30, **more: Any) -> ExecutionResult:
+        """A program, or code with a handler: language, event, stdin, env, args as of execute_code."""
+        return await self._client.execute_code(self.id, code, timeout, **more)
+
+    async def shell(self, command: str, *args: str, **more: Any) -> ExecutionResult:
+        return await self._client.execute(self.id, command, *args, **more)
+
+    async def stream(self, code: str, timeout: float = 30, **more: Any) -> AsyncIterator[Output]:
+        """What a program prints, as it prints it. Whoever stops listening stops nothing."""
+        submitted = await self._client.submit_code(self.id, code, timeout, **more)
+        async for output in self._client.follow(submitted.id):
+            yield output
+
+    async def context(self) -> Context:
+        """A live interpreter: `async with await box.context() as python`."""
+        return Context(self._client, await self._client.open_context(self.id), self.id)
+
+    async def contexts(self) -> list[Context]:
+        return [Context(self._client, info, self.id) for info in await self._client.list_contexts(self.id)]
+
+    async def fork(self, count: int = 1) -> list[Self]:
+        """Copies with the same files and live interpreters. Each is owed a close(), or a block of its own; they use the
+        connections of this one, so it stays open as long as they do."""
+        return [self._copy(info) for info in await self._client.fork_session(self.id, count)]
+
+    async def install(self, *dependencies: Dependency | str) -> SessionInfo:
+        self._info = await self._client.install(self.id, dependencies)
+        return self._info
+
+    async def upload(self, source: Source, path: str = "") -> None:
+        await self._client.upload_file(self.id, source, path)
+
+    async def download(self, path: str, target: str | Path) -> Path:
+        return await self._client.save_file(self.id, path, target)
+
+    async def write(self, path: str, content: str | bytes) -> None:
+        await self._client.upload_file(self.id, content.encode() if isinstance(content, str) else content, path)
+
+    async def read(self, path: str) -> bytes:
+        return await self._client.download_file(self.id, path)
+
+    async def files(self, path: str = "") -> Sequence[FileInfo]:
+        return await self._client.list_files(self.id, path)
+
+    def _copy(self, info: SessionInfo) -> Self:
+        made = type(self)(client=self._client)
+        made._info = info
+        return made
+
+    async def _close_client(self) -> None:
+        if self._owns_client:
+            await self._client.close()
+
+    async def __aenter__(self) -> Self:
+        return self if self._info is not None else await self.open()
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()

@@ -1,0 +1,68 @@
+"""The output of an execution while it runs, and after; taken up again where a connection broke, without losing a byte."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+import httpx
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.sdk.aio.executions import ExecutionCalls
+from sandbox_runtime.sdk.aio.sessions import API
+from sandbox_runtime.sdk.events import STREAMS, EventBytes, Outputs, Reading
+from sandbox_runtime.sdk.exchange import Reply
+from sandbox_runtime.sdk.requests import Attempts, Request, named
+from sandbox_runtime.sdk.session_models import ExecutionResult
+
+_QUIET_S = 90.0
+"""A server that has nothing to tell says so more often than that."""
+_POLL_S = 0.5
+_TRIES = 5
+
+
+class StreamCalls(ExecutionCalls):
+    async def follow(self, execution_id: str, *, stdout_from: int = 0, stderr_from: int = 0) -> Outputs:
+        """What it prints, from those bytes on, until it has ended. get_execution then tells the rest."""
+        reading = Reading(dict(zip(STREAMS, (stdout_from, stderr_from), strict=True)))
+        attempts = self._patience(execution_id)
+        while True:
+            begun = dict(reading.offsets)
+            with contextlib.suppress(httpx.TransportError):
+                async with contextlib.aclosing(self._connected(execution_id, reading)) as outputs:
+                    async for output in outputs:
+                        yield output
+                if (await self.get_execution(execution_id)).ended:
+                    return
+            # A connection that brought something was worth having: patience begins anew.
+            if reading.offsets != begun:
+                attempts = self._patience(execution_id)
+            await asyncio.sleep(attempts.pause_after(Reply(failure="the stream breaks off again and again", again=True)))
+
+    async def wait_execution(self, execution_id: str, wait_s: float = 3600.0) -> ExecutionResult:
+        """Its end. Raises Unavailable where it takes longer than that; it goes on then."""
+        deadline = time.monotonic() + wait_s
+        while not (found := await self.get_execution(execution_id)).ended:
+            if time.monotonic() > deadline:
+                raise Unavailable(f"the execution {execution_id} was {found.status} after {wait_s:g} s")
+            await asyncio.sleep(min(_POLL_S, max(0.0, deadline - time.monotonic())))
+        return found
+
+    def _patience(self, execution_id: str) -> Attempts:
+        return Attempts(self._transport.base_url + _stream_at(execution_id), _TRIES, repeatable=True)
+
+    async def _connected(self, execution_id: str, reading: Reading) -> Outputs:
+        """Until the server or the connection ends it."""
+        query = {f"{name}_offset": offset for name, offset in reading.offsets.items()}
+        headers = {"Accept": "text/event-stream"}
+        request = Request("GET", _stream_at(execution_id), query, headers=headers, timeout_s=_QUIET_S)
+        events = EventBytes()
+        async with self._transport.open(request) as response:
+            async for piece in response.aiter_bytes():
+                for output in filter(None, map(reading.take, events.take(piece))):
+                    yield output
+
+
+def _stream_at(execution_id: str) -> str:
+    return f"{API}/executions/{named(execution_id, 'execution')}/stream"

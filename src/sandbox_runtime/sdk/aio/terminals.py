@@ -1,0 +1,37 @@
+"""Calls for a terminal in a session: what is typed goes in, what appears comes back as the output of an execution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.aio.sessions import API
+from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.session_models import ExecutionResult
+
+_RESULT = TypeAdapter(ExecutionResult)
+
+
+class TerminalCalls:
+    _transport: Transport
+
+    async def open_terminal(
+        self, session_id: str, command: str = "", *, rows: int = 24, columns: int = 80, timeout: float = 3600
+    ) -> ExecutionResult:
+        """A shell, or that line of the shell, with a terminal of that size. It is an execution: follow() gives what appears."""
+        body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": timeout}
+        path = f"{API}/sessions/{named(session_id, 'session')}/terminal"
+        return await self._transport.call(Request("POST", path, body=body, repeatable=False), _RESULT)
+
+    async def type_in(self, execution_id: str, keys: bytes) -> None:
+        """Not sent again after a broken connection: the same keys twice are something else than once."""
+        await self._transport.send(Request("POST", f"{_at(execution_id)}/input", content=keys, repeatable=False))
+
+    async def resize_terminal(self, execution_id: str, rows: int, columns: int) -> None:
+        await self._transport.send(Request("POST", f"{_at(execution_id)}/resize", body={"rows": rows, "columns": columns}))
+
+
+def _at(execution_id: str) -> str:
+    return f"{API}/executions/{named(execution_id, 'execution')}"

@@ -1,0 +1,65 @@
+"""Calls about the files of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.blocking.sessions import API
+from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.local import Source, at_once, name_of, opened, replacing
+from sandbox_runtime.sdk.requests import Request, file_path, named
+from sandbox_runtime.sdk.session_models import FileInfo, FileList, UploadedFile
+
+_LISTED = TypeAdapter(FileList)
+_UPLOADED = TypeAdapter(UploadedFile)
+_TRANSFER_S = 3600.0
+
+
+class FileCalls:
+    _transport: Transport
+
+    def upload_file(self, session_id: str, source: Source, path: str = "") -> UploadedFile:
+        """source: the name of a local file, an open one, or bytes. path: where it shall lie in the workspace; without one it gets
+        the source's own name. It is sent piece by piece, whatever its size."""
+        target = path or name_of(source)
+        with opened(source) as file:
+            request = Request(
+                "POST",
+                f"{_at(session_id)}/upload",
+                {"path": _plain(target)},
+                file=(Path(target).name, file),
+                timeout_s=_TRANSFER_S,
+            )
+            return self._transport.call(request, _UPLOADED)
+
+    def download_file(self, session_id: str, path: str) -> bytes:
+        """For what fits in memory; save_file and read_pieces are for the rest."""
+        return b"".join([piece for piece in self.read_pieces(session_id, path)])
+
+    def save_file(self, session_id: str, path: str, target: str | Path) -> Path:
+        """Into a local file, which is there when all of it is."""
+        with replacing(target) as file:
+            for piece in self.read_pieces(session_id, path):
+                at_once(file.write, piece)
+        return Path(target)
+
+    def read_pieces(self, session_id: str, path: str) -> Iterator[bytes]:
+        request = Request("GET", f"{_at(session_id)}/{file_path(path)}", {"download": "true"}, timeout_s=_TRANSFER_S)
+        yield from self._transport.pieces(request)
+
+    def list_files(self, session_id: str, path: str = "", limit: int = 1000) -> list[FileInfo]:
+        """All files below that folder of the workspace, by their names in the workspace."""
+        query = {"path": _plain(path) or None, "limit": limit}
+        return (self._transport.call(Request("GET", _at(session_id), query), _LISTED)).files
+
+
+def _at(session_id: str) -> str:
+    return f"{API}/sessions/{named(session_id, 'session')}/files"
+
+
+def _plain(path: str) -> str:
+    """As the server counts: from the workspace."""
+    return "" if path in ("", ".", "/workspace") else path.removeprefix("/workspace/")

@@ -1,0 +1,115 @@
+"""Calls about sessions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.errors import Conflict, Unavailable
+from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.session_config import Config, WorkspaceConfig, body_of, config_of, new_session_id
+from sandbox_runtime.sdk.session_models import Dependency, SessionCopies, SessionInfo, SessionPage, TemplateInfo
+
+API = "/api/v1"
+WORKSPACE = "/workspace/se"
+_SESSION = TypeAdapter(SessionInfo)
+_PAGE = TypeAdapter(SessionPage)
+_COPIES = TypeAdapter(SessionCopies)
+_TEMPLATES = TypeAdapter(list[TemplateInfo])
+_POLL_S = 0.2
+_INSTALL_S = 300.0
+
+
+class SessionCalls:
+    _transport: Transport
+
+    def create_session(
+        self,
+        session_id: str | None = None,
+        config: Config | Mapping[str, Any] | None = None,
+        *,
+        wait_s: float = 300.0,
+        **words: Any,
+    ) -> SessionInfo:
+        """One that runs: where packages are installed first, that is waited for. words: single fields of the configuration, for
+        example template_id="python-basic", timeout=30. Raises Conflict where the id is taken."""
+        asked = config_of(config, words)
+        if isinstance(asked, WorkspaceConfig):
+            return self._create_workspace(session_id, asked, wait_s)
+        body = body_of(asked, session_id)
+        made = self._transport.call(Request("POST", f"{API}/sessions", body=body, repeatable=False), _SESSION)
+        return self.wait_session(made.id, wait_s) if made.status == "creating" else made
+
+    def wait_session(self, session_id: str, wait_s: float = 300.0) -> SessionInfo:
+        """Until it runs. Raises Conflict where it failed, Unavailable where it takes longer than that."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            found = self.get_session(session_id)
+            if found.ended:
+                told = found.error_message or found.dependency_install_error or "no reason was given"
+                raise Conflict(f"the session {session_id} is {found.status}: {told}")
+            if found.status != "creating":
+                return found
+            if time.monotonic() > deadline:
+                raise Unavailable(f"the session {session_id} was not running after {wait_s:g} s")
+            time.sleep(_POLL_S)
+
+    def get_session(self, session_id: str) -> SessionInfo:
+        return self._transport.call(Request("GET", _at(session_id)), _SESSION)
+
+    def list_sessions(
+        self, *, status: str | None = None, template_id: str | None = None, limit: int = 50, offset: int = 0
+    ) -> SessionPage:
+        query = {"status": status, "template_id": template_id, "limit": limit, "offset": offset}
+        return self._transport.call(Request("GET", f"{API}/sessions", query), _PAGE)
+
+    def terminate_session(self, session_id: str) -> SessionInfo:
+        """Ends it; what it was and what it ran is still known."""
+        return self._transport.call(Request("POST", f"{_at(session_id)}/terminate"), _SESSION)
+
+    def delete_session(self, session_id: str) -> None:
+        """Ends it and forgets it, with its executions and its files."""
+        self._transport.send(Request("DELETE", _at(session_id), repeatable=False))
+
+    def close_session(self, session_id: str) -> None:
+        """The same: when a client is done with a session."""
+        self.delete_session(session_id)
+
+    def fork_session(self, session_id: str, count: int = 1) -> list[SessionInfo]:
+        """So many copies, each with the files and the live interpreters as they are now. Nothing may be running in it."""
+        request = Request("POST", f"{_at(session_id)}/fork", body={"count": count}, repeatable=False)
+        return (self._transport.call(request, _COPIES)).sessions
+
+    def install(
+        self,
+        session_id: str,
+        dependencies: Sequence[Dependency | str],
+        *,
+        index_url: str | None = None,
+        timeout_s: float = _INSTALL_S,
+    ) -> SessionInfo:
+        """Packages into a session: names, or names with versions."""
+        asked = [one if isinstance(one, Dependency) else Dependency(name=one) for one in dependencies]
+        body: dict[str, Any] = {"dependencies": [one.model_dump(exclude_none=True) for one in asked]}
+        if index_url:
+            body["python_package_index_url"] = index_url
+        request = Request("POST", f"{_at(session_id)}/dependencies/install", body=body, timeout_s=timeout_s)
+        return self._transport.call(request, _SESSION)
+
+    def list_templates(self, limit: int = 50, offset: int = 0) -> list[TemplateInfo]:
+        return self._transport.call(Request("GET", f"{API}/templates", {"limit": limit, "offset": offset}), _TEMPLATES)
+
+    def _create_workspace(self, session_id: str | None, config: WorkspaceConfig, wait_s: float) -> SessionInfo:
+        """In that interface every session has its name from the client."""
+        name = session_id or new_session_id()
+        request = Request("POST", f"{WORKSPACE}/session/{named(name, 'session')}", body=body_of(config, None), repeatable=False)
+        self._transport.send(request)
+        return self.wait_session(name, wait_s)
+
+
+def _at(session_id: str) -> str:
+    return f"{API}/sessions/{named(session_id, 'session')}"

@@ -1,0 +1,89 @@
+"""Server-sent events of an execution's output, as values. Pure: bytes in, pieces out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncGenerator, Generator, Iterator
+from dataclasses import dataclass, field
+
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.sdk.session_models import Output
+
+STREAMS = ("stdout", "stderr")
+Outputs = AsyncGenerator[Output, None]
+SyncOutputs = Generator[Output, None, None]
+_LONGEST_EVENT = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    name: str
+    data: str
+
+
+@dataclass(slots=True)
+class EventBytes:
+    """The stream as it comes; every empty line may complete an event. Comments keep the connection awake."""
+
+    _rest: bytes = b""
+    _name: str = "message"
+    _data: list[str] = field(default_factory=list)
+    _size: int = 0
+
+    def take(self, piece: bytes) -> Iterator[Event]:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        self._bound(len(self._rest))
+        for line in lines:
+            event = self._line(line.removesuffix(b"\r").decode(errors="replace"))
+            if event is not None:
+                yield event
+
+    def _line(self, line: str) -> Event | None:
+        if not line:
+            return self._complete()
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "event":
+            self._name = value
+        elif name == "data":
+            self._size += len(value)
+            self._bound(self._size)
+            self._data.append(value)
+        return None
+
+    def _complete(self) -> Event | None:
+        event = Event(self._name, "\n".join(self._data)) if self._data else None
+        self._name, self._data, self._size = "message", [], 0
+        return event
+
+    def _bound(self, size: int) -> None:
+        if size > _LONGEST_EVENT:
+            raise PlatformFault(f"the server sent an event of more than {_LONGEST_EVENT} characters")
+
+
+@dataclass(slots=True)
+class Reading:
+    """How far each stream was read: where to go on after a broken connection, and what was seen already."""
+
+    offsets: dict[str, int]
+
+    def take(self, event: Event) -> Output | None:
+        """None for what is not output, and for what overlaps with what is known, as far as it does."""
+        if event.name not in ("output", *STREAMS):
+            return None
+        try:
+            told = json.loads(event.data)
+            stream, offset = str(told.get("stream", event.name)), int(told["offset"])
+            data = base64.b64decode(told["data"], validate=True) if told.get("encoding") == "base64" else told["data"].encode()
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise PlatformFault(f"the server sent an event of another shape: {event.data[:100]}") from error
+        return self._fresh(stream, offset, data)
+
+    def _fresh(self, stream: str, offset: int, data: bytes) -> Output | None:
+        seen = self.offsets.get(stream)
+        if seen is None or offset + len(data) <= seen:
+            return None
+        data, offset = data[max(0, seen - offset) :], max(offset, seen)
+        self.offsets[stream] = offset + len(data)
+        return Output(stream, offset, data)

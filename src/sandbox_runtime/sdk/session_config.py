@@ -1,0 +1,72 @@
+"""What a new session shall be like, in the words of either interface, and the body that asks for it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.sdk.session_models import Dependency
+
+DEFAULT_TEMPLATE = "python-basic"
+WORKSPACE_WORDS = frozenset({"allow_network", "cpu_quota", "memory_limit", "size"})
+"""Words of the workspace interface alone: a configuration that has one of them goes there."""
+
+
+class SessionConfig(BaseModel):
+    """What is None is as the template says. With an agent_id, that agent's running session is given instead of a new one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    template_id: str = DEFAULT_TEMPLATE
+    mode: Literal["ephemeral", "persistent"] = "ephemeral"
+    agent_id: str | None = None
+    timeout: float | None = None
+    """Seconds that an execution may take which names no time of its own."""
+    cpu: str | None = None
+    memory: str | None = None
+    disk: str | None = None
+    env_vars: dict[str, str] = Field(default_factory=dict)
+    dependencies: list[Dependency] = Field(default_factory=list)
+    install_timeout: float | None = None
+    fail_on_dependency_error: bool | None = None
+    python_package_index_url: str | None = None
+
+
+class WorkspaceConfig(BaseModel):
+    """The older words: cores, kilobytes of memory, the size of the workspace."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    allow_network: bool | None = None
+    cpu_quota: float | None = None
+    memory_limit: int | str | None = None
+    timeout: float | None = None
+    size: str | None = None
+
+
+Config = SessionConfig | WorkspaceConfig
+
+
+def config_of(given: Config | Mapping[str, Any] | None, words: Mapping[str, Any]) -> Config:
+    """words: those given by name, which count above the rest."""
+    known = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else dict(given or {})
+    asked = {**known, **words}
+    kind: type[Config] = WorkspaceConfig if WORKSPACE_WORDS & asked.keys() else SessionConfig
+    try:
+        return kind.model_validate(asked)
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise InvalidRequest(f"this is no configuration of a session: {told}") from error
+
+
+def body_of(config: Config, session_id: str | None) -> dict[str, Any]:
+    body = config.model_dump(exclude_none=True, mode="json")
+    return {**body, "id": session_id} if session_id and isinstance(config, SessionConfig) else body
+
+
+def new_session_id() -> str:
+    return f"sess_{secrets.token_hex(8)}"

@@ -1,0 +1,202 @@
+"""What a server tells of sessions, executions, contexts and files. What it adds to an answer is kept beside these fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic import AliasChoices, Field
+
+from sandbox_runtime.sdk.execution_models import Answer
+
+LIVE_SESSION = frozenset({"creating", "running", "paused"})
+LIVE_EXECUTION = frozenset({"pending", "submitted", "running"})
+
+
+class Dependency(Answer):
+    """version: as 2.3.3 or with an operator, as >=2; none is any."""
+
+    name: str
+    version: str | None = None
+
+
+class InstalledDependency(Answer):
+    name: str
+    version: str = ""
+    install_location: str = ""
+    install_time: datetime | None = None
+    is_from_template: bool = False
+
+
+class ResourceLimit(Answer):
+    cpu: str = ""
+    memory: str = ""
+    disk: str = ""
+    max_processes: int | None = None
+
+
+class SessionInfo(Answer):
+    id: str
+    template_id: str = ""
+    status: str
+    mode: str = "ephemeral"
+    agent_id: str | None = None
+    resource_limit: ResourceLimit | None = None
+    workspace_path: str | None = None
+    language_runtime: str | None = None
+    runtime_type: str | None = None
+    runtime_node: str | None = None
+    container_id: str | None = None
+    env_vars: dict[str, str] = Field(default_factory=dict)
+    timeout: float | None = None
+    requested_dependencies: list[Dependency] = Field(default_factory=list)
+    installed_dependencies: list[InstalledDependency] = Field(default_factory=list)
+    dependency_install_status: str | None = None
+    dependency_install_error: str | None = None
+    error_message: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    completed_at: datetime | None = None
+    last_activity_at: datetime | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.status not in LIVE_SESSION
+
+
+class SessionPage(Answer):
+    items: list[SessionInfo]
+    total: int
+    limit: int = 50
+    offset: int = 0
+    has_more: bool = False
+
+
+class SessionCopies(Answer):
+    sessions: list[SessionInfo]
+
+
+class Metrics(Answer):
+    """What an execution used. None: the host gives no such figure."""
+
+    duration_ms: float = 0.0
+    cpu_time_ms: float | None = None
+    peak_memory_mb: float | None = None
+    io_read_bytes: int | None = None
+    io_write_bytes: int | None = None
+
+
+class Artifact(Answer):
+    """A file that an execution left in its workspace."""
+
+    path: str
+    size: int = 0
+    mime_type: str | None = None
+    type: str = "artifact"
+    checksum: str | None = None
+    created_at: datetime | None = None
+
+
+class ExecutionResult(Answer):
+    """One execution, however far it is. A program that failed is a result: look at ok, or at status and exit_code."""
+
+    id: str = Field(validation_alias=AliasChoices("id", "execution_id"))
+    session_id: str = ""
+    status: str
+    code: str = ""
+    language: str = ""
+    timeout: float | None = None
+    exit_code: int | None = None
+    error_message: str | None = None
+    execution_time: float | None = None
+    stdout: str = ""
+    stderr: str = ""
+    return_value: Any = None
+    metrics: Metrics | None = None
+    artifacts: list[Artifact] = Field(default_factory=list)
+    displays: list[dict[str, Any]] | None = None
+    retry_count: int = 0
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+    @property
+    def result(self) -> Any:
+        """What the handler returned."""
+        return self.return_value
+
+    @property
+    def ended(self) -> bool:
+        return self.status not in LIVE_EXECUTION
+
+    @property
+    def ok(self) -> bool:
+        return self.status in ("completed", "success") and not self.exit_code
+
+
+class ExecutionPage(Answer):
+    items: list[ExecutionResult]
+    total: int
+    limit: int = 50
+    offset: int = 0
+
+
+class ContextInfo(Answer):
+    """A live interpreter of a session."""
+
+    id: str
+    session_id: str = ""
+    language: str = "python"
+    executions: int = 0
+    busy: bool = False
+    alive: bool = True
+    created_at: datetime | None = None
+
+
+class ContextList(Answer):
+    contexts: list[ContextInfo]
+
+
+class FileInfo(Answer):
+    name: str
+    size: int = 0
+    type: str | None = None
+    container_path: str | None = None
+    modified_time: datetime | None = None
+    etag: str | None = None
+
+
+class FileList(Answer):
+    files: list[FileInfo]
+
+
+class UploadedFile(Answer):
+    file_path: str
+    size: int
+
+
+class TemplateInfo(Answer):
+    id: str
+    name: str
+    runtime_type: str = ""
+    default_cpu_cores: float | None = None
+    default_memory_mb: int | None = None
+    default_disk_mb: int | None = None
+    default_timeout_sec: float | None = None
+    default_env_vars: dict[str, str] | None = None
+    is_active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A piece of what an execution prints: data begins at byte offset of its stream."""
+
+    stream: str
+    offset: int
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        """Where a piece ends within a character, that one is shown as a mark: put the bytes together first if that matters."""
+        return self.data.decode(errors="replace")
