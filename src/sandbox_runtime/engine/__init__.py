@@ -6,6 +6,7 @@ direction: how many run at once, how many wait, how long they wait, how much com
 """
 
 from sandbox_runtime.engine.admission import Admission
+from sandbox_runtime.engine.ahead import Ahead
 from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.builds import Builds, open_builds
 from sandbox_runtime.engine.builds.identity import Identity
@@ -18,6 +19,7 @@ from sandbox_runtime.engine.turns import Turns
 
 __all__ = [
     "Admission",
+    "Ahead",
     "Allowance",
     "BoxPool",
     "Builds",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from sandbox_runtime.engine.ahead import Ahead, StartedBox
 from sandbox_runtime.engine.boxed import BoxedRun, Task
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.turns import Turns
@@ -31,8 +32,20 @@ class Ways:
 
 
 class Execution:
-    def __init__(self, pool: BoxPool, ways: Ways, quotas: Quotas, turns: Turns, metrics: Metrics, log: Log) -> None:
+    """ahead None: nothing is started before it is asked for."""
+
+    def __init__(
+        self,
+        pool: BoxPool,
+        ways: Ways,
+        quotas: Quotas,
+        turns: Turns,
+        metrics: Metrics,
+        log: Log,
+        ahead: Ahead | None = None,
+    ) -> None:
         self._pool = pool
+        self._ahead = ahead
         self._ways = ways
         self._quotas = quotas
         self._turns = turns
@@ -69,7 +82,7 @@ class Execution:
 
     async def _in_a_box(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
         """None when the box broke and there is another attempt to make."""
-        box = await self._pool.take(policy)
+        box = await self._take(policy, task)
         try:
             result = await self._boxed(box, task).perform()
         except PlatformFault as fault:
@@ -78,12 +91,28 @@ class Execution:
                 raise
             return None
         finally:
-            await self._pool.discard(policy, box)
+            await self._put_away(policy, task, box)
         ended = result.run or result.compile
         if ended is None or ended.blame is not Blame.platform:
             return result
         self._broken(policy, ended.message)
         return None if not last and _dead_on_arrival(ended, policy) else result
+
+    async def _take(self, policy: Policy, task: Task) -> Box:
+        if self._ahead is not None and task.language.ahead is not None:
+            started = await self._ahead.take(task.language, policy, task.job.run_limits)
+            if started is not None:
+                return started
+        return await self._pool.take(policy)
+
+    async def _put_away(self, policy: Policy, task: Task, box: Box) -> None:
+        if self._ahead is None or task.language.ahead is None:
+            await self._pool.discard(policy, box)
+            return
+        try:
+            await (self._ahead.end(box) if isinstance(box, StartedBox) else self._pool.discard(policy, box))
+        finally:
+            self._ahead.used(task.language)
 
     def _boxed(self, box: Box, task: Task) -> BoxedRun:
         return BoxedRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)

@@ -42,6 +42,10 @@ class Running(Protocol):
         the command uses more already."""
         ...
 
+    def restart(self, wall_s: float) -> None:
+        """Count time and cpu from now on, and allow it this long: for a program that was started before it had anything to do."""
+        ...
+
     def drain(self) -> None:
         """Take what has been printed up to now, and hand it to the sink, without waiting for the event loop to come by."""
         ...

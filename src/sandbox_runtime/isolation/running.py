@@ -93,6 +93,7 @@ class RunningCommand:
         self._last = -1
         self._pending = memoryview(command.stdin or b"")
         self._captures: dict[str, Capture] = {}
+        self._used_before: GroupUsage | None = None
         self._started = 0.0
         self._wall_s = 0.0
 
@@ -166,6 +167,12 @@ class RunningCommand:
 
     def limit(self, limits: Limits) -> bool:
         return self._host.limit(limits)
+
+    def restart(self, wall_s: float) -> None:
+        self._used_before = self._group.usage()
+        self._started = time.monotonic()
+        self._timers["wall"].cancel()
+        self._timers["wall"] = self._loop.call_later(wall_s, self._stop, "wall")
 
     def drain(self) -> None:
         if not self._ended.done():
@@ -336,10 +343,11 @@ class RunningCommand:
     def _usage(
         self, report: wire.Message, used: GroupUsage, disk_bytes: int | None, disk_files: int | None, denied: Mapping[str, int]
     ) -> Usage:
+        before = self._used_before or GroupUsage()
         return Usage(
             wall_s=self._wall_s,
-            cpu_user_s=used.cpu_user_s if used.cpu_user_s is not None else float(report.get("user_s", 0.0)),
-            cpu_system_s=used.cpu_system_s if used.cpu_system_s is not None else float(report.get("system_s", 0.0)),
+            cpu_user_s=_since(used.cpu_user_s, before.cpu_user_s, report.get("user_s")),
+            cpu_system_s=_since(used.cpu_system_s, before.cpu_system_s, report.get("system_s")),
             memory_peak_bytes=used.memory_peak_bytes or report.get("memory_peak_bytes"),
             processes_peak=used.processes_peak,
             output_bytes=self._output_bytes(),
@@ -351,6 +359,13 @@ class RunningCommand:
 
     def _output(self, name: str) -> Output:
         return self._captures[name].output()
+
+
+def _since(now_s: float | None, before_s: float | None, instead_s: float | None) -> float:
+    """What was used since the count began; instead_s where the host does not count for all processes together."""
+    if now_s is None:
+        return float(instead_s or 0.0)
+    return max(0.0, now_s - (before_s or 0.0))
 
 
 def _pipe_to_them() -> tuple[int, int]:

@@ -88,6 +88,10 @@ class Language:
     """One of languages.transforms, where the code does not simply go into a file named source."""
     toolchain: bool = False
     """Whether its boxes must see the folder of toolchains."""
+    ahead: File | None = None
+    """A program that can be started in place of the caller's before that has come: it says that it is ready by a byte on
+    descriptor 3, waits there for one line, which is the program's name as JSON, confirms it by a byte, closes the descriptor and
+    becomes that program."""
     origin: str = ""
 
     @property

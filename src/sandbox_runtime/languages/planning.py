@@ -40,6 +40,12 @@ def plan(language: Language, job: Job, tools: Toolchain) -> Plan:
     )
 
 
+def ahead_step(language: Language, tools: Toolchain, path: str) -> Step:
+    """How the program that stands in for a caller's is started; path: where it lies."""
+    values = {"source": path, "python": tools.python, "workdir": tools.workdir, "toolchains": tools.toolchains}
+    return _step(language.run, values, ())
+
+
 def version_step(language: Language, tools: Toolchain) -> Step:
     """How to ask the toolchain for its version."""
     values = {"python": tools.python, "workdir": tools.workdir, "toolchains": tools.toolchains}

@@ -20,7 +20,7 @@ OF_AN_INSTALLATION = ("toolchains", "python", "assets")
 _LOOKS_LIKE_ONE = re.compile(r"\{([^{}]*)\}")
 _TOP = frozenset(
     {"name", "title", "aliases", "extensions", "source", "binary", "version", "needs", "warm", "compile", "run", "check"}
-    | {"group", "install", "links", "assets", "transform", "toolchain"}
+    | {"group", "install", "links", "assets", "transform", "toolchain", "ahead"}
 )
 _RUN = frozenset({"argv", "env", "at_least", "together"})
 _COMPILE = _RUN | {"linked", "cache_build"}
@@ -80,6 +80,7 @@ class _Reader:
             install=self._install(table.get("install", {})),
             links=links,
             assets=tuple(self._asset(name, asset) for asset in fields.words(table, "assets", "")),
+            ahead=self._asset(name, fields.text(table, "ahead", "")) if "ahead" in table else None,
             transform=fields.one_of(table, "transform", TRANSFORMS, ""),
             toolchain=fields.flag(table, "toolchain", "", _sees_toolchains(table, compiling, running, links)),
             origin=fields.origin,

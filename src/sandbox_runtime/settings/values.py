@@ -242,6 +242,32 @@ class Settings(SessionKnobs):
         3600, "seconds", "Age at which a connection to a database server is replaced.", "store", low=1, high=86_400
     )
 
+    workspace_expiration_time: float = knob(
+        86_400.0,
+        "seconds",
+        "How long a session of the workspace interface that nobody uses is kept.",
+        "workspace",
+        low=1,
+        high=30 * 86_400,
+        environment="WORKSPACE_EXPIRATION_TIME",
+    )
+    efast_downloader_url: str = knob(
+        "",
+        "URL",
+        "Document server from which sessions may be given files (download_from_efast). Empty: from none.",
+        "workspace",
+        environment="EFAST_DOWNLOADER_URL",
+    )
+    downloader_timeout: float = knob(
+        300.0,
+        "seconds",
+        "Longest download from the document server, all files of a request together.",
+        "workspace",
+        low=1,
+        high=3600,
+        environment="DOWNLOADER_TIMEOUT",
+    )
+
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
     """Of the configuration file that SANDBOX_CONFIG names; no setting, since it is more than a value."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)

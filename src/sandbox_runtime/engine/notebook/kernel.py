@@ -10,6 +10,7 @@ import time
 from sandbox_runtime.engine.notebook import files
 from sandbox_runtime.engine.notebook.kept import Lines
 from sandbox_runtime.engine.notebook.transcript import Transcript, parse
+from sandbox_runtime.engine.shelf import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
@@ -26,7 +27,7 @@ _PLACES = ("run", "tmp")
 """Of a box's writable folders, those in which the driver may lie, the first that is there."""
 
 
-class DidNotStart(Exception):
+class DidNotStart(CannotStart):
     """The guest's own limits kept its kernel from starting."""
 
     def __init__(self, outcome: Outcome) -> None:

@@ -12,8 +12,8 @@ from typing import Self
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
-from sandbox_runtime.engine.notebook.shelf import KernelShelf
 from sandbox_runtime.engine.pool import BoxPool
+from sandbox_runtime.engine.shelf import Shelf
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
 from sandbox_runtime.model.notebook import Notebook, NotebookResult
@@ -50,7 +50,7 @@ class Notebooks:
         self._metrics = metrics
         self._log = log
         self._usual = allowance.default.replace(memory_bytes=allowance.most_memory_bytes)
-        self._shelf = KernelShelf(ready, lambda: self._start(self._usual), self._close, log)
+        self._shelf = Shelf("notebook kernel", ready, lambda: self._start(self._usual), self._close, log)
 
     async def __aenter__(self) -> Self:
         await self._shelf.__aenter__()

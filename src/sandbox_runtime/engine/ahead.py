@@ -1,0 +1,184 @@
+"""Programs started before they have come.
+
+Some interpreters cannot be forked warm, but can be started ahead of time: in a box that waits, a stand-in of the language's own
+(its row names it) has the interpreter up and waits for the name of the program, which it then becomes. So what a caller waits
+for is the program alone. A shelf for each such language holds a few of those boxes while it is in use.
+
+A StartedBox is a box like any other to whoever stages files in it and runs a command; only that the command must be the one it
+was started for, with limits that can be set on it now. Jobs that ask for others get a box in which nothing was started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Mapping
+from typing import Self
+
+from sandbox_runtime.engine.pool import BoxPool
+from sandbox_runtime.engine.shelf import Shelf
+from sandbox_runtime.errors import InvalidRequest, PlatformFault
+from sandbox_runtime.isolation.channel import wait_readable
+from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.languages import Language, Toolchain, ahead_step
+from sandbox_runtime.model import Command, File, Limits, Outcome, Policy
+from sandbox_runtime.telemetry import Log
+from sandbox_runtime.workspace import stage
+
+READY_WITHIN_S = 30.0
+STANDS_READY_S = 3600.0
+_FOLDER = "/run"
+
+
+class StartedBox:
+    def __init__(self, box: Box, policy: Policy) -> None:
+        self.box = box
+        self.policy = policy
+        self.id = box.id
+        self.backend = box.backend
+        self.files_fd = box.files_fd
+        self.writable: Mapping[str, str] = box.writable
+        self.workdir = box.workdir
+        self._running: Running | None = None
+        self._ended: asyncio.Task[Outcome] | None = None
+        self._line: socket.socket | None = None
+        self._place = 0
+        self._sink: Sink | None = None
+        self._since_s = time.monotonic()
+
+    async def begin(self, language: Language, python: str, toolchains: str, limits: Limits) -> None:
+        """Returns when the stand-in says that it is ready."""
+        assert language.ahead is not None
+        path = f"{_FOLDER}/{language.ahead.name}"
+        stage(self.box, [File(path, language.ahead.content)])
+        step = ahead_step(language, Toolchain(python, self.workdir, toolchains=toolchains), path)
+        self._place = step.argv.index(path)
+        command = Command(step.argv, env=dict(step.env), limits=limits.replace(wall_s=STANDS_READY_S + limits.wall_s))
+        self._running = await self.box.start(command, sink=self._hear, interactive=True, control=True)
+        self._ended = asyncio.ensure_future(self._running.wait())
+        assert self._running.control is not None
+        self._line = self._running.control.dup()
+        await wait_readable(self._line.fileno(), READY_WITHIN_S)
+        if not self._line.recv(1):
+            raise PlatformFault(f"{language.title} could not be started ahead of time")
+
+    @property
+    def alive(self) -> bool:
+        return self._ended is not None and not self._ended.done()
+
+    @property
+    def stale(self) -> bool:
+        return time.monotonic() - self._since_s > STANDS_READY_S
+
+    def limit(self, limits: Limits) -> bool:
+        return self._running is not None and self._running.limit(limits)
+
+    async def start(
+        self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
+    ) -> Running:
+        """What waits becomes the command."""
+        assert self._running is not None and self._line is not None
+        self._sink = sink
+        self._running.restart(command.limits.wall_s)
+        with contextlib.suppress(OSError, InvalidRequest):  # it is dead already, as will be found
+            self._line.send(f"{json.dumps(command.argv[self._place])}\n".encode())
+            self._running.feed(command.stdin or b"")
+            self._running.end_input()
+        return self._running
+
+    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
+        assert self._ended is not None
+        running = await self.start(command, sink=sink)
+        try:
+            outcome = await asyncio.shield(self._ended)
+        except asyncio.CancelledError:
+            running.cancel()
+            raise
+        if not self._begun():
+            raise PlatformFault("what was started ahead of time died before the program came")
+        return outcome
+
+    def _begun(self) -> bool:
+        """Whether the stand-in confirmed that it got the program's name."""
+        assert self._line is not None
+        try:
+            return bool(self._line.recv(1))
+        except OSError:
+            return False
+
+    async def close(self) -> None:
+        await self.box.close()
+        if self._line is not None:
+            self._line.close()
+        if self._ended is not None:
+            await asyncio.wait((self._ended,), timeout=READY_WITHIN_S)
+
+    def _hear(self, name: str, piece: bytes) -> None:
+        if self._sink is not None:
+            self._sink(name, piece)
+
+
+class Ahead:
+    """size: how many boxes of each language stand ready while it is in use; usual: the limits they are started with, of which a
+    job may change time and memory."""
+
+    def __init__(self, pool: BoxPool, python: str, toolchains: str, size: int, usual: Limits, log: Log) -> None:
+        self._pool = pool
+        self._python = python
+        self._toolchains = toolchains
+        self._size = size
+        self._usual = usual
+        self._log = log
+        self._shelves: dict[str, Shelf[StartedBox]] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.gather(*(shelf.__aexit__(*error) for shelf in self._shelves.values()))
+
+    async def take(self, language: Language, policy: Policy, limits: Limits) -> StartedBox | None:
+        """None where there is none for such a job now."""
+        if not self._size or language.ahead is None or not self._fits(limits):
+            return None
+        shelf = await self._shelf(language, policy)
+        box = await shelf.take()
+        if box is None or box.limit(limits):
+            return box
+        await self.end(box)
+        return None
+
+    def used(self, language: Language) -> None:
+        """After each job of such a language, whether it got one or not."""
+        shelf = self._shelves.get(language.name)
+        if shelf is not None:
+            shelf.used()
+
+    def _fits(self, limits: Limits) -> bool:
+        return limits.replace(wall_s=self._usual.wall_s, memory_bytes=self._usual.memory_bytes) == self._usual
+
+    async def _shelf(self, language: Language, policy: Policy) -> Shelf[StartedBox]:
+        shelf = self._shelves.get(language.name)
+        if shelf is None:
+            shelf = Shelf(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
+            self._shelves[language.name] = shelf
+            await shelf.__aenter__()
+        return shelf
+
+    async def _start(self, language: Language, policy: Policy) -> StartedBox:
+        started = StartedBox(await self._pool.take(policy), policy)
+        try:
+            await started.begin(language, self._python, self._toolchains, self._usual)
+        except BaseException:
+            await self.end(started)
+            raise
+        return started
+
+    async def end(self, started: StartedBox) -> None:
+        try:
+            await self._pool.discard(started.policy, started.box)
+        finally:
+            await asyncio.shield(started.close())
