@@ -9,9 +9,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from sandbox_runtime.api import faults, general, languages, pages
+from sandbox_runtime.api import entrances, faults, general, languages, pages
 from sandbox_runtime.api.dialects import fusion
-from sandbox_runtime.api.gate import Gate
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
@@ -30,7 +29,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
             yield
 
     app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
-    app.add_middleware(Gate, api_key=settings.api_key, max_body_bytes=settings.max_request_bytes)
+    entrances.install(app, settings)
     faults.install(app)
     app.include_router(general.router)
     app.include_router(languages.router)
@@ -53,8 +52,8 @@ def create_app_from_environment() -> FastAPI:
 
 
 def refuse_exposure(settings: Settings) -> None:
-    if settings.exposed and not settings.api_key:
+    if settings.exposed and not settings.keys_asked:
         raise InvalidRequest(
-            f"the server would listen on {settings.host} for everyone who can reach it: set api_key (SANDBOX_API_KEY), "
-            "or host to 127.0.0.1"
+            f"the server would listen on {settings.host} for everyone who can reach it: set api_key (SANDBOX_API_KEY), or make "
+            "keys with `sandbox keys create` and set require_keys (SANDBOX_REQUIRE_KEYS), or set host to 127.0.0.1"
         )

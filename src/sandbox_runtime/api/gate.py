@@ -1,46 +1,75 @@
-"""What every request passes before any route sees it: who is asking, and how much they bring.
+"""What every request passes before any route sees it: by which name, from where, who is asking, how often, how much they bring.
 
-A plain ASGI layer, because it is on the way of every run. The key is compared in constant time. A body with a declared length is
-judged by its header before a byte is read; one without is counted while it comes in.
+A plain ASGI layer, because it is on the way of every run. The operator's key is compared in constant time, keys of the store by
+their digest. A body with a declared length is judged by its header before a byte is read; one without is counted while it comes
+in. Callbacks of nodes show a token of their own, which their routes check.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hmac
-import ipaddress
+import math
+import re
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sandbox_runtime.api import faults, origins
+from sandbox_runtime.api.callers import OPERATOR, SCOPE_KEY, Caller
+from sandbox_runtime.api.keyring import Keyring, Keys, shown_key
+from sandbox_runtime.api.pace import Pace
 from sandbox_runtime.api.pages import is_page
+from sandbox_runtime.errors import SandboxError, Unavailable
 
-OPEN_PATHS = frozenset({"/health", "/v1/ping"})
+OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health"})
+INTERNAL_PATHS = ("/api/v1/internal/", "/internal/")
+_UPLOADS = re.compile(r"/(api/v1/sessions|workspace)/.*(upload|archive|files)")
+_LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORM_BYTES = 1024 * 1024
+"""What a form may bring beside its file."""
 
 
 class _TooLarge(Exception):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """keys_asked: nothing but pages and health is served without a key. hosts, origins: names of other machines that are fine."""
+
+    keys_asked: bool
+    max_body_bytes: int
+    max_upload_bytes: int
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+
+    @property
+    def names_matter(self) -> bool:
+        """Where a key is asked for, a name that points here by trickery opens nothing."""
+        return bool(self.hosts or not self.keys_asked) and origins.ANY not in self.hosts
+
+
 class Gate:
-    def __init__(self, app: ASGIApp, *, api_key: str, max_body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, rules: Rules, keyring: Keyring, pace: Pace) -> None:
         self._app = app
-        self._key = api_key.encode()
-        self._most = max_body_bytes
+        self._rules = rules
+        self._keyring = keyring
+        self._pace = pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            with contextlib.suppress(ClientDisconnect):
-                await self._http(scope, receive, send)
-        else:
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
+            return
+        with contextlib.suppress(ClientDisconnect):
+            await self._pass(scope, receive, send)
 
-    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        refusal = self._refusal(scope, headers)
+        refusal = self._unwelcome(headers) or await self._unknown(scope, headers) or self._oversized(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
         elif b"content-length" in headers or b"transfer-encoding" not in headers:
@@ -48,32 +77,60 @@ class Gate:
         else:
             await self._counted(scope, receive, send)
 
-    def _refusal(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
-        if self._key and not self._is_open(scope) and not self._has_key(headers):
+    def _unwelcome(self, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
+        rules = self._rules
+        if rules.names_matter and origins.foreign_host(headers.get(b"host"), rules.hosts):
+            return _refused(403, "this server is not called that: name it in allowed_hosts (SANDBOX_ALLOWED_HOSTS)")
+        if not rules.keys_asked and origins.foreign_origin(headers.get(b"origin"), rules.origins):
+            return _refused(403, "requests from web pages of other sites are refused; set api_key to serve them")
+        return None
+
+    async def _unknown(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
+        """Also leaves the caller where routes find it."""
+        if self._is_open(scope):
+            return None
+        try:
+            caller = await self._caller(scope, headers)
+        except SandboxError as error:
+            return faults.answer(error)
+        if caller is None:
             text = "an API key is needed: send it as Authorization: Bearer or as X-API-Key"
-            return JSONResponse({"detail": text}, 401, {"WWW-Authenticate": "Bearer", "Connection": "close"})
-        if not self._key and _foreign(headers.get(b"origin")):
-            text = "requests from web pages of other sites are refused; set api_key to serve them"
-            return JSONResponse({"detail": text}, 403, {"Connection": "close"})
-        declared = headers.get(b"content-length", b"0")
-        if not declared.isdigit():
-            return JSONResponse({"detail": "Content-Length is not a number"}, 400, {"Connection": "close"})
-        return self._too_large() if len(declared) > 18 or int(declared) > self._most else None
+            return _refused(401, text, {"WWW-Authenticate": "Bearer"})
+        scope[SCOPE_KEY] = caller
+        return self._unfit(scope, caller)
+
+    async def _caller(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Caller | None:
+        if not self._rules.keys_asked:
+            return OPERATOR
+        return await self._keyring.caller(shown_key(headers), _keys_of(scope))
+
+    def _unfit(self, scope: Scope, caller: Caller) -> JSONResponse | None:
+        if caller.grants.read_only and scope.get("method", "GET") not in _LOOKING:
+            return _refused(403, "this key may look and change nothing (its scope is read)")
+        wait_s = self._pace.wait_s(caller.key, caller.grants.rate_per_minute)
+        if wait_s:
+            text = "too many requests in a minute with this key; try again later"
+            return JSONResponse(_told(429, text), 429, {"Retry-After": str(math.ceil(wait_s))})
+        return None
 
     def _is_open(self, scope: Scope) -> bool:
-        return scope["path"] in OPEN_PATHS or is_page(scope["method"], scope["path"])
+        path: str = scope["path"]
+        return path in OPEN_PATHS or path.startswith(INTERNAL_PATHS) or is_page(scope.get("method", ""), path)
 
-    def _has_key(self, headers: Mapping[bytes, bytes]) -> bool:
-        scheme, _, bearer = headers.get(b"authorization", b"").partition(b" ")
-        given = bearer.strip() if scheme.lower() == b"bearer" else headers.get(b"x-api-key", b"")
-        return hmac.compare_digest(given, self._key)
+    def _oversized(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
+        declared = headers.get(b"content-length", b"0")
+        if not declared.isdigit():
+            return _refused(400, "Content-Length is not a number")
+        most = self._most(scope)
+        return _too_large(most) if len(declared) > 18 or int(declared) > most else None
 
-    def _too_large(self) -> JSONResponse:
-        text = f"the request body is larger than the {self._most} bytes allowed (setting max_request_bytes)"
-        return JSONResponse({"detail": text}, 413, {"Connection": "close"})
+    def _most(self, scope: Scope) -> int:
+        rules = self._rules
+        return rules.max_upload_bytes + _FORM_BYTES if _UPLOADS.match(scope["path"]) else rules.max_body_bytes
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        left, started = self._most, False
+        most = left = self._most(scope)
+        started = False
 
         async def count() -> Message:
             nonlocal left
@@ -92,18 +149,27 @@ class Gate:
             await self._app(scope, count, watch)
         except _TooLarge:
             if not started:
-                await self._too_large()(scope, receive, send)
+                await _too_large(most)(scope, receive, send)
 
 
-def _foreign(origin: bytes | None) -> bool:
-    """Whether a browser sent this for a page of another site. Without a key, only pages of this machine may use the server:
-    otherwise any page its user visits could."""
-    if origin is None:
-        return False
-    host = urlsplit(origin.decode("latin-1")).hostname or ""
-    if host == "localhost":
-        return False
+def _keys_of(scope: Scope) -> Keys | None:
+    """None where this server has no store."""
     try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return True
+        keys: Keys = scope["app"].state.platform.sessions.store.keys
+    except Unavailable:
+        return None
+    return keys
+
+
+def _refused(status: int, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(_told(status, text), status, {**(headers or {}), "Connection": "close"})
+
+
+def _told(status: int, text: str) -> dict[str, str]:
+    """In the words of every protocol at once: which one it would have been, only a route knows."""
+    return {"detail": text, "error": HTTPStatus(status).phrase, "message": text}
+
+
+def _too_large(most: int) -> JSONResponse:
+    text = f"the request body is larger than the {most} bytes allowed (settings max_request_bytes, session_file_max_bytes)"
+    return _refused(413, text)

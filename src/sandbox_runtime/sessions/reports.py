@@ -59,8 +59,15 @@ class Reports:
 
     async def running(self, execution_id: str, started_ms: int | None) -> Execution:
         self._refuse_ours(execution_id)
-        fields = {"state": ExecutionState.running, "started_ms": started_ms or ids.now_ms(), "heartbeat_ms": ids.now_ms()}
-        return await self._ground.store.executions.update_if(execution_id, _UNDER_WAY, by=ACTOR, **fields)
+        now_ms = ids.now_ms()
+        return await self._ground.store.executions.update_if(
+            execution_id,
+            _UNDER_WAY,
+            by=ACTOR,
+            state=ExecutionState.running,
+            started_ms=started_ms or now_ms,
+            heartbeat_ms=now_ms,
+        )
 
     async def ended(self, execution_id: str, state: ExecutionState, **fields: Any) -> tuple[Execution, bool]:
         """How it ended, and whether that is news. Conflict where it had ended in another way."""

@@ -74,6 +74,19 @@ class SessionKnobs:
     session_file_max_bytes: int = knob(
         100 * MIB, "bytes", "Largest file or archive in one upload into a session.", "sessions", low=1, high=64 * GIB
     )
+    session_retries: int = knob(
+        3, "times", "How often an execution that failed through our own fault is tried again.", "sessions", low=0, high=10
+    )
+    session_retry_first_s: float = knob(
+        1.0, "seconds", "Wait before the first of these; each further one waits twice as long.", "sessions", low=0, high=60
+    )
+    session_retry_longest_s: float = knob(10.0, "seconds", "Longest wait between two.", "sessions", low=0, high=600)
+    session_heartbeat_s: float = knob(
+        5.0, "seconds", "How often this node says that it and what runs on it are alive.", "sessions", low=0.1, high=3600
+    )
+    node_silent_s: float = knob(
+        30.0, "seconds", "A node that was not heard of for so long is taken for offline.", "sessions", low=1, high=86_400
+    )
     session_package_index: str = knob(
         "",
         "URL",
@@ -96,6 +109,9 @@ class SessionKnobs:
     )
     warm_pool_max: int = knob(
         32, "homes", "Homes kept ready at the most, all templates together.", "sessions", low=0, high=10_000
+    )
+    warm_pool_sizes: tuple[str, ...] = knob(
+        (), "template=homes", "Sizes for single templates, such as `python-basic=10`, in place of warm_pool_size.", "sessions"
     )
 
     storage_dir: str = knob(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from sandbox_runtime.settings.access_knobs import AccessKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import Knob, check, knob
 from sandbox_runtime.settings.session_knobs import SessionKnobs
@@ -55,8 +56,8 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs):
-    host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs api_key.", "server")
+class Settings(SessionKnobs, AccessKnobs):
+    host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
         "",
@@ -305,6 +306,10 @@ class Settings(SessionKnobs):
         return self.storage_dir or f"{self.kept_dir}/store/files"
 
     @property
+    def keys_asked(self) -> bool:
+        return bool(self.api_key) or self.require_keys
+
+    @property
     def exposed(self) -> bool:
         """Whether others than this machine can reach the server."""
         return self.host not in ("localhost", "::1") and not self.host.startswith("127.")
@@ -315,10 +320,10 @@ def knobs() -> Mapping[str, Knob]:
 
 
 def _found() -> dict[str, Knob]:
-    """Those of the whole server before those of sessions."""
+    """Those of the whole server first, then who may use it, then sessions."""
     found = {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
-    of_sessions = {entry.name for entry in dataclasses.fields(SessionKnobs)}
-    return {name: found[name] for name in sorted(found, key=of_sessions.__contains__)}
+    of_sessions, of_access = ({entry.name for entry in dataclasses.fields(part)} for part in (SessionKnobs, AccessKnobs))
+    return {name: found[name] for name in sorted(found, key=lambda name: (name in of_sessions, name in of_access))}
 
 
 _KNOBS: Mapping[str, Knob] = MappingProxyType(_found())

@@ -1,0 +1,48 @@
+"""From where a browser may be sent here. Without keys, only pages of this machine may use the server: otherwise any page that its
+user visits could, by its own address (Origin) or by a name that it lets point to this machine (Host)."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+ANY = "*"
+
+
+def foreign_origin(origin: bytes | None, allowed: Collection[str]) -> bool:
+    """Whether a browser sent this for a page of another site that nobody allowed by name."""
+    if origin is None:
+        return False
+    text = origin.decode("latin-1")
+    return text not in allowed and not _is_here(_hostname(text))
+
+
+def foreign_host(host: bytes | None, allowed: Collection[str]) -> bool:
+    """Whether the server was called by a name that is neither this machine's own nor allowed. Clients that send none are no
+    browsers."""
+    if host is None:
+        return False
+    name = _hostname(f"//{host.decode('latin-1')}")
+    return not _is_here(name) and not listed(name, allowed)
+
+
+def listed(name: str, allowed: Collection[str]) -> bool:
+    """A name, or one below a domain that is written as *.example.org."""
+    return name in allowed or any(entry.startswith("*.") and name.endswith(entry[1:]) for entry in allowed)
+
+
+def _hostname(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_here(name: str) -> bool:
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
