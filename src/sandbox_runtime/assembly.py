@@ -16,12 +16,14 @@ from importlib import metadata
 
 from sandbox_runtime.engine import (
     Admission,
+    Ahead,
     Allowance,
     BoxPool,
     Builds,
     Engine,
     Execution,
     Identity,
+    Invocations,
     Remembered,
     Turns,
     Ways,
@@ -78,6 +80,10 @@ class Platform:
         if isinstance(self.open_sessions, str):
             raise Unavailable(self.open_sessions)
         return self.open_sessions
+
+    @property
+    def invocations(self) -> Invocations:
+        return Invocations(self.pool, self.admission, self.workshop)
 
 
 @asynccontextmanager
@@ -266,16 +272,32 @@ def session_options_of(settings: Settings) -> SessionOptions:
         lifetime_s=settings.session_lifetime_s or None,
         creating_s=settings.session_creating_s,
         cleanup_s=settings.session_cleanup_s,
-        pool=PoolSizes(
-            settings.warm_pool_size,
-            settings.warm_pool_persistent_size,
-            settings.warm_pool_min_size,
-            settings.warm_pool_max_idle_s,
-        ),
+        heartbeat_s=settings.session_heartbeat_s,
+        silent_s=settings.node_silent_s,
+        retries=settings.session_retries,
+        retry_first_s=settings.session_retry_first_s,
+        retry_longest_s=settings.session_retry_longest_s,
+        pool=_pool_sizes(settings, settings.warm_pool_size),
+        pools={name: _pool_sizes(settings, size) for name, size in pools_of(settings).items()},
         pool_enabled=settings.warm_pool_enabled,
         most_ready=settings.warm_pool_max,
         package_index=settings.session_package_index,
     )
+
+
+def _pool_sizes(settings: Settings, ephemeral: int) -> PoolSizes:
+    return PoolSizes(ephemeral, settings.warm_pool_persistent_size, settings.warm_pool_min_size, settings.warm_pool_max_idle_s)
+
+
+def pools_of(settings: Settings) -> dict[str, int]:
+    """Template → homes kept ready of it."""
+    found = {}
+    for entry in settings.warm_pool_sizes:
+        name, equals, size = entry.rpartition("=")
+        if not (name and equals and size.isascii() and size.isdigit() and len(size) < 6):
+            raise InvalidRequest(f"warm_pool_sizes: {entry!r} is not of the form template=homes")
+        found[name] = int(size)
+    return found
 
 
 def store_options_of(settings: Settings) -> StoreOptions:

@@ -19,7 +19,7 @@ async def test_ping_says_pong(client: Client) -> None:
 async def test_health_tells_the_backend_and_its_layers(client: Client) -> None:
     answer = await client.get("/health")
     told = answer.json()
-    assert (answer.status_code, told["status"], told["isolation"]) == (200, "ok", "namespaces")
+    assert (answer.status_code, told["status"], told["isolation"]) == (200, "healthy", "namespaces")
     assert {"layer", "state", "detail", "fix"} <= set(told["layers"][0])
     assert told["version"]
 

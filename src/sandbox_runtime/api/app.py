@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from sandbox_runtime.api import entrances, faults, general, languages, pages
-from sandbox_runtime.api.dialects import fusion
+from sandbox_runtime.api.dialects import fusion, workspace
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
@@ -34,6 +34,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.include_router(general.router)
     app.include_router(languages.router)
     app.include_router(fusion.router)
+    app.include_router(workspace.router)
     app.include_router(pages.router())
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     return app

@@ -41,7 +41,7 @@ async def health(request: Request) -> JSONResponse:
     platform = platform_of(request)
     failure = platform.pool.failure
     answer: dict[str, Any] = {
-        "status": "failing" if failure else "ok",
+        "status": "failing" if failure else "healthy",
         "reason": str(failure) if failure else "",
         "version": version(),
         "isolation": platform.backend.name,

@@ -12,6 +12,7 @@ from sandbox_runtime.engine.builds import Builds, open_builds
 from sandbox_runtime.engine.builds.identity import Identity
 from sandbox_runtime.engine.engine import Engine
 from sandbox_runtime.engine.execution import Execution, Ways
+from sandbox_runtime.engine.invocations import Invocations
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof
 from sandbox_runtime.engine.remembering import Remembered
@@ -26,6 +27,7 @@ __all__ = [
     "Engine",
     "Execution",
     "Identity",
+    "Invocations",
     "Proof",
     "Remembered",
     "Turns",

@@ -1,0 +1,54 @@
+"""What the routes share: reading a message, and answering in the protocol's form whatever happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+from fastapi import Request
+from fastapi.responses import Response
+from pydantic import BaseModel, ValidationError
+
+from sandbox_runtime.api.callers import owner_of
+from sandbox_runtime.api.dialects.workspace import faults
+from sandbox_runtime.api.dialects.workspace.rooms import Room
+from sandbox_runtime.api.dialects.workspace.wire import Json
+from sandbox_runtime.api.general import body_of, platform_of
+from sandbox_runtime.errors import SandboxError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def room_of(request: Request, session_id: str) -> Room:
+    return Room(platform_of(request), session_id, owner_of(request))
+
+
+async def message(request: Request, kind: type[Model], *, optional: bool = False) -> Model:
+    """Raises ValidationError. optional: no body is the same as an empty object."""
+    body = await body_of(request)
+    return kind.model_validate_json(b"{}" if optional and not body.strip() else body)
+
+
+async def answered(work: Awaitable[Json], table: faults.Table = faults.OF_SESSION) -> Response:
+    try:
+        return as_json(await work)
+    except ValidationError as error:
+        return faults.invalid(error)
+    except SandboxError as error:
+        return faults.answer(error, table)
+
+
+def as_json(answer: Json) -> Response:
+    return Response(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), media_type="application/json")
+
+
+def described(request: type[BaseModel] | None = None, answer: type[BaseModel] | None = None) -> dict[str, Any]:
+    """For the description of a route that reads its body by itself."""
+    extra: dict[str, Any] = {}
+    if request is not None:
+        content = {"application/json": {"schema": request.model_json_schema()}}
+        extra["openapi_extra"] = {"requestBody": {"required": True, "content": content}}
+    if answer is not None:
+        extra["responses"] = {200: {"model": answer}}
+    return extra

@@ -1,0 +1,88 @@
+"""Sessions as this protocol sees them: names that are there whenever somebody uses them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sandbox_runtime.api.dialects.workspace.asking import session_spec
+from sandbox_runtime.api.dialects.workspace.wire import CreateSession
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
+from sandbox_runtime.model import Session, SessionState
+from sandbox_runtime.sessions import Sessions
+
+READY_WITHIN_S = 30.0
+_LOOK_AGAIN_S = 0.02
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One session of one caller, whether it is there or not."""
+
+    platform: Platform
+    id: str
+    owner: str
+
+    @property
+    def sessions(self) -> Sessions:
+        return self.platform.sessions
+
+    async def create(self, asked: CreateSession) -> Session:
+        """Conflict where it is there. One that has ended makes way."""
+        spec = session_spec(self.id, asked, self.platform.settings)
+        try:
+            return await self.sessions.create(spec, self.owner)
+        except Conflict:
+            if not await self._cleared():
+                raise Conflict("Session already exists") from None
+        return await self.sessions.create(spec, self.owner)
+
+    async def use(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """What the work returns, which fails with NotFound or Conflict where the session is not there: then it is made first."""
+        try:
+            return await work()
+        except (NotFound, Conflict):
+            await self._make()
+        return await work()
+
+    async def session(self) -> Session:
+        """Running, and made if need be."""
+        return await self.use(self._running)
+
+    async def _make(self) -> None:
+        try:
+            await self.create(CreateSession())
+        except Conflict:
+            await self._until_ready()
+
+    async def _running(self) -> Session:
+        session = await self.sessions.get(self.id, self.owner)
+        if session.state is not SessionState.running:
+            raise Conflict(f"the session {self.id!r} is {session.state}")
+        return session
+
+    async def _until_ready(self) -> None:
+        """Somebody else makes it at this moment."""
+        deadline = asyncio.get_running_loop().time() + READY_WITHIN_S
+        while (await self._found()).state is SessionState.creating:
+            if asyncio.get_running_loop().time() > deadline:
+                raise PlatformFault(f"the session {self.id!r} was not ready within {READY_WITHIN_S:g} s")
+            await asyncio.sleep(_LOOK_AGAIN_S)
+
+    async def _found(self) -> Session:
+        try:
+            return await self.sessions.get(self.id, self.owner)
+        except NotFound:
+            raise Conflict(f"the session {self.id!r} belongs to somebody else: choose another name") from None
+
+    async def _cleared(self) -> bool:
+        """Whether the name is free now: what had it has ended, and is forgotten."""
+        if not (await self._found()).state.ended:
+            return False
+        await self.sessions.delete(self.id, self.owner)
+        return True
