@@ -19,6 +19,7 @@ from sandbox_runtime.engine.homes import traces
 from sandbox_runtime.engine.homes.standby import Standby
 from sandbox_runtime.engine.homes.work import Ran, Work
 from sandbox_runtime.engine.homes.workshop import Program, Workshop
+from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Files, Sink
 from sandbox_runtime.model import Build, Command, ExecutionKind, File, JobResult, Limits, Network, Outcome, Policy
@@ -64,6 +65,8 @@ class Home:
             self._workshop.program(work, self.files.workdir)
 
     async def run(self, work: Work, sink: Sink | None = None) -> Ran:
+        if work.terminal is not None:
+            return Ran(await self._on_terminal(work, work.terminal, sink))
         if work.kind is ExecutionKind.command:
             return Ran(await self.command(self._workshop.command(work), sink))
         if self._workshop.is_call(work):
@@ -111,6 +114,11 @@ class Home:
             await self._standby.close()
         finally:
             await self.files.close()
+
+    async def _on_terminal(self, work: Work, terminal: Terminal, sink: Sink | None) -> Outcome:
+        shop = self._workshop
+        async with _Taken(self._standby, shop.command_policy()) as box:
+            return await terminal.run(box, shop.command(work), shop.ways.python, sink)
 
     async def _call(self, work: Work, sink: Sink | None) -> Ran:
         policy, made = self._workshop.call(work)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_runtime.engine.handlers import HandlerContext, Told
+from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.model import ExecutionKind, Limits, Outcome
 
 
@@ -15,7 +16,8 @@ class Work:
     """kind: code, handler or command; cells belong to contexts. code of a command is a shell's line, or with args a program to
     start. filename: the program is kept in the workspace under this name; otherwise nothing of it stays. wanted: global variables
     whose values are to be told when a Python script is done. call_found: a handler that a script defines is called with the
-    event. modules: folders of packages that were installed for it."""
+    event. modules: folders of packages that were installed for it. terminal: a command runs on it; without
+    code, a shell does."""
 
     kind: ExecutionKind
     code: str
@@ -30,6 +32,7 @@ class Work:
     call_found: bool = False
     wanted: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    terminal: Terminal | None = None
 
 
 @dataclass(frozen=True, slots=True)

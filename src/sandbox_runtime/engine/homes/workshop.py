@@ -69,8 +69,10 @@ class Workshop:
         return dataclasses.replace(self.ways.policies[STD], preset=self.context_preset, single_use=True)
 
     def command(self, work: Work) -> Command:
-        """With arguments it is a program to start, without a line for the shell."""
+        """With arguments it is a program to start, without a line for the shell; on a terminal with neither, a shell."""
         argv = (work.code, *work.args) if work.args else (SHELL, "-c", work.code)
+        if work.terminal is not None and not work.code:
+            argv = (SHELL, "-i")
         return Command(argv, stdin=work.stdin, env=self.shell_env(work), limits=work.limits)
 
     def shell_env(self, work: Work) -> dict[str, str]:

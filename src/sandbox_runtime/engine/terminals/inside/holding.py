@@ -1,0 +1,110 @@
+"""Start a command on a new terminal and stand between it and the server until it ends.
+
+Two processes: the command, leader of a session whose terminal is the new one, and this, which has the terminal's other end. What
+appears there goes to standard output. Over descriptor 3 come frames: a kind, a length, then keys that are typed or a new size.
+Arguments: rows, columns, then the command.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+
+LINE, OUTPUT = 3, 1
+KEYS, SIZE = 0, 1
+HEAD = struct.Struct(">BH")
+DIMENSIONS = struct.Struct(">HH")
+PIECE_BYTES = 64 * 1024
+
+
+class Holder:
+    def __init__(self, master: int) -> None:
+        self._master = master
+        self._frames = b""
+        self._keys = b""
+        self._line_open = True
+
+    def serve(self) -> None:
+        """Until nobody has the terminal open any more."""
+        os.set_blocking(self._master, False)
+        while True:
+            listening = [self._master, *([LINE] if self._line_open and len(self._keys) < PIECE_BYTES else [])]
+            readable, writable, _ = select.select(listening, [self._master] if self._keys else [], [])
+            if LINE in readable:
+                self._take()
+            if writable:
+                self._type()
+            if self._master in readable and not self._show():
+                return
+
+    def _show(self) -> bool:
+        try:
+            piece = os.read(self._master, PIECE_BYTES)
+        except BlockingIOError:
+            return True
+        except OSError:  # the last process that had it open is gone
+            return False
+        while piece:
+            piece = piece[os.write(OUTPUT, piece) :]
+        return True
+
+    def _type(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self._keys = self._keys[os.write(self._master, self._keys) :]
+
+    def _take(self) -> None:
+        received = os.read(LINE, PIECE_BYTES)
+        if not received:
+            self._line_open = False
+        self._frames += received
+        while len(self._frames) >= HEAD.size:
+            kind, length = HEAD.unpack_from(self._frames)
+            if len(self._frames) < HEAD.size + length:
+                return
+            body = self._frames[HEAD.size : HEAD.size + length]
+            self._frames = self._frames[HEAD.size + length :]
+            if kind == KEYS:
+                self._keys += body
+            elif kind == SIZE and length == DIMENSIONS.size:
+                resize(self._master, *DIMENSIONS.unpack(body))
+
+
+def resize(master: int, rows: int, columns: int) -> None:
+    """Whoever is in front on it is told by the kernel."""
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def run(arguments: list[str]) -> int:
+    rows, columns, *command = arguments
+    child, master = pty.fork()
+    if child == 0:
+        become(int(rows), int(columns), command)
+    try:
+        Holder(master).serve()
+    finally:
+        os.close(master)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def become(rows: int, columns: int, command: list[str]) -> None:
+    """The command, on a terminal that has its size from the first moment on."""
+    try:
+        resize(0, rows, columns)
+        os.close(LINE)
+        os.execvp(command[0], command)
+    except OSError as error:
+        os.write(2, f"{command[0]}: {error.strerror}\n".encode())
+    finally:
+        os._exit(127)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,142 @@
+"""The keyboard's end of a terminal: see the package."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import functools
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import resources
+
+from sandbox_runtime.errors import Conflict, InvalidRequest, PlatformFault, TooMany
+from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.model import Command, File, Outcome
+from sandbox_runtime.workspace import stage
+
+KEYS_BYTES = 16 * 1024
+"""Of one call: as long as a frame's length can tell, and no longer than anybody types."""
+_KEYS, _SIZE = 0, 1
+_HEAD = struct.Struct(">BH")
+_DIMENSIONS = struct.Struct(">HH")
+_PROGRAM = "/run/terminal.py"
+_TAKEN_WITHIN_S = 10.0
+_OPEN_WITHIN_S = 30.0
+_GRACE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    rows: int = 24
+    columns: int = 80
+
+    def __post_init__(self) -> None:
+        for what, value in (("rows", self.rows), ("columns", self.columns)):
+            if not 1 <= value <= 10_000:
+                raise InvalidRequest(f"a terminal has 1 to 10000 {what}, not {value}")
+
+
+class Terminal:
+    """For one command. size: at its beginning."""
+
+    def __init__(self, size: Size) -> None:
+        self._size = size
+        self._line: socket.socket | None = None
+        self._opened = asyncio.Event()
+        self._sending = asyncio.Lock()
+
+    async def run(self, box: Box, command: Command, python: str, sink: Sink | None) -> Outcome:
+        """python: an interpreter in the box. A cancelled caller cancels the command."""
+        stage(box, [File(_PROGRAM, _program().encode())])
+        argv = (python, _PROGRAM, str(self._size.rows), str(self._size.columns), *command.argv)
+        env = {"TERM": "xterm-256color", **command.env}
+        running = await box.start(dataclasses.replace(command, argv=argv, env=env), sink=sink, control=True)
+        try:
+            with _own_end(running) as self._line:
+                self._opened.set()
+                return await _outcome(running, command.limits.wall_s)
+        finally:
+            self._line = None
+            self._opened.set()
+            running.cancel()
+
+    async def type_in(self, keys: bytes) -> None:
+        """Returns when they are on their way into the box. Raises TooMany where the command reads nothing of what was typed."""
+        if len(keys) > KEYS_BYTES:
+            raise InvalidRequest(f"at most {KEYS_BYTES} bytes are typed at once, not {len(keys)}")
+        if keys:
+            await self._send(_KEYS, keys)
+
+    async def resize(self, size: Size) -> None:
+        self._size = size
+        await self._send(_SIZE, _DIMENSIONS.pack(size.rows, size.columns))
+
+    async def _send(self, kind: int, body: bytes) -> None:
+        try:
+            async with asyncio.timeout(_OPEN_WITHIN_S):
+                await self._opened.wait()
+            async with asyncio.timeout(_TAKEN_WITHIN_S), self._sending:
+                await self._put(_HEAD.pack(kind, len(body)) + body)
+        except TimeoutError as error:
+            raise TooMany("nothing reads what is typed on this terminal; try again later", 1.0) from error
+
+    async def _put(self, frame: bytes) -> None:
+        """Whole or not at all: where there is no room for all of it, half of it would put every later frame out of step."""
+        loop = asyncio.get_running_loop()
+        while True:
+            if self._line is None:
+                raise Conflict("the terminal is closed: its command has ended")
+            try:
+                sent = self._line.send(frame)
+            except BlockingIOError:
+                await _writable(loop, self._line)
+                continue
+            except OSError as error:
+                raise Conflict("the terminal is closed: its command has ended") from error
+            if sent == len(frame):
+                return
+            await self._rest(loop, self._line, frame[sent:])
+            return
+
+    async def _rest(self, loop: asyncio.AbstractEventLoop, line: socket.socket, rest: bytes) -> None:
+        """A caller that gives up meanwhile must not leave a torn frame behind: then the line is of no use any more."""
+        try:
+            await loop.sock_sendall(line, rest)
+        except BaseException:
+            self._line = None
+            raise
+
+
+async def _writable(loop: asyncio.AbstractEventLoop, line: socket.socket) -> None:
+    ready = asyncio.Event()
+    loop.add_writer(line, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_writer(line)
+
+
+@contextlib.contextmanager
+def _own_end(running: Running) -> Iterator[socket.socket]:
+    """The running command closes its socket when it ends, maybe while we still write to it."""
+    assert running.control is not None
+    with socket.socket(fileno=os.dup(running.control.fileno())) as own:
+        own.setblocking(False)
+        yield own
+
+
+async def _outcome(running: Running, wall_s: float) -> Outcome:
+    try:
+        async with asyncio.timeout(wall_s + _GRACE_S):
+            return await running.wait()
+    except TimeoutError as error:
+        raise PlatformFault("the box did not answer in time") from error
+
+
+@functools.cache
+def _program() -> str:
+    return resources.files(f"{__package__}.inside").joinpath("holding.py").read_text(encoding="utf-8")
