@@ -9,7 +9,7 @@ off: sees everything). What a verb returns are nouns of the model, read from the
 row; one that has ended has its result in the store before anybody is told. Every wait is bounded.
 
     sessions   create · get · list · terminate · delete · finish · pause · resume · fork · install
-    executions submit · execute · wait · execution · executions · latest · artifacts · cancel · output · follow
+    executions submit · execute · wait · execution · executions · latest · artifacts · cancel · output · follow · type_in · resize
     contexts   open_context · contexts · interrupt · restart_context · close_context (run code with ExecutionSpec(kind=cell))
     files      files (a SessionFiles) · saved
     others     add_template · template · templates · change_template · delete_template · nodes · node · boxes · sweep

@@ -53,7 +53,7 @@ class Executions:
         work = works.work_of(live.session, spec, wall_s, execution.id, live.modules, self._ground.options)
         if context is None:
             live.home.check(work)
-        slots = live.slots if context is None else context.slots
+        slots = _slots(live, work, context)
         turn = slots.reserve()
         try:
             execution, new = await self._note(live, execution, running=turn.done(), actor=actor)
@@ -64,7 +64,7 @@ class Executions:
             slots.give_back(turn)
             return self.found(execution.id) or execution
         live.touch()
-        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future())
+        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal)
         live.executions[execution.id] = one
         one.task = asyncio.create_task(self._perform(live, one, _Asked(spec, work, context), slots, turn))
         return one
@@ -150,7 +150,7 @@ class Executions:
         try:
             await turn
             await self._begin(one)
-            async with self._place():
+            async with self._place() if asked.work.terminal is None else contextlib.nullcontext():
                 if asked.context is not None:
                     return await self._cell(one, asked.spec, asked.context)
                 return await self._work(live, one, asked.spec, asked.work)
@@ -287,3 +287,9 @@ class Executions:
         one = self._lingering.pop(execution_id, None)
         if one is not None:
             one.tape.close()
+
+
+def _slots(live: LiveSession, work: Work, context: LiveContext | None) -> Slots:
+    if work.terminal is not None:
+        return live.terminals
+    return live.slots if context is None else context.slots

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Execution, Session, SessionState
 from sandbox_runtime.sessions.ids import now_ms
@@ -14,6 +15,8 @@ from sandbox_runtime.sessions.node import Home
 from sandbox_runtime.sessions.streams import Tape
 
 _FULL_RETRY_S = 2.0
+TERMINALS = 4
+"""Of one session, at once."""
 
 
 class Slots:
@@ -64,6 +67,7 @@ class LiveExecution:
     done: asyncio.Future[Execution]
     task: asyncio.Task[None] | None = None
     stopped_for: str = ""
+    terminal: Terminal | None = None
 
 
 @dataclass(slots=True)
@@ -86,6 +90,8 @@ class LiveSession:
     executions: dict[str, LiveExecution] = field(default_factory=dict)
     active_ms: int = 0
     ending: bool = False
+    terminals: Slots = field(default_factory=lambda: Slots(TERMINALS, 0))
+    """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while its set of contexts, its packages or its copies change."""
 

@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from sandbox_runtime.engine.terminals import Size, Terminal
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import (
@@ -209,6 +210,14 @@ class Sessions:
         for piece in streams.kept(execution, offsets):
             yield piece
 
+    # Terminals. What appears on one is the output of its execution.
+
+    async def type_in(self, execution_id: str, keys: bytes, owner: str = "") -> None:
+        await (await self._terminal(execution_id, owner)).type_in(keys)
+
+    async def resize(self, execution_id: str, size: Size, owner: str = "") -> None:
+        await (await self._terminal(execution_id, owner)).resize(size)
+
     # Contexts. What runs in one is an execution of the kind cell.
 
     async def open_context(self, session_id: str, owner: str = "") -> ContextView:
@@ -285,6 +294,17 @@ class Sessions:
         return await self._janitor.sweep()
 
     # How it is done.
+
+    async def _terminal(self, execution_id: str, owner: str) -> Terminal:
+        execution = await self.execution(execution_id, owner)
+        one = self._executions.found(execution_id)
+        if one is None or one.terminal is None:
+            told = "has ended" if execution.state.ended else "has no terminal"
+            raise Conflict(f"the execution {execution_id!r} {told}: nothing can be typed there")
+        live = self._ground.directory.open.get(execution.session)
+        if live is not None:
+            live.touch()
+        return one.terminal
 
     async def _submit(self, session_id: str, spec: ExecutionSpec, owner: str) -> LiveExecution | Execution:
         live = await self._lifecycle.live(session_id, owner)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources, SessionMode, bounds
 from sandbox_runtime.model.execution import LONGEST_S
@@ -51,7 +52,8 @@ class SessionSpec:
 class ExecutionSpec:
     """kind: code (a program), handler (called with the event), command (a shell's line, or with args a program), cell (code in
     the live context of that id). timeout_s None: the session's. filename, wanted, call_found, args: see engine.homes.Work.
-    about: fields that a handler finds in its context beside the usual ones. artifacts: files that it leaves are recorded."""
+    about: fields that a handler finds in its context beside the usual ones. artifacts: files that it leaves are recorded.
+    terminal: a command runs on one of this size; see type_in and resize. Without code it is a shell."""
 
     code: str
     kind: ExecutionKind = ExecutionKind.code
@@ -68,6 +70,7 @@ class ExecutionSpec:
     call_found: bool = False
     artifacts: bool = False
     idempotency_key: str = ""
+    terminal: Size | None = None
 
     def __post_init__(self) -> None:
         bounds.check_text(self.code, "code")
@@ -77,6 +80,8 @@ class ExecutionSpec:
         bounds.check_env(self.env)
         if self.event is not None and not isinstance(self.event, Mapping):
             raise InvalidRequest(f"the event must be an object, not {type(self.event).__name__}")
+        if self.terminal is not None and self.kind is not ExecutionKind.command:
+            raise InvalidRequest("commands alone run on a terminal: set kind to command")
         if (self.kind is ExecutionKind.cell) != bool(self.context):
             raise InvalidRequest("a cell names the context it runs in, and nothing else does: set kind to cell, or context to ''")
 

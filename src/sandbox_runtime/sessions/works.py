@@ -7,6 +7,7 @@ import uuid
 from sandbox_runtime.engine.handlers import HandlerContext, timeout_s
 from sandbox_runtime.engine.handlers.rules import TIMEOUT_KEY
 from sandbox_runtime.engine.homes import Work
+from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import ExecutionKind, Limits, Resources, Session, Template
 from sandbox_runtime.sessions.options import SessionOptions
@@ -63,6 +64,7 @@ def work_of(
         call_found=spec.call_found,
         wanted=spec.wanted,
         modules=modules,
+        terminal=None if spec.terminal is None else Terminal(spec.terminal),
     )
 
 
