@@ -13,6 +13,7 @@ BENCH_ARGS ?=
 # Where `make services` has its servers listen, on loopback.
 MARIADB_PORT ?= 33060
 POSTGRES_PORT ?= 35432
+S3_PORT ?= 38333
 
 BIN := .venv/bin
 
@@ -76,14 +77,16 @@ test-cgroup2: ## the tests of control groups in a virtual machine that has cgrou
 	@scripts/cgroup2-vm/run.sh $(PYTEST_ARGS)
 
 .PHONY: services
-services: ## start MariaDB and PostgreSQL for trying things out, on loopback, and print their URLs
+services: ## start MariaDB, PostgreSQL and an S3 server for trying things out, on loopback, and print their URLs
 	@scripts/services/mariadb.sh start .state/services/mariadb $(MARIADB_PORT)
 	@scripts/services/postgres.sh start .state/services/postgres $(POSTGRES_PORT)
+	@scripts/services/seaweedfs.sh start .state/services/seaweedfs $(S3_PORT)
 
 .PHONY: services-stop
 services-stop: ## end them and forget what they held
 	@scripts/services/mariadb.sh stop .state/services/mariadb
 	@scripts/services/postgres.sh stop .state/services/postgres
+	@scripts/services/seaweedfs.sh stop .state/services/seaweedfs
 
 .PHONY: check
 check: lint ## lint, formatting, types and layers

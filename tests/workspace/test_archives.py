@@ -330,6 +330,12 @@ def test_an_extended_header_that_makes_no_sense_is_refused(area: Folder) -> None
             unpacked(area, body + info("x").tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
 
 
+def test_more_headers_in_front_of_a_member_than_any_program_writes_are_refused(area: Folder) -> None:
+    headers = info("", tarfile.XGLTYPE).tobuf(tarfile.USTAR_FORMAT) * 9
+    with pytest.raises(InvalidRequest, match="too many headers"):
+        unpacked(area, headers + info("x").tobuf(tarfile.USTAR_FORMAT) + bytes(1024))
+
+
 def test_other_compressions_and_encryption_are_refused_with_advice(area: Folder) -> None:
     with pytest.raises(InvalidRequest, match="other than deflate"):
         unpacked(area, zipped(("x", b"1" * 1000, 0o644), method=zipfile.ZIP_BZIP2))

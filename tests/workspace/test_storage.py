@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import boto3
 import httpx
 import pytest
+from botocore.config import Config
 from tests.workspace.areas import Folder
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, Unavailable
@@ -121,6 +124,23 @@ async def test_a_put_that_is_cancelled_leaves_nothing(storage: Storage, tmp_path
     assert not [path for path in (tmp_path / "storage").rglob("*") if path.is_file()]
 
 
+async def test_an_upload_in_parts_that_fails_leaves_no_parts(s3_options: S3Options) -> None:
+    async with open_storage(StorageOptions("", s3_options)) as storage:
+        with pytest.raises(Conflict):
+            await storage.put("k", breaks(20))
+    config = Config(s3={"addressing_style": "path"})
+    client = boto3.client(
+        "s3",
+        endpoint_url=s3_options.endpoint_url,
+        region_name=s3_options.region,
+        aws_access_key_id=s3_options.access_key_id,
+        aws_secret_access_key=s3_options.secret_access_key,
+        config=config,
+    )
+    uploads = await asyncio.to_thread(client.list_multipart_uploads, Bucket=s3_options.bucket)
+    assert [upload["Key"] for upload in uploads.get("Uploads", [])] == []
+
+
 @pytest.mark.parametrize(
     "key", ["", "/a", "a/", "a//b", "../a", "a/../b", ".", "a/./b", "a\nb", "a\0b", "x" * 256, "/".join("x" * 600)]
 )
@@ -199,6 +219,14 @@ async def test_a_server_that_does_not_answer_is_told(s3_options: S3Options) -> N
     async with open_storage(StorageOptions("", gone)) as storage:
         with pytest.raises(Unavailable, match="does not answer"):
             await storage.check()
+
+
+async def test_s3_without_its_client_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aioboto3", None)
+    monkeypatch.delitem(sys.modules, "sandbox_runtime.workspace.storage.s3", raising=False)
+    with pytest.raises(Unavailable, match=r"sandbox-runtime\[s3\]"):
+        async with open_storage(StorageOptions("", S3Options("bucket"))):
+            pass
 
 
 async def test_anyone_downloads_by_a_presigned_address_and_by_no_other(s3_options: S3Options) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -37,6 +37,18 @@ async def pieces(source: Generator[bytes, None, None]) -> AsyncGenerator[bytes, 
             yield piece
     finally:
         source.close()
+
+
+def bundled(source: Iterable[bytes], size: int) -> Generator[bytes, None, None]:
+    """As gathered, for what is made in a thread."""
+    waiting = bytearray()
+    for piece in source:
+        waiting += piece
+        if len(waiting) >= size:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)
 
 
 async def gathered(source: AsyncIterable[bytes], size: int) -> AsyncGenerator[bytes, None]:

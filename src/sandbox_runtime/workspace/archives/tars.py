@@ -30,6 +30,9 @@ _KINDS = {
 }
 _LONG_NAME, _LONG_LINK = tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
 _EXTENDED, _GLOBAL = tarfile.XHDTYPE, tarfile.XGLTYPE
+_EXTENSIONS = (_LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL)
+# In front of one member; no program writes more than three.
+_MOST_EXTENSIONS = 8
 
 
 def members(file: BinaryIO, archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
@@ -96,14 +99,19 @@ class _Reading:
         while info := self._header(first):
             first = False
             told: dict[str, str] = {}
-            while info.type in (_LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL):
+            for _ in range(_MOST_EXTENSIONS):
+                if info.type not in _EXTENSIONS:
+                    break
                 told.update(self._extension(info))
-                following = self._header(False)
-                if following is None:
-                    raise InvalidRequest("the archive ends after an extended header")
-                info = following
+                info = self._following()
             yield self._member(info, told)
             self._skip()
+
+    def _following(self) -> tarfile.TarInfo:
+        info = self._header(False)
+        if info is None:
+            raise InvalidRequest("the archive ends after an extended header")
+        return info
 
     def _header(self, first: bool) -> tarfile.TarInfo | None:
         """None at the end, which is a block of zeros, or nothing."""
@@ -133,7 +141,7 @@ class _Reading:
         name = told.get("path", info.name)
         kind = _KINDS.get(info.type)
         if kind is None or any(key.startswith("GNU.sparse") for key in told):
-            raise InvalidRequest(f"the archive's {show(name)} is a device, a FIFO or a sparse file: leave it out")
+            raise InvalidRequest(f"the archive's {show(name)} is a device, a FIFO or a sparse file, or has too many headers")
         size = _size(told, info) if kind is MemberKind.file else 0
         self._unread = _filled(size)
         modified_s = max(0.0, min(float(info.mtime), 2.0**33))

@@ -16,6 +16,7 @@ from sandbox_runtime.workspace.folders import opened
 from sandbox_runtime.workspace.refusals import show
 from sandbox_runtime.workspace.snapshots.manifest import Kept
 from sandbox_runtime.workspace.snapshots.surveying import Seen, Stamp, stamp_of
+from sandbox_runtime.workspace.threads import bundled
 
 ALONE_BYTES = 4 * MIB
 _TOGETHER_BYTES = 16 * MIB
@@ -51,8 +52,7 @@ class Packing:
         self.size_bytes = 0
 
     def pieces(self) -> Generator[bytes, None, None]:
-        for seen in self._files:
-            yield from self._file(seen)
+        yield from bundled((piece for seen in self._files for piece in self._file(seen)), _PIECE_BYTES)
 
     def _file(self, seen: Seen) -> Generator[bytes, None, None]:
         """What is gone, or no plain file any more, is left out; of one that grows, the bytes it had."""

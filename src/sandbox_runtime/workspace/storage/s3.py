@@ -51,7 +51,7 @@ def _client(session: Any, options: S3Options, endpoint_url: str) -> Any:
         signature_version="s3v4",
         connect_timeout=5,
         read_timeout=60,
-        retries={"mode": "standard", "max_attempts": 4},
+        retries={"mode": "standard", "max_attempts": 3},
         max_pool_connections=32,
         # Buckets as a part of the host name need an entry in the DNS for each, which few servers besides Amazon's have.
         s3={"addressing_style": "path" if endpoint_url else "auto"},
