@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,19 @@ KEEP_ALIVE_S = 30
 SHUTDOWN_S = 30
 
 
-def listen(settings: Settings) -> None:
-    """Serve until a signal says to stop."""
+def listen(settings: Settings, tls: Mapping[str, str | None] | None = None) -> None:
+    """Serve until a signal says to stop. tls: ssl_keyfile and ssl_certfile, where it speaks HTTPS itself."""
     refuse_exposure(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_listen(settings))
+        runner.run(_listen(settings, dict(tls or {})))
 
 
-async def _listen(settings: Settings) -> None:
+async def _listen(settings: Settings, tls: dict[str, Any]) -> None:
     """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
     app = create_app(settings)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
-        await _Server(uvicorn.Config(app, lifespan="off", **_options(settings))).serve()
+        await _Server(uvicorn.Config(app, lifespan="off", **_options(settings), **tls)).serve()
 
 
 def listen_and_reload(settings: Settings) -> None:

@@ -82,7 +82,8 @@ async def clean_up(request: Request) -> Response:
     async def work() -> Json:
         asked = await message(request, CleanUp, optional=True)
         sessions, owner = platform_of(request).sessions, owner_of(request)
-        return telling.enveloped(await _clean_up(sessions, owner, force=asked.force))
+        told = await _clean_up(sessions, owner, force=asked.force)
+        return {**telling.enveloped(told), "success": told["success"]}  # a count here, as the plain form has it
 
     return await answered(work())
 

@@ -75,9 +75,9 @@ def exit_code(execution: Execution) -> int:
     """As a shell counts where there is none of its own; 137 is what ends in SIGKILL, out of memory as well."""
     if execution.exit_code is not None:
         return execution.exit_code
-    if execution.signal is not None:
-        return _SIGNAL_BASE + execution.signal
-    return _KILLED if execution.ending is None else _CODE_OF.get(execution.ending, _KILLED)
+    if execution.ending in _CODE_OF:
+        return _CODE_OF[execution.ending]
+    return _KILLED if execution.signal is None else _SIGNAL_BASE + execution.signal
 
 
 def _stderr(execution: Execution) -> str:

@@ -1,0 +1,40 @@
+"""The environment of the older server of the workspace interface: other names for some settings, and a port of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings.loading import load
+from sandbox_runtime.settings.naming import environment_name
+from sandbox_runtime.settings.values import Settings
+
+PORT = "8000"
+OLDER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "HOST": "host",
+        "PORT": "port",
+        "LOG_LEVEL": "log_level",
+        "LOG_FORMAT": "log_format",
+        "SANDBOX_ISOLATION_TYPE": "isolation",
+        "SANDBOX_MAX_USER_PROGRESS": "process_limit",
+    }
+)
+_LOWER = ("log_level", "log_format", "isolation")
+_ONE_WORKER = "WORKERS"
+
+
+def load_shared_env(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """As load; the name that a setting has elsewhere goes before its older one."""
+    environ = os.environ if environ is None else environ
+    if environ.get(_ONE_WORKER, "1") not in ("", "1"):
+        raise InvalidRequest(f"{_ONE_WORKER}={environ[_ONE_WORKER]}: a session belongs to one server; leave it out, or set it to 1")
+    older = {environment_name(knob): _value(knob, environ[name]) for name, knob in OLDER_NAMES.items() if environ.get(name)}
+    given = {name: value for name, value in environ.items() if value}
+    return load(flags, {environment_name("port"): PORT, **older, **given})
+
+
+def _value(knob: str, text: str) -> str:
+    return text.lower() if knob in _LOWER else text
