@@ -166,7 +166,7 @@ class Settings(SessionKnobs, AccessKnobs):
     started_pool_size: int = knob(
         2,
         "boxes",
-        "Boxes with an interpreter started in them, for each language that can be started ahead (JavaScript), while it is in use.",
+        "Boxes with an interpreter started in them, for each language that can be (JavaScript), while it is in use.",
         "pool",
         low=0,
         high=1000,
