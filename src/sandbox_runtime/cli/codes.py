@@ -45,7 +45,12 @@ CODE_OF_ENDING: Mapping[Ending, int] = MappingProxyType(
         Ending.lost: 70,
     }
 )
+CODE_OF_STATE: Mapping[str, int] = MappingProxyType(
+    {"timeout": 124, "cancelled": 130, "crashed": 70, "pending": 75, "running": 75}
+)
+"""Of executions in sessions; any other state tells its own code."""
 COMPILE_FAILED = 119
+_FAILED = 1
 _SIGNAL_BASE = 128
 
 HELP = """Exit code: that of the program, or 128 + n when signal n ended it.
@@ -56,6 +61,15 @@ When nothing ran: 64 bad request, 66 not found, 69 not available on this host, 7
 
 def code_of(error: SandboxError) -> int:
     return next(CODE_OF_ERROR[kind] for kind in type(error).__mro__ if kind in CODE_OF_ERROR)
+
+
+def code_of_execution(state: str, exit_code: int | None) -> int:
+    """What failed without a code of its own, because it could not even be started, has failed all the same."""
+    if state in CODE_OF_STATE:
+        return CODE_OF_STATE[state]
+    if exit_code is None or exit_code < 0:
+        return 0 if state == "completed" else _FAILED
+    return exit_code if exit_code or state == "completed" else _FAILED
 
 
 def code_of_result(result: JobResult) -> int:

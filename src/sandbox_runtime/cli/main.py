@@ -10,7 +10,9 @@ import typer
 from sandbox_runtime.cli.codes import code_of
 from sandbox_runtime.errors import SandboxError
 
-COMMANDS = ("serve", "run", "languages", "doctor", "bench", "db", "settings", "version", "docs")
+COMMANDS = (
+    "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "doctor", "bench", "db", "settings", "version", "docs",
+)  # fmt: skip
 
 
 def build() -> typer.Typer:

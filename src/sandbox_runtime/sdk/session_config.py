@@ -24,16 +24,19 @@ class SessionConfig(BaseModel):
     template_id: str = DEFAULT_TEMPLATE
     mode: Literal["ephemeral", "persistent"] = "ephemeral"
     agent_id: str | None = None
-    timeout: float | None = None
+    timeout: int | None = None
     """Seconds that an execution may take which names no time of its own."""
     cpu: str | None = None
     memory: str | None = None
     disk: str | None = None
     env_vars: dict[str, str] = Field(default_factory=dict)
     dependencies: list[Dependency] = Field(default_factory=list)
-    install_timeout: float | None = None
+    install_timeout: int | None = None
     fail_on_dependency_error: bool | None = None
     python_package_index_url: str | None = None
+    idle_timeout: float | None = None
+    """Seconds after which it ends when nothing is asked of it."""
+    lifetime: float | None = None
 
 
 class WorkspaceConfig(BaseModel):

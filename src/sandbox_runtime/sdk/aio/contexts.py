@@ -6,6 +6,7 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.execution_bodies import once, whole_s
 from sandbox_runtime.sdk.requests import Request, named
 from sandbox_runtime.sdk.session_models import ContextInfo, ContextList, ExecutionResult
 
@@ -27,9 +28,14 @@ class ContextCalls:
 
     async def execute_in_context(self, session_id: str, context_id: str, code: str, timeout: float = 30) -> ExecutionResult:
         """displays holds what the code showed: the value of its last expression, tables, pictures."""
-        body = {"code": code, "timeout": timeout}
-        path, wait_s = f"{_one(session_id, context_id)}/execute", timeout + _QUEUE_S
-        return await self._transport.call(Request("POST", path, body=body, repeatable=False, timeout_s=wait_s), _RESULT)
+        request = Request(
+            "POST",
+            f"{_one(session_id, context_id)}/execute",
+            body={"code": code, "timeout": whole_s(timeout)},
+            headers=once(),
+            timeout_s=timeout + _QUEUE_S,
+        )
+        return await self._transport.call(request, _RESULT)
 
     async def interrupt_context(self, session_id: str, context_id: str) -> ContextInfo:
         """The code that runs in it ends with an error; the variables stay."""

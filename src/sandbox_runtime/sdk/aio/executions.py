@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.execution_bodies import body_of, once
 from sandbox_runtime.sdk.requests import Request, named
 from sandbox_runtime.sdk.session_models import ExecutionPage, ExecutionResult
 
@@ -35,17 +35,16 @@ class ExecutionCalls:
         event: Mapping[str, Any] | None = None,
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
-        args: tuple[str, ...] | list[str] = (),
     ) -> ExecutionResult:
         """The end of it. Where the code defines a handler, that is called with the event, and what it returns is the result."""
-        body = _body(code, language, timeout, event, stdin, env, args)
+        body = body_of(code, language, timeout, event, stdin, env)
         wait_s = min(_LONGEST_SYNC_S, max(_SHORTEST_SYNC_S, timeout + _QUEUE_S))
         request = Request(
             "POST",
             f"{_of_session(session_id)}/execute-sync",
             {"sync_timeout": wait_s},
             body,
-            headers=_once(),
+            headers=once(),
             timeout_s=wait_s + _ANSWER_S,
         )
         return await self._transport.call(request, _RESULT)
@@ -73,12 +72,11 @@ class ExecutionCalls:
         event: Mapping[str, Any] | None = None,
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
-        args: tuple[str, ...] | list[str] = (),
     ) -> ExecutionResult:
         """On its way; it goes on without this client. See get_execution, wait_execution, follow."""
-        body = _body(code, language, timeout, event, stdin, env, args)
+        body = body_of(code, language, timeout, event, stdin, env)
         return await self._transport.call(
-            Request("POST", f"{_of_session(session_id)}/execute", body=body, headers=_once()), _RESULT
+            Request("POST", f"{_of_session(session_id)}/execute", body=body, headers=once()), _RESULT
         )
 
     async def get_execution(self, execution_id: str) -> ExecutionResult:
@@ -99,22 +97,3 @@ def _of_session(session_id: str) -> str:
 
 def _at(execution_id: str) -> str:
     return f"{API}/executions/{named(execution_id, 'execution')}"
-
-
-def _once() -> dict[str, str]:
-    """With it a request that is sent again, after an answer that was lost, runs nothing twice."""
-    return {"Idempotency-Key": uuid.uuid4().hex}
-
-
-def _body(
-    code: str,
-    language: str,
-    timeout: float,
-    event: Mapping[str, Any] | None,
-    stdin: str | None,
-    env: Mapping[str, str] | None,
-    args: tuple[str, ...] | list[str],
-) -> dict[str, Any]:
-    """Only what was given: servers of the first releases know no more than the first four."""
-    more = {"event": event, "stdin": stdin, "env_vars": dict(env) if env else None, "args": list(args) or None}
-    return {"code": code, "language": language, "timeout": timeout, **{k: v for k, v in more.items() if v is not None}}

@@ -118,7 +118,7 @@ class Sandbox:
         return self._info
 
     async def run(self, code: str, timeout: float = 30, **more: Any) -> ExecutionResult:
-        """A program, or code with a handler: language, event, stdin, env, args as of execute_code."""
+        """A program, or code with a handler: language, event, stdin, env as of execute_code."""
         return await self._client.execute_code(self.id, code, timeout, **more)
 
     async def shell(self, command: str, *args: str, **more: Any) -> ExecutionResult:

@@ -8,6 +8,7 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
+from sandbox_runtime.sdk.execution_bodies import whole_s
 from sandbox_runtime.sdk.requests import Request, named
 from sandbox_runtime.sdk.session_models import ExecutionResult
 
@@ -21,7 +22,7 @@ class TerminalCalls:
         self, session_id: str, command: str = "", *, rows: int = 24, columns: int = 80, timeout: float = 3600
     ) -> ExecutionResult:
         """A shell, or that line of the shell, with a terminal of that size. It is an execution: follow() gives what appears."""
-        body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": timeout}
+        body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": whole_s(timeout)}
         path = f"{API}/sessions/{named(session_id, 'session')}/terminal"
         return await self._transport.call(Request("POST", path, body=body, repeatable=False), _RESULT)
 

@@ -123,7 +123,7 @@ class SyncSandbox:
         return self._info
 
     def run(self, code: str, timeout: float = 30, **more: Any) -> ExecutionResult:
-        """A program, or code with a handler: language, event, stdin, env, args as of execute_code."""
+        """A program, or code with a handler: language, event, stdin, env as of execute_code."""
         return self._client.execute_code(self.id, code, timeout, **more)
 
     def shell(self, command: str, *args: str, **more: Any) -> ExecutionResult:

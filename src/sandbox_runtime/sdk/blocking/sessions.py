@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.execution_bodies import whole_s
 from sandbox_runtime.sdk.requests import Request, named
 from sandbox_runtime.sdk.session_config import Config, WorkspaceConfig, body_of, config_of, new_session_id
 from sandbox_runtime.sdk.session_models import Dependency, SessionCopies, SessionInfo, SessionPage, TemplateInfo
@@ -95,9 +96,12 @@ class SessionCalls:
         """Packages into a session: names, or names with versions."""
         asked = [one if isinstance(one, Dependency) else Dependency(name=one) for one in dependencies]
         body: dict[str, Any] = {"dependencies": [one.model_dump(exclude_none=True) for one in asked]}
+        body["install_timeout"] = whole_s(timeout_s)
         if index_url:
             body["python_package_index_url"] = index_url
-        request = Request("POST", f"{_at(session_id)}/dependencies/install", body=body, timeout_s=timeout_s)
+        request = Request(
+            "POST", f"{_at(session_id)}/dependencies/install", body=body, timeout_s=timeout_s + self._transport.timeout_s
+        )
         return self._transport.call(request, _SESSION)
 
     def list_templates(self, limit: int = 50, offset: int = 0) -> list[TemplateInfo]:
