@@ -25,9 +25,9 @@ from sandbox_runtime.api.pace import Pace
 from sandbox_runtime.api.pages import is_page
 from sandbox_runtime.errors import SandboxError, Unavailable
 
-OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health"})
+OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
 INTERNAL_PATHS = ("/api/v1/internal/", "/internal/")
-_UPLOADS = re.compile(r"/(api/v1/sessions|workspace)/.*(upload|archive|files)")
+_UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/workspace/se/upload/")
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024
 """What a form may bring beside its file."""

@@ -153,7 +153,7 @@ class SharedEnvSandbox:
             return answer
         if "success" in answer and isinstance(answer.get("data"), dict):
             return answer["data"]
-        return answer["result"] if "result" in answer else answer
+        return answer.get("result", answer)
 
 
 def _server_of(session_id: str, servers: Sequence[str] | None) -> str:
