@@ -1,7 +1,7 @@
 """One context continued in the box of another: see isolation/inside/image.py for how.
 
-The server's part is to make what the processes pass to each other: a line between them, a file for pages and one for the plan of
-them. It opens nothing that a guest made, and reads nothing of what goes through.
+The server's part is to make what joins the processes: a line between them, and a file for the plan of what goes over it. It
+opens nothing that a guest made, and reads nothing of what goes through.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ async def copy(original: Context, target: Context) -> None:
     assert original.line is not None and target.line is not None
     with _Means() as means:
         target.replaced()
-        await original.line.send({"do": "fork"}, [means.to_copy.fileno(), means.to_server.fileno(), means.plan, means.pages])
+        await original.line.send({"do": "fork"}, [means.to_copy.fileno(), means.to_server.fileno(), means.plan])
         means.to_copy.close()
         means.to_server.close()
         there, passed = await _parked(means.from_source)
         try:
-            descriptors = [means.to_source.fileno(), means.plan, means.pages, *passed]
+            descriptors = [means.to_source.fileno(), means.plan, *passed]
             await target.line.send({"do": "become", "there": there}, descriptors)
         finally:
             for descriptor in passed:
@@ -50,7 +50,7 @@ class _Means:
         with contextlib.ExitStack() as opened:
             self.to_copy, self.to_source = _pair(opened)
             self.to_server, self.from_source = _pair(opened)
-            self.plan, self.pages = (opened.enter_context(_memory(name)) for name in ("plan", "pages"))
+            self.plan = opened.enter_context(_memory("plan"))
             os.ftruncate(self.plan, _PLAN_BYTES)
             self._opened = opened.pop_all()
         return self
@@ -82,7 +82,7 @@ async def _parked(line: socket.socket) -> tuple[list[int], list[int]]:
     except (OSError, PlatformFault) as error:
         raise PlatformFault("the context cannot be forked") from error
     numbers = [int(word) for word in text.split() if word.isdigit()]
-    if len(numbers) != 3 or len(descriptors) != 2 or flags & socket.MSG_CTRUNC:
+    if len(numbers) != 2 or len(descriptors) != 2 or flags & socket.MSG_CTRUNC:
         for descriptor in descriptors:
             os.close(descriptor)
         raise Unavailable("the context could not be forked; its process may have no room left for another")

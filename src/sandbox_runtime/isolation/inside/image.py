@@ -5,8 +5,8 @@ made of. Original and copy are both forks of the same spawner, so program, libra
 
     original ──fork──▶ source (same box)                 copy (another box, fresh from the spawner)
                         park(): says where it stands, waits     become(): reads the source's map and which pages are its own,
-                        writes those pages to a file  ◀─plan──  plans what is to be done about them,
-                        and ends                      ──done─▶  puts the pages where they were, and goes on
+                        sends those pages           ◀──plan──   plans what is to be done about them,
+                        and ends                    ──pages─▶   puts the pages where they were, and goes on
 
 - source is an ordinary fork of the original, so at-fork handlers have run, it has one thread, and the original goes on
   undisturbed. It parks inside a few bytes of machine code, where nothing of its memory changes any more.
@@ -57,13 +57,12 @@ _TABLE_BYTES = 16 * 1024**2
 _END = _TABLE + _TABLE_BYTES
 _STATE_BYTES = 64
 
-_READ, _WRITE, _CLOSE, _MMAP, _MPROTECT, _MUNMAP, _BRK = 0, 1, 3, 9, 10, 11, 12
-_PREAD, _PWRITE, _MADVISE, _EXIT_GROUP = 17, 18, 28, 231
+_WRITE, _CLOSE, _MMAP, _MPROTECT, _MUNMAP, _BRK = 1, 3, 9, 10, 11, 12
+_PREAD, _PWRITE, _MADVISE, _RECEIVE, _EXIT_GROUP = 17, 18, 28, 45, 231
+_WAIT_FOR_ALL = 0x100
 _DONT_NEED = 4
 _PRIVATE, _FIXED, _ANONYMOUS, _FIXED_NOREPLACE, _SHARED = 2, 0x10, 0x20, 0x100000, 1
 _ANY = -1
-_WORTH_MAPPING_BYTES = 64 * 1024
-"""Shorter runs of pages are copied: each mapping costs the kernel more than a few pages do."""
 _RECORD = struct.Struct("<8q")
 _RIGHTS = {"r": 1, "w": 2, "x": 4}
 _GET_TID_ADDRESS = 40
@@ -103,16 +102,14 @@ class Piece(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Descriptors by which a parked process is copied: the line to it, its map, what is known of its pages, and the file that
-    they go to; where its heap ends; and the numbers that the first and the last descriptor have in the source."""
+    """By what a parked process is copied: descriptors of the line to it, of its map and of what is known of its pages; where its
+    heap ends; and the number that its end of the line has."""
 
     peer: int
     maps: int
     pages: int
-    dump: int
     brk: int
     peer_there: int
-    dump_there: int
 
 
 def bake(proc: str) -> None:
@@ -168,29 +165,26 @@ def become(source: Source, plan: int) -> None:
     """In the copy: go on where the source parked."""
     _expect(os.read(source.peer, 1))
     copying = _Copying(source)
-    os.pwrite(plan, b"".join(copying.theirs), 0)
-    os.write(source.peer, b"g")
-    _expect(os.read(source.peer, 1))
-    state = os.pread(source.dump, _STATE_BYTES, copying.state_at)
     table = b"".join(copying.ours)
     if len(table) > _TABLE_BYTES:
         raise MemoryError("the process has too many pieces to be copied")
-    for descriptor in (source.maps, source.pages, source.peer, plan):
+    os.pwrite(plan, b"".join(copying.theirs), 0)
+    os.write(source.peer, b"g")
+    for descriptor in (source.maps, source.pages, plan):
         os.close(descriptor)
-    ctypes.memmove(_STATE, state, len(state))
     ctypes.memmove(_TABLE, table, len(table))
     _become(_STATE, _TABLE)
 
 
 class _Copying:
-    """theirs: what the source has to do; ours: what the copy has to do."""
+    """theirs: what the source has to do; ours: what the copy has to do. Pages are written to the line by one and read from it by
+    the other in the same order, both at the same time, so that nobody holds them twice."""
 
     def __init__(self, source: Source) -> None:
         self.theirs: list[bytes] = []
         self.ours: list[bytes] = []
         self._source = source
         self._files: dict[str, int] = {}
-        self._at = 0
         self._here(_BRK, source.brk, expect=source.brk)
         there = [piece for piece in _pieces(source.maps) if not piece.name.startswith("[v") and piece.rights[3] == "p"]
         with open("/proc/self/maps", "rb") as file:
@@ -198,14 +192,12 @@ class _Copying:
         self._same = {*here} & {*there}
         self._give_up(here)
         for piece in there:
-            if "x" not in piece.rights or piece not in self._same:
+            if "w" in piece.rights or piece not in self._same:
                 self._take_over(piece)
-        self.state_at = self._at
-        self._there(_PWRITE, source.dump_there, _STATE, _STATE_BYTES, self.state_at, expect=_STATE_BYTES)
-        self._there(_WRITE, source.peer_there, _STATE, 1, expect=1)
+        self._move(_STATE, _STATE_BYTES)
         self._there(_EXIT_GROUP, 0)
         self._correct_thread_id()
-        for descriptor in (*self._files.values(), source.dump):
+        for descriptor in (*self._files.values(), source.peer):
             self._here(_CLOSE, descriptor)
         self._here(-1)
 
@@ -225,21 +217,21 @@ class _Copying:
     def _take_over(self, piece: Piece) -> None:
         for start, end in _outside(piece):
             part = piece._replace(start=start, end=end, offset=piece.offset + start - piece.start)
-            if piece.name == "[stack]":  # mapped memory would not grow
-                self._copy(_own_pages(self._source.pages, part))
+            runs = _own_pages(self._source.pages, part)
+            if piece.name == "[stack]":  # it is there, and grows where it has to
+                self._put(part, runs)
             elif piece.name.startswith("/") and piece in self._same:
-                self._revert(part)
+                self._revert(part, runs)
             elif part.is_file:
                 self._map(part, self._file(part.name), part.offset)
-                self._put(part, _own_pages(self._source.pages, part))
+                self._put(part, runs)
             else:
                 self._map(part, _ANY, 0)
                 nameless = part.name.startswith("/")  # nobody else has that file: all of it has to travel
-                self._put(part, [(part.start, part.size)] if nameless else _own_pages(self._source.pages, part))
+                self._put(part, [(part.start, part.size)] if nameless else runs)
 
-    def _revert(self, part: Piece) -> None:
+    def _revert(self, part: Piece, runs: list[tuple[int, int]]) -> None:
         """A file that both have mapped: its own content, and over it what the source has changed."""
-        runs = _own_pages(self._source.pages, part)
         if "w" in part.rights:
             self._here(_MADVISE, part.start, part.size, _DONT_NEED, expect=0)
         self._put(part, runs)
@@ -249,21 +241,18 @@ class _Copying:
         self._here(_MMAP, part.start, part.size, part.bits, flags, file, offset, expect=part.start)
 
     def _put(self, part: Piece, runs: list[tuple[int, int]]) -> None:
-        """Pages of the dump, where they were."""
-        fixed, writable = _PRIVATE | _FIXED, "w" in part.rights
+        """Pages, where they were; what may not be written to may be for that long."""
+        closed = bool(runs) and "w" not in part.rights
+        if closed:
+            self._here(_MPROTECT, part.start, part.size, part.bits | _RIGHTS["w"], expect=0)
         for start, length in runs:
-            if writable and length < _WORTH_MAPPING_BYTES:
-                self._copy([(start, length)])
-                continue
-            self._there(_PWRITE, self._source.dump_there, start, length, self._at, expect=length)
-            self._here(_MMAP, start, length, part.bits, fixed, self._source.dump, self._at, expect=start)
-            self._at += length
+            self._move(start, length)
+        if closed:
+            self._here(_MPROTECT, part.start, part.size, part.bits, expect=0)
 
-    def _copy(self, runs: list[tuple[int, int]]) -> None:
-        for start, length in runs:
-            self._there(_PWRITE, self._source.dump_there, start, length, self._at, expect=length)
-            self._here(_PREAD, self._source.dump, start, length, self._at, expect=length)
-            self._at += length
+    def _move(self, start: int, length: int) -> None:
+        self._there(_WRITE, self._source.peer_there, start, length, expect=length)
+        self._here(_RECEIVE, self._source.peer, start, length, _WAIT_FOR_ALL, expect=length)
 
     def _file(self, name: str) -> int:
         if name not in self._files:

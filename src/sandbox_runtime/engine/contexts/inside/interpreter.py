@@ -74,12 +74,12 @@ class Interpreter:
         self._line.send({**event, "cell": 0})
 
     def _fork(self, _order: Message, descriptors: list[int]) -> None:
-        """Descriptors: to the copy, to the server, the plan, the dump. The source is a child of ours; we wait for its end."""
-        peer, server, plan, dump = descriptors
+        """Descriptors: to the copy, to the server, the plan. The source is a child of ours; we wait for its end."""
+        peer, server, plan = descriptors
         _flush()
         child = os.fork()
         if child == 0:
-            self._be_source(peer, server, plan, dump)
+            self._be_source(peer, server, plan)
             self._settle_in()
             return
         for descriptor in descriptors:
@@ -87,19 +87,19 @@ class Interpreter:
         _, status = os.waitpid(child, 0)
         self._line.send({"event": "forked", "status": os.waitstatus_to_exitcode(status)})
 
-    def _be_source(self, peer: int, server: int, plan: int, dump: int) -> None:
+    def _be_source(self, peer: int, server: int, plan: int) -> None:
         """Returns in the copy alone, where none of these descriptors are open."""
         maps, pages = (os.open(f"/proc/self/{name}", os.O_RDONLY) for name in ("maps", "pagemap"))
         with socket.socket(fileno=os.dup(server)) as told:
-            socket.send_fds(told, [f"{image.heap_end()} {peer} {dump}".encode()], [maps, pages])
+            socket.send_fds(told, [f"{image.heap_end()} {peer}".encode()], [maps, pages])
         os.close(maps)
         os.close(pages)
         image.park(peer, plan)
 
     def _become(self, order: Message, descriptors: list[int]) -> None:
-        """Descriptors: to the source, the plan, the dump, the source's map and pages. Does not return: we are the source then."""
-        peer, plan, dump, maps, pages = descriptors
-        image.become(image.Source(peer, maps, pages, dump, *order["there"]), plan)
+        """Descriptors: to the source, the plan, the source's map and pages. Does not return: we are the source then."""
+        peer, plan, maps, pages = descriptors
+        image.become(image.Source(peer, maps, pages, *order["there"]), plan)
 
     def _settle_in(self) -> None:
         """In the copy: what the kernel holds for a process is ours and not the source's."""
