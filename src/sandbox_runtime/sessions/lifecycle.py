@@ -8,6 +8,7 @@ while its home is being opened.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import secrets
 from typing import Any
@@ -28,6 +29,7 @@ from sandbox_runtime.store import SessionFilter
 
 _DECIDE_TRIES = 5
 _RETRY_S = 5.0
+_TEMPLATE_KNOWN_S = 2.0
 _CLOSE_WITHIN_S = 60.0
 SESSION_ENDED = "its session ended"
 
@@ -38,6 +40,7 @@ class Lifecycle:
         self._pool = pool
         self._executions = executions
         self._opening: dict[str, asyncio.Lock] = {}
+        self._templates: dict[str, tuple[Template, float]] = {}
         self.nodes: dict[str, Node] = {}
         """The rows of the nodes that this server opens homes on, as the janitor last saw them."""
 
@@ -73,8 +76,17 @@ class Lifecycle:
         for mode in SessionMode:
             self._pool.want(found, mode, found.resources, self._sizes(found))
 
+    def forget_template(self, name: str) -> None:
+        """It was changed."""
+        self._templates.pop(name, None)
+
     async def template(self, name: str) -> Template:
-        template = await self._ground.store.templates.get(name or self._ground.options.template)
+        """As it was a moment ago at the most: other servers may change templates too."""
+        name, now = name or self._ground.options.template, asyncio.get_running_loop().time()
+        template, until = self._templates.get(name, (None, 0.0))
+        if template is None or until < now:
+            template = await self._ground.store.templates.get(name)
+            self._templates[name] = (template, now + _TEMPLATE_KNOWN_S)
         if not template.active:
             raise Conflict(f"the template {template.id!r} is switched off")
         return template
@@ -127,10 +139,9 @@ class Lifecycle:
 
     async def take_home(self, session: Session) -> Home:
         """For a session like this one: one that stands ready, or a new one."""
-        template = await self._ground.store.templates.find(session.template)
-        if template is not None:
-            kind = self._pool.want(template, session.mode, session.resources, self._sizes(template))
-            home = self._pool.take(kind)
+        with contextlib.suppress(NotFound, Conflict):  # its template may be gone, and homes with it
+            template = await self.template(session.template)
+            home = self._pool.take(self._pool.want(template, session.mode, session.resources, self._sizes(template)))
             if home is not None:
                 return home
         return await self._host_of(session).open(session.resources)

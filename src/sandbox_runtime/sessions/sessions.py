@@ -262,7 +262,9 @@ class Sessions:
 
     async def change_template(self, template_id: str, owner: str = "", **changes: Any) -> Template:
         told = entry(owner, "change", "template", template_id, fields=sorted(changes))
-        return await self._store.templates.update(await self.template(template_id), by=owner, audit=told, **changes)
+        changed = await self._store.templates.update(await self.template(template_id), by=owner, audit=told, **changes)
+        self._lifecycle.forget_template(template_id)
+        return changed
 
     async def delete_template(self, template_id: str, owner: str = "", *, even_in_use: bool = False) -> None:
         """Conflict where sessions that have not ended were made from it, unless that does not matter."""
@@ -270,6 +272,7 @@ class Sessions:
         if using and not even_in_use:
             raise Conflict(f"{using} sessions that have not ended were made from the template {template_id!r}: end them first")
         await self._store.templates.delete(template_id, by=owner, audit=entry(owner, "delete", "template", template_id))
+        self._lifecycle.forget_template(template_id)
 
     async def nodes(self, wanted: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
         """Those that this server holds are told as they are now."""
@@ -287,6 +290,10 @@ class Sessions:
         """Each session has one, for as long as it lives and is remembered."""
         page = await self.list(wanted, limit, offset, owner)
         return Page(tuple(box_of(session) for session in page.items), page.total, page.limit, page.offset)
+
+    async def check_storage(self) -> None:
+        """Raises where files of persistent sessions could not be kept now."""
+        await self._ground.snapshots.check()
 
     async def sweep(self) -> Swept:
         """What the janitor does every now and then, now."""

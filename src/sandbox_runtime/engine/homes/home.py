@@ -102,7 +102,7 @@ class Home:
         try:
             await context.close()
         finally:
-            await self._standby.release(context.box)
+            self._standby.release(context.box)
 
     async def close(self) -> None:
         """Idempotent. Ends whatever runs here; afterwards the files are gone."""
@@ -195,11 +195,9 @@ class _Taken:
 
     async def __aexit__(self, *_error: object) -> None:
         assert self._box is not None
-        try:
-            await self._standby.release(self._box)
-        finally:
-            if self._again:
-                self._standby.prepare(self._policy)
+        self._standby.release(self._box)
+        if self._again:
+            self._standby.prepare(self._policy)
 
 
 def _harmless(env: Mapping[str, str]) -> dict[str, str]:

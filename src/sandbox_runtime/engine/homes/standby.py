@@ -54,9 +54,10 @@ class Standby:
         self._opening = asyncio.create_task(self._open(policy))
         self._expiry = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
 
-    async def release(self, box: Box) -> None:
-        """Close a box that was taken; one whose caller is cancelled meanwhile is closed all the same."""
-        await asyncio.shield(self._bury_box(box))
+    def release(self, box: Box) -> None:
+        """Close a box that was taken, in the background: with a command's outcome all its processes are dead, so nobody need wait
+        for the rest."""
+        self._keep(asyncio.create_task(box.close()))
 
     async def close(self) -> None:
         self._closed = True
@@ -93,13 +94,16 @@ class Standby:
     def _bury(self, opening: asyncio.Task[Box]) -> None:
         self._keep(asyncio.create_task(_close_opened(opening)))
 
-    def _bury_box(self, box: Box) -> asyncio.Task[None]:
-        return self._keep(asyncio.create_task(box.close()))
-
-    def _keep(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+    def _keep(self, task: asyncio.Task[None]) -> None:
         self._burials.add(task)
-        task.add_done_callback(self._burials.discard)
-        return task
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A box that cannot be closed is told by the event loop's own complaint; the keeper ends it with the server."""
+        self._burials.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            told = {"message": "a box of a session could not be closed", "exception": task.exception()}
+            asyncio.get_running_loop().call_exception_handler(told)
 
 
 async def _close_opened(opening: asyncio.Task[Box]) -> None:
