@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -10,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from sandbox_runtime.api import entrances, faults, general, languages, pages
-from sandbox_runtime.api.dialects import fusion, workspace
+from sandbox_runtime.api.dialects import control_plane, fusion, workspace
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
@@ -29,11 +31,14 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
             yield
 
     app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
+    app.state.begun_s = time.monotonic()
+    app.state.signing_secret = secrets.token_bytes(32)
     entrances.install(app, settings)
     faults.install(app)
     app.include_router(general.router)
     app.include_router(languages.router)
     app.include_router(fusion.router)
+    app.include_router(control_plane.router)
     app.include_router(workspace.router)
     app.include_router(pages.router())
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]

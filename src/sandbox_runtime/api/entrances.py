@@ -52,12 +52,13 @@ def origins_of(settings: Settings) -> list[str]:
 
 
 class Packing:
-    """gzip for the answers of the control plane; others pass untouched, for they are on the way of every run."""
+    """gzip for the answers of the control plane; others pass untouched: runs are in a hurry, and files are
+    what they are."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._packed = GZipMiddleware(app, minimum_size=_PACK_FROM_BYTES, compresslevel=_PACK_LEVEL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        packs = scope["type"] == "http" and scope["path"].startswith(PACKED_PATHS)
+        packs = scope["type"] == "http" and scope["path"].startswith(PACKED_PATHS) and "files/" not in scope["path"]
         await (self._packed if packs else self._app)(scope, receive, send)

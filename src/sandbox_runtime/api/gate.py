@@ -26,7 +26,8 @@ from sandbox_runtime.api.pages import is_page
 from sandbox_runtime.errors import SandboxError, Unavailable
 
 OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
-INTERNAL_PATHS = ("/api/v1/internal/", "/internal/")
+OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
+"""Below these, routes ask for a token of their own."""
 _UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/workspace/se/upload/")
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024
@@ -115,7 +116,7 @@ class Gate:
 
     def _is_open(self, scope: Scope) -> bool:
         path: str = scope["path"]
-        return path in OPEN_PATHS or path.startswith(INTERNAL_PATHS) or is_page(scope.get("method", ""), path)
+        return path in OPEN_PATHS or path.startswith(OTHERWISE_CHECKED) or is_page(scope.get("method", ""), path)
 
     def _oversized(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
         declared = headers.get(b"content-length", b"0")

@@ -34,6 +34,10 @@ class Snapshots(Protocol):
         """It has ended; what was kept stays."""
         ...
 
+    async def check(self) -> None:
+        """Raises where nothing could be kept now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Ground:

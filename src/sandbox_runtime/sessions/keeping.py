@@ -29,5 +29,8 @@ class KeptFiles:
         """It has ended, and nothing more will be saved."""
         self._known.pop(session, None)
 
+    async def check(self) -> None:
+        await self._storage.check()
+
     def _of(self, session: str) -> Snapshot:
         return self._known.setdefault(session, Snapshot(self._storage, f"sessions/{session}", FOLDERS))

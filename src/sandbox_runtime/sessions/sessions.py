@@ -154,7 +154,8 @@ class Sessions:
         self, session_id: str, spec: ExecutionSpec, *, wait_s: float = LONGEST_WAIT_S, owner: str = ""
     ) -> Execution:
         """Its end, or how it stands after wait_s: then it goes on, and execution() tells more."""
-        found = await self._submit(session_id, spec, owner)
+        live = await self._lifecycle.live(session_id, owner)
+        found = await self._executions.start(live, spec, owner)
         return await self._executions.wait(found, wait_s) if isinstance(found, LiveExecution) else found
 
     async def execution(self, execution_id: str, owner: str = "") -> Execution:

@@ -23,6 +23,7 @@ class SessionFilter:
     agent: str | None = None
     template: str | None = None
     node: str | None = None
+    box: str | None = None
     mode: SessionMode | None = None
     idle_before_ms: int | None = None
     expired_at_ms: int | None = None
@@ -49,6 +50,7 @@ class Sessions(Repository[Session, SessionFilter]):
             (wanted.agent, column.f_agent_id),
             (wanted.template, column.f_template_id),
             (wanted.node, column.f_runtime_node),
+            (wanted.box, column.f_container_id),
             (wanted.mode, column.f_mode),
         ):
             if value is not None:

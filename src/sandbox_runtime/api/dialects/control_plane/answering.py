@@ -1,0 +1,160 @@
+"""How this protocol answers: models as JSON, errors in both of its shapes at once, and two headers on everything.
+
+A request names itself with X-Request-ID, or gets a name; a name that is no plain word is replaced, so that nothing that a client
+sends gets into our headers or logs as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.requests import ClientDisconnect
+
+from sandbox_runtime.api import faults
+from sandbox_runtime.api.general import body_of
+from sandbox_runtime.errors import (
+    Conflict,
+    Denied,
+    InvalidRequest,
+    NotFound,
+    PlatformFault,
+    RequestError,
+    SandboxError,
+    TooMany,
+    Unavailable,
+)
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType(
+    {
+        InvalidRequest: 400,
+        NotFound: 404,
+        Conflict: 409,
+        Denied: 403,
+        TooMany: 429,
+        RequestError: 400,
+        Unavailable: 501,
+        PlatformFault: 500,
+        SandboxError: 500,
+    }
+)
+CODE_OF_STATUS: Mapping[int, str] = MappingProxyType(
+    {
+        400: "Sandbox.InvalidParameter",
+        404: "Sandbox.SessionNotFound",
+        408: "Sandbox.ExecTimeout",
+        409: "Sandbox.ExecException",
+        422: "Sandbox.InvalidParameter",
+        429: "Sandbox.TooManyRequestsExection",
+        500: "Sandbox.InternalError",
+        501: "Sandbox.InternalError",
+    }
+)
+_SOLUTION_OF_STATUS: Mapping[int, str] = MappingProxyType(
+    {
+        400: "Correct the request as the description says.",
+        404: "List what there is, or create it first.",
+        408: "Ask for the result later, or allow more time.",
+        409: "Look at the present state first, then try what fits it.",
+        422: "Correct the fields that error_detail names.",
+        429: "Wait for as long as Retry-After says.",
+    }
+)
+_WITH_BODY = frozenset({"POST", "PATCH"})
+"""Whose bodies are read as a whole, and so within a time. PUT is for files, which are as long as they are."""
+_PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+class ControlPlaneRoute(APIRoute):
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+
+        async def timed(request: Request) -> Response:
+            begun = time.perf_counter()
+            try:
+                if request.method in _WITH_BODY and not _is_form(request):
+                    await body_of(request)
+                response = await handle(request)
+            except ClientDisconnect:
+                raise
+            except (SandboxError, RequestValidationError, HTTPException) as error:
+                response = error_answer(error, request.url.path)
+            except Exception as error:
+                response = _unforeseen(request, error)
+            response.headers["X-Request-ID"] = request_id(request)
+            response.headers["X-Process-Time"] = f"{time.perf_counter() - begun:.6f}"
+            return response
+
+        return timed
+
+
+def _is_form(request: Request) -> bool:
+    return not request.headers.get("content-type", "application/json").startswith("application/json")
+
+
+def router(prefix: str, tag: str) -> APIRouter:
+    return APIRouter(prefix=prefix, tags=[tag], route_class=ControlPlaneRoute)
+
+
+def returns(model: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
+    """For the description of a route."""
+    return {status: {"model": model}}
+
+
+def answer(model: BaseModel, status: int = 200) -> Response:
+    return Response(model.model_dump_json(), status, media_type="application/json")
+
+
+def request_id(request: Request) -> str:
+    given = request.headers.get("x-request-id", "")
+    return given if _PLAIN.fullmatch(given) else secrets.token_hex(16)
+
+
+def error_answer(error: SandboxError | RequestValidationError | HTTPException, path: str = "") -> JSONResponse:
+    if isinstance(error, RequestValidationError):
+        return refusal(422, "the request does not fit: see detail", path, detail=_problems(error))
+    if isinstance(error, HTTPException):
+        return refusal(error.status_code, str(error.detail), path, dict(error.headers or {}))
+    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    return refusal(status, str(error), path, faults.headers_of(error))
+
+
+def refusal(status: int, text: str, path: str = "", headers: Mapping[str, str] | None = None, detail: Any = None) -> JSONResponse:
+    told = text if detail is None else detail
+    body = {
+        "error": HTTPStatus(status).phrase,
+        "message": text,
+        "detail": told,
+        "error_code": code_of(status, path),
+        "description": text,
+        "error_detail": told,
+        "solution": _SOLUTION_OF_STATUS.get(status, "See the server's log."),
+    }
+    return JSONResponse(body, status, dict(headers or {}))
+
+
+def code_of(status: int, path: str) -> str:
+    """What was not found, only the path tells."""
+    if status == 404 and "/executions/" in path and "/executions/sessions/" not in path:
+        return "Sandbox.ExecutionNotFound"
+    return CODE_OF_STATUS.get(status, "Sandbox.InternalError" if status >= 500 else "Sandbox.InvalidParameter")
+
+
+def _problems(error: RequestValidationError) -> list[dict[str, Any]]:
+    """What was sent is not repeated: it may be large, or a secret."""
+    return [{"loc": list(problem["loc"]), "msg": problem["msg"], "type": problem["type"]} for problem in error.errors()]
+
+
+def _unforeseen(request: Request, error: Exception) -> JSONResponse:
+    return refusal(500, f"internal error; the server's log tells more under {faults.report(request, error)}", request.url.path)

@@ -1,0 +1,1 @@
+"""Thin: each route is one verb of sessions between two translations."""

@@ -1,0 +1,168 @@
+"""Reports of nodes elsewhere, under the addresses of both forms. Each shows the token of the settings; without one that is set,
+none is taken."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from sandbox_runtime.api.dialects.control_plane.answering import ControlPlaneRoute, answer, returns
+from sandbox_runtime.api.dialects.control_plane.quantities import ms_of
+from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, sessions_of
+from sandbox_runtime.api.dialects.control_plane.translation.reports import artifacts_of, fields_of
+from sandbox_runtime.api.dialects.control_plane.wire import internal as wire
+from sandbox_runtime.api.dialects.control_plane.wire.nodes import Message
+from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.keyring import shown_key
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
+from sandbox_runtime.model import ExecutionState
+from sandbox_runtime.sessions.reports import Reports
+
+STATE_OF: Mapping[str, ExecutionState] = MappingProxyType(
+    {
+        "success": ExecutionState.completed,
+        "completed": ExecutionState.completed,
+        "failed": ExecutionState.failed,
+        "timeout": ExecutionState.timeout,
+        "crashed": ExecutionState.crashed,
+    }
+)
+_ERRORS: Mapping[type[SandboxError], tuple[int, str]] = MappingProxyType(
+    {
+        NotFound: (404, "Internal.InvalidExecution"),
+        Conflict: (409, "Internal.StateConflict"),
+        InvalidRequest: (400, "Internal.InvalidExecution"),
+    }
+)
+
+
+class InternalRoute(ControlPlaneRoute):
+    """The token is looked at before the body."""
+
+    def get_route_handler(self) -> Any:
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            if not _is_trusted(request):
+                told = "reports need the token that internal_api_token (INTERNAL_API_TOKEN) sets, as Authorization: Bearer"
+                return _refused(401, "Internal.Unauthorized", told, {"WWW-Authenticate": "Bearer"})
+            return await handle(request)
+
+        return guarded
+
+
+routes = APIRouter(tags=["internal"], route_class=InternalRoute)
+
+
+@routes.post("/containers/ready", responses=returns(Message))
+async def container_ready(request: Request, told: wire.ContainerReady) -> Response:
+    try:
+        session_id = told.session_id or await _reports(request).session_of(told.container_id, told.pod_name or "")
+        await _reports(request).ready(session_id, told.container_id)
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message=f"the session {session_id} is running"))
+
+
+@routes.post("/sessions/{session_id}/container_ready", responses=returns(Message))
+async def session_ready(request: Request, session_id: Identifier, told: wire.ContainerReady) -> Response:
+    return await container_ready(request, told.model_copy(update={"session_id": session_id}))
+
+
+@routes.post("/containers/exited", responses=returns(Message))
+async def container_exited(request: Request, told: wire.ContainerExited) -> Response:
+    try:
+        session_id = told.session_id or await _reports(request).session_of(told.container_id or "")
+        session = await _reports(request).exited(session_id, told.exit_code, told.exit_reason)
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message=f"the session {session_id} is {session.state}"))
+
+
+@routes.post("/sessions/{session_id}/container_exited", responses=returns(Message))
+async def session_exited(request: Request, session_id: Identifier, told: wire.ContainerExited) -> Response:
+    return await container_exited(request, told.model_copy(update={"session_id": session_id}))
+
+
+@routes.post("/executions/{execution_id}/heartbeat", responses=returns(Message))
+async def heartbeat(request: Request, execution_id: Identifier, told: wire.Heartbeat | None = None) -> Response:
+    try:
+        await _reports(request).beat(execution_id)
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message="noted"))
+
+
+@routes.post("/executions/{execution_id}/result", status_code=201, responses=returns(Message, 201))
+async def result(request: Request, execution_id: Identifier, told: wire.ExecutionResultReport) -> Response:
+    """201 the first time; 200 when it had ended like that already, and 409 when in another way."""
+    state = STATE_OF.get(told.status)
+    if state is None:
+        return _refused(400, "Internal.InvalidExecution", f"status is one of {', '.join(STATE_OF)}, not {told.status[:40]!r}")
+    try:
+        execution, new = await _reports(request).ended(execution_id, state, **fields_of(told))
+        if new and told.artifacts:
+            await _reports(request).left(execution.id, artifacts_of(execution_id, told.artifacts, _now_ms(), _artifact_id))
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message="recorded" if new else "known already"), 201 if new else 200)
+
+
+@routes.post("/executions/{execution_id}/status", responses=returns(Message))
+async def status(request: Request, execution_id: Identifier, told: wire.ExecutionStatusReport) -> Response:
+    reports = _reports(request)
+    try:
+        if told.status == "running":
+            await reports.running(execution_id, ms_of(told.started_at))
+        else:
+            at_ms = ms_of(told.timeout_at if told.status == "timeout" else told.crashed_at) or _now_ms()
+            await reports.ended(execution_id, STATE_OF[told.status], completed_ms=at_ms, error=told.error or told.status)
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message=f"the execution {execution_id} is {told.status}"))
+
+
+@routes.post("/executions/{execution_id}/artifacts", status_code=201, responses=returns(Message, 201))
+async def artifacts(request: Request, execution_id: Identifier, told: wire.ArtifactReport) -> Response:
+    try:
+        await _reports(request).left(execution_id, artifacts_of(execution_id, told.artifacts, _now_ms(), _artifact_id))
+    except SandboxError as error:
+        return _fault(error)
+    return answer(Message(message=f"{len(told.artifacts)} recorded"), 201)
+
+
+def _reports(request: Request) -> Reports:
+    return sessions_of(request).reports
+
+
+def _is_trusted(request: Request) -> bool:
+    token = platform_of(request).settings.internal_api_token.encode()
+    given = shown_key(dict(request.scope["headers"]))
+    return bool(token) and hmac.compare_digest(given, token)
+
+
+def _fault(error: SandboxError) -> JSONResponse:
+    found = next((_ERRORS[kind] for kind in type(error).__mro__ if kind in _ERRORS), None)
+    if found is None:
+        raise error
+    return _refused(*found, str(error))
+
+
+def _refused(status: int, code: str, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    names = ("message", "detail", "description", "error_detail")
+    return JSONResponse({"error": code, "error_code": code, **dict.fromkeys(names, text)}, status, dict(headers or {}))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _artifact_id() -> str:
+    return f"art_{secrets.token_hex(12)}"

@@ -1,0 +1,34 @@
+"""Runtimes: the nodes on which sessions run."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, sessions_of
+from sandbox_runtime.api.dialects.control_plane.translation import nodes as translation
+from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
+
+routes = router("/runtimes", "runtimes")
+
+
+@routes.get("", responses=returns(wire.RuntimeList))
+async def list_runtimes(request: Request) -> Response:
+    page = await sessions_of(request).nodes(limit=200)
+    found = [translation.runtime_of(node) for node in page.items]
+    return answer(wire.RuntimeList(runtimes=found, items=found, total=page.total))
+
+
+@routes.get("/{runtime_id}", responses=returns(wire.RuntimeNode))
+async def get_runtime(request: Request, runtime_id: Identifier) -> Response:
+    return answer(translation.runtime_of(await sessions_of(request).node(runtime_id)))
+
+
+@routes.get("/{runtime_id}/health", responses=returns(wire.RuntimeHealth))
+async def runtime_health(request: Request, runtime_id: Identifier) -> Response:
+    return answer(translation.health_of(await sessions_of(request).node(runtime_id)))
+
+
+@routes.get("/{runtime_id}/metrics", responses=returns(wire.RuntimeMetrics))
+async def runtime_metrics(request: Request, runtime_id: Identifier) -> Response:
+    return answer(translation.metrics_of(await sessions_of(request).node(runtime_id)))

@@ -1,0 +1,66 @@
+"""Templates. All owners share them, so only an admin changes them."""
+
+from __future__ import annotations
+
+import time
+
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse
+
+from sandbox_runtime.api.dialects.control_plane.answering import answer, refusal, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.asking import (
+    Identifier,
+    Limit,
+    Offset,
+    check_admin,
+    clamped,
+    owner_of,
+    sessions_of,
+)
+from sandbox_runtime.api.dialects.control_plane.translation import templates as translation
+from sandbox_runtime.api.dialects.control_plane.wire import templates as wire
+from sandbox_runtime.api.dialects.control_plane.wire.nodes import Message
+from sandbox_runtime.errors import Conflict
+
+routes = router("/templates", "templates")
+_ONE = returns(wire.TemplateResponse)
+
+
+@routes.post("", status_code=201, responses=returns(wire.TemplateResponse, 201))
+async def create_template(request: Request, asked: wire.CreateTemplateRequest) -> Response:
+    check_admin(request)
+    template = translation.template_of(asked, time.time_ns() // 1_000_000)
+    return answer(translation.answer_of(await sessions_of(request).add_template(template, owner_of(request))), 201)
+
+
+@routes.get("", responses=returns(list[wire.TemplateResponse]))
+async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
+    page = await sessions_of(request).templates(None, clamped(limit), offset)
+    found = [translation.answer_of(template).model_dump(mode="json") for template in page.items]
+    return JSONResponse(found, headers={"X-Total-Count": str(page.total)})
+
+
+@routes.get("/{template_id}", responses=_ONE)
+async def get_template(request: Request, template_id: Identifier) -> Response:
+    return answer(translation.answer_of(await sessions_of(request).template(template_id)))
+
+
+@routes.put("/{template_id}", responses=_ONE)
+async def change_template(request: Request, template_id: Identifier, asked: wire.UpdateTemplateRequest) -> Response:
+    check_admin(request)
+    sessions = sessions_of(request)
+    present = await sessions.template(template_id)
+    changes = translation.changes_of(asked, present)
+    changed = await sessions.change_template(template_id, owner_of(request), **changes) if changes else present
+    return answer(translation.answer_of(changed))
+
+
+@routes.delete("/{template_id}", responses=returns(Message))
+async def delete_template(request: Request, template_id: Identifier) -> Response:
+    """400 while sessions that have not ended were made from it."""
+    check_admin(request)
+    try:
+        await sessions_of(request).delete_template(template_id, owner_of(request))
+    except Conflict as error:
+        return refusal(400, str(error), request.url.path)
+    return answer(Message(message=f"the template {template_id} was deleted"))

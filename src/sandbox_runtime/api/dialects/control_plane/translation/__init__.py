@@ -1,0 +1,1 @@
+"""From the wire to the nouns of the model and back. Pure."""
