@@ -8,7 +8,7 @@ import json
 import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany
-from sandbox_runtime.model import ArtifactKind, ExecutionKind, ExecutionState, Session
+from sandbox_runtime.model import ArtifactKind, Execution, ExecutionKind, ExecutionState, Session
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.store import ExecutionFilter
 
@@ -185,3 +185,15 @@ async def test_nothing_runs_in_a_session_that_has_ended(sessions: Sessions) -> N
     assert ended.state is ExecutionState.crashed and "ended" in ended.error
     with pytest.raises(Conflict, match="terminated"):
         await sessions.submit(session.id, ExecutionSpec(code="1"))
+
+
+async def test_what_is_cancelled_in_the_moment_it_is_asked_for_ends_all_the_same(sessions: Sessions) -> None:
+    session = await sessions.create(SessionSpec())
+    live = sessions._ground.directory.open[session.id]
+    for _ in range(5):
+        one = await sessions._executions.start(live, ExecutionSpec(code="import time\ntime.sleep(60)"))
+        assert not isinstance(one, Execution)
+        await sessions._executions.stop(one, "cancelled")
+        assert (await sessions.execution(one.execution.id)).state is ExecutionState.cancelled
+    assert (await sessions.execute(session.id, ExecutionSpec(code="print('fine')"))).stdout == "fine\n"
+    await sessions.delete(session.id)

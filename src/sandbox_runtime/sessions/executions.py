@@ -1,9 +1,9 @@
 """Executions: asked for, in line, run, written down.
 
-The way of one: its row is written before anything happens (an execution that was acknowledged is known after a crash), then it
-waits for its turn in the session and for a place on the machine, runs, and its end is written before anybody is told of it. Each
-is a task that this object owns, so that a client who goes away takes nothing along. Only faults of this platform are tried again,
-and only while nothing of the program was seen.
+The way of one: its row is written before anybody is told of it (an execution that was acknowledged is known after a crash), it
+waits for its turn in the session and for a place on the machine, runs, and its end is written before anybody is told of that. One
+whose turn is at once runs while its row is being written. Each is a task that this object owns, so that a client who goes away
+takes nothing along. Only faults of this platform are tried again, and only while nothing of the program was seen.
 """
 
 from __future__ import annotations
@@ -45,6 +45,17 @@ class Executions:
         self._lingering: dict[str, LiveExecution] = {}
 
     async def submit(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
+        """As start, and its row is written."""
+        one = await self.start(live, spec, actor)
+        if isinstance(one, LiveExecution):
+            try:
+                await self._noted(one)
+            except SandboxError:
+                await self.stop(one, "it could not be written down")
+                raise
+        return one
+
+    async def start(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """The execution under way; with an idempotency key that the session has seen, the row of that time."""
         live.check_running()
         context = self._context(live, spec)
@@ -55,16 +66,20 @@ class Executions:
             live.home.check(work)
         slots = _slots(live, work, context)
         turn = slots.reserve()
-        try:
-            execution, new = await self._note(live, execution, running=turn.done(), actor=actor)
-        except BaseException:
-            slots.give_back(turn)
-            raise
-        if not new:
-            slots.give_back(turn)
-            return self.found(execution.id) or execution
+        if turn.done():
+            execution = dataclasses.replace(execution, state=ExecutionState.running, started_ms=execution.created_ms)
+        noting = asyncio.create_task(self._note(live, execution, actor))
+        if spec.idempotency_key:
+            try:
+                execution, new = await noting
+            except BaseException:
+                slots.give_back(turn)
+                raise
+            if not new:
+                slots.give_back(turn)
+                return self.found(execution.id) or execution
+        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal, noting=noting)
         live.touch()
-        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal)
         live.executions[execution.id] = one
         one.task = asyncio.create_task(self._perform(live, one, _Asked(spec, work, context), slots, turn))
         return one
@@ -77,7 +92,10 @@ class Executions:
     async def wait(self, one: LiveExecution, wait_s: float) -> Execution:
         """Its end; or how it stands when the time is over."""
         await asyncio.wait((one.done,), timeout=wait_s)
-        return one.done.result() if one.done.done() else one.execution
+        if one.done.done():
+            return one.done.result()
+        await self._noted(one)
+        return one.execution
 
     async def cancel(self, execution_id: str, reason: str = CANCELLED) -> None:
         """Returns when it has ended; one that had ended is left as it is."""
@@ -89,6 +107,7 @@ class Executions:
         """Asked once: what it does after that is to write down its end."""
         if one.task is not None and not one.done.done() and not one.stopped_for:
             one.stopped_for = reason
+            await asyncio.sleep(0)  # a task that is cancelled before its first step never takes it, and so would not end anything
             one.task.cancel()
         await asyncio.wait((one.done,), timeout=STOP_WITHIN_S)
 
@@ -130,9 +149,7 @@ class Executions:
             heartbeat_ms=now_ms,
         )
 
-    async def _note(self, live: LiveSession, execution: Execution, *, running: bool, actor: str) -> tuple[Execution, bool]:
-        if running:
-            execution = dataclasses.replace(execution, state=ExecutionState.running, started_ms=execution.created_ms)
+    async def _note(self, live: LiveSession, execution: Execution, actor: str) -> tuple[Execution, bool]:
         told = entry(actor, "execute", "execution", execution.id, owner=live.session.owner, session=live.id)
         return await self._ground.store.executions.add_once(execution, by=actor, audit=told)
 
@@ -148,8 +165,9 @@ class Executions:
     async def _fields(self, live: LiveSession, one: LiveExecution, asked: _Asked, turn: asyncio.Future[None]) -> endings.Fields:
         """How it ended, whatever happened."""
         try:
+            at_once = turn.done()
             await turn
-            await self._begin(one)
+            await self._begin(one, at_once=at_once)
             async with self._place() if asked.work.terminal is None else contextlib.nullcontext():
                 if asked.context is not None:
                     return await self._cell(one, asked.spec, asked.context)
@@ -164,8 +182,17 @@ class Executions:
             self._ground.log.exception("an execution failed in an unforeseen way", execution=one.execution.id)
             return endings.of_fault(f"an unforeseen fault: {type(error).__name__}", *self._printed(one))
 
-    async def _begin(self, one: LiveExecution) -> None:
-        if one.execution.state is ExecutionState.pending:
+    async def _noted(self, one: LiveExecution) -> None:
+        """Its row is there from now on."""
+        if one.noting is not None:
+            written, _ = await asyncio.shield(one.noting)
+            if one.noting is not None:  # whoever comes second finds it done, and the row maybe changed since
+                one.execution, one.noting = written, None
+
+    async def _begin(self, one: LiveExecution, *, at_once: bool) -> None:
+        """One that had to wait says that it runs; one whose turn was at once said so when it was noted."""
+        if not at_once:
+            await self._noted(one)
             now_ms = ids.now_ms()
             one.execution = await self._ground.store.executions.update(
                 one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
@@ -223,10 +250,12 @@ class Executions:
     async def _again(self, one: LiveExecution, attempt: int) -> None:
         options = self._ground.options
         self._ground.metrics.tried_again()
+        await self._noted(one)
         one.execution = await self._ground.store.executions.update(one.execution, retries=attempt + 1)
         await asyncio.sleep(min(options.retry_first_s * 2**attempt, options.retry_longest_s))
 
     async def _keep_artifacts(self, live: LiveSession, one: LiveExecution, before: dict[str, str]) -> None:
+        await self._noted(one)
         found = await asyncio.to_thread(artifacts.left, live.home.files, before, one.execution.id, ids.now_ms())
         await self._ground.store.artifacts.add_all(found)
 
@@ -245,6 +274,7 @@ class Executions:
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
                 await self._save(live)
+            await self._noted(one)
             one.execution = await self._write(one.execution, {**fields, "completed_ms": ids.now_ms()})
         except Exception as error:
             self._ground.log.error("the end of an execution could not be written", execution=one.execution.id, reason=str(error))

@@ -60,7 +60,8 @@ class Slots:
 
 @dataclass(slots=True)
 class LiveExecution:
-    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did."""
+    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. noting: its
+    row is being written."""
 
     execution: Execution
     tape: Tape
@@ -68,6 +69,7 @@ class LiveExecution:
     task: asyncio.Task[None] | None = None
     stopped_for: str = ""
     terminal: Terminal | None = None
+    noting: asyncio.Task[tuple[Execution, bool]] | None = None
 
 
 @dataclass(slots=True)
