@@ -30,6 +30,7 @@ NAMES = {
     "aclose": "close",
     "aclosing": "closing",
     "aio": "blocking",
+    "anext": "next",
     "aiter_bytes": "iter_bytes",
     "aread": "read",
     "asynccontextmanager": "contextmanager",

@@ -11,6 +11,7 @@ from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.sdk.session_models import Output
 
 STREAMS = ("stdout", "stderr")
+_END = "end"
 Outputs = AsyncGenerator[Output, None]
 SyncOutputs = Generator[Output, None, None]
 _LONGEST_EVENT = 4 * 1024 * 1024
@@ -67,18 +68,22 @@ class Reading:
     """How far each stream was read: where to go on after a broken connection, and what was seen already."""
 
     offsets: dict[str, int]
+    ended: bool = False
+    """Whether the server said that there is no more."""
 
     def take(self, event: Event) -> Output | None:
         """None for what is not output, and for what overlaps with what is known, as far as it does."""
-        if event.name not in ("output", *STREAMS):
+        if event.name not in STREAMS:
+            self.ended = self.ended or event.name == _END
             return None
         try:
             told = json.loads(event.data)
-            stream, offset = str(told.get("stream", event.name)), int(told["offset"])
-            data = base64.b64decode(told["data"], validate=True) if told.get("encoding") == "base64" else told["data"].encode()
+            offset = int(told["offset"])
+            exact = told.get("data_base64")
+            data = told["data"].encode() if exact is None else base64.b64decode(exact, validate=True)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise PlatformFault(f"the server sent an event of another shape: {event.data[:100]}") from error
-        return self._fresh(stream, offset, data)
+        return self._fresh(event.name, offset, data)
 
     def _fresh(self, stream: str, offset: int, data: bytes) -> Output | None:
         seen = self.offsets.get(stream)

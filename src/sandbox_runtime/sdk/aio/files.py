@@ -51,6 +51,23 @@ class FileCalls:
         async for piece in self._transport.pieces(request):
             yield piece
 
+    async def save_archive(self, session_id: str, target: str | Path, path: str = "", form: str = "tar.gz") -> Path:
+        """A folder of the workspace, or all of it, as tar, tar.gz or zip."""
+        at = f"{API}/sessions/{named(session_id, 'session')}/archive"
+        request = Request("GET", at, {"path": _plain(path), "format": form}, timeout_s=_TRANSFER_S)
+        with replacing(target) as file:
+            async for piece in self._transport.pieces(request):
+                await in_thread(file.write, piece)
+        return Path(target)
+
+    async def delete_file(self, session_id: str, path: str, *, recursive: bool = False) -> None:
+        query = {"recursive": "true" if recursive else "false"}
+        await self._transport.send(Request("DELETE", f"{_at(session_id)}/{file_path(path)}", query, repeatable=False))
+
+    async def move_file(self, session_id: str, source: str, target: str, *, replace: bool = False) -> None:
+        body = {"source": _plain(source), "target": _plain(target), "replace": replace}
+        await self._transport.send(Request("POST", f"{_at(session_id)}/move", body=body, repeatable=False))
+
     async def list_files(self, session_id: str, path: str = "", limit: int = 1000) -> list[FileInfo]:
         """All files below that folder of the workspace, by their names in the workspace."""
         query = {"path": _plain(path) or None, "limit": limit}

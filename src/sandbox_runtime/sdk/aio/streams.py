@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import AsyncIterator
 
 import httpx
 
@@ -29,12 +30,11 @@ class StreamCalls(ExecutionCalls):
         attempts = self._patience(execution_id)
         while True:
             begun = dict(reading.offsets)
-            with contextlib.suppress(httpx.TransportError):
-                async with contextlib.aclosing(self._connected(execution_id, reading)) as outputs:
-                    async for output in outputs:
-                        yield output
-                if (await self.get_execution(execution_id)).ended:
-                    return
+            async with contextlib.aclosing(self._connected(execution_id, reading)) as outputs:
+                async for output in outputs:
+                    yield output
+            if reading.ended:
+                return
             # A connection that brought something was worth having: patience begins anew.
             if reading.offsets != begun:
                 attempts = self._patience(execution_id)
@@ -53,15 +53,23 @@ class StreamCalls(ExecutionCalls):
         return Attempts(self._transport.base_url + _stream_at(execution_id), _TRIES, repeatable=True)
 
     async def _connected(self, execution_id: str, reading: Reading) -> Outputs:
-        """Until the server or the connection ends it."""
+        """Until the server ends it, or the connection breaks."""
         query = {f"{name}_offset": offset for name, offset in reading.offsets.items()}
         headers = {"Accept": "text/event-stream"}
         request = Request("GET", _stream_at(execution_id), query, headers=headers, timeout_s=_QUIET_S)
         events = EventBytes()
         async with self._transport.open(request) as response:
-            async for piece in response.aiter_bytes():
+            received = response.aiter_bytes()
+            while piece := await self._next(received):
                 for output in filter(None, map(reading.take, events.take(piece))):
                     yield output
+
+    async def _next(self, received: AsyncIterator[bytes]) -> bytes:
+        """b"" where there is no more, whoever ended it."""
+        try:
+            return await anext(received, b"")
+        except httpx.TransportError:
+            return b""
 
 
 def _stream_at(execution_id: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 
 import httpx
 
@@ -28,11 +29,10 @@ class StreamCalls(ExecutionCalls):
         attempts = self._patience(execution_id)
         while True:
             begun = dict(reading.offsets)
-            with contextlib.suppress(httpx.TransportError):
-                with contextlib.closing(self._connected(execution_id, reading)) as outputs:
-                    yield from outputs
-                if (self.get_execution(execution_id)).ended:
-                    return
+            with contextlib.closing(self._connected(execution_id, reading)) as outputs:
+                yield from outputs
+            if reading.ended:
+                return
             # A connection that brought something was worth having: patience begins anew.
             if reading.offsets != begun:
                 attempts = self._patience(execution_id)
@@ -51,14 +51,22 @@ class StreamCalls(ExecutionCalls):
         return Attempts(self._transport.base_url + _stream_at(execution_id), _TRIES, repeatable=True)
 
     def _connected(self, execution_id: str, reading: Reading) -> SyncOutputs:
-        """Until the server or the connection ends it."""
+        """Until the server ends it, or the connection breaks."""
         query = {f"{name}_offset": offset for name, offset in reading.offsets.items()}
         headers = {"Accept": "text/event-stream"}
         request = Request("GET", _stream_at(execution_id), query, headers=headers, timeout_s=_QUIET_S)
         events = EventBytes()
         with self._transport.open(request) as response:
-            for piece in response.iter_bytes():
+            received = response.iter_bytes()
+            while piece := self._next(received):
                 yield from filter(None, map(reading.take, events.take(piece)))
+
+    def _next(self, received: Iterator[bytes]) -> bytes:
+        """b"" where there is no more, whoever ended it."""
+        try:
+            return next(received, b"")
+        except httpx.TransportError:
+            return b""
 
 
 def _stream_at(execution_id: str) -> str:
