@@ -60,9 +60,15 @@ def check_index(url: str) -> None:
 
 def pip_install(python: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
     """Wheels alone would be safer and less useful: what a package runs while it is built runs in a box like everything else."""
-    index = ("--index-url", index_url) if index_url else ()
+    index = ("--index-url", index_url, *_trust(index_url)) if index_url else ()
     flags = ("--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar=off", "--upgrade")
     return (python, "-m", "pip", "install", *flags, *index, "--target", PACKAGES_FOLDER, "--", *requirements)
+
+
+def _trust(index_url: str) -> tuple[str, ...]:
+    """Who names an index without encryption means it: the client would refuse it otherwise."""
+    parts = urlsplit(index_url)
+    return ("--trusted-host", parts.hostname or "") if parts.scheme == "http" else ()
 
 
 def pip_list(python: str) -> tuple[str, ...]:
