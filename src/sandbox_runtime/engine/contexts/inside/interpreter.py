@@ -60,10 +60,13 @@ class Interpreter:
         self._shell.told = None
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            self._shell.run_cell(code, store_history=True)
+            result = self._shell.run_cell(code, store_history=True)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         told: Message | None = self._shell.told
+        if told is None and not result.success:
+            # An interrupt while the shell told of an earlier one: the cell failed all the same.
+            told = _told(result.error_in_exec or result.error_before_exec)
         return told
 
     def _show(self, data: Message) -> None:
