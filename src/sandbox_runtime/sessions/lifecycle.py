@@ -12,6 +12,7 @@ import contextlib
 import dataclasses
 import secrets
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany, Unavailable
 from sandbox_runtime.model import AuditEntry, Node, NodeVisit, PoolSizes, Resources, Session, SessionMode, SessionState, Template
@@ -39,7 +40,8 @@ class Lifecycle:
         self._ground = ground
         self._pool = pool
         self._executions = executions
-        self._opening: dict[str, asyncio.Lock] = {}
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of sessions whose homes are being opened: each is there for as long as somebody holds it or waits for it."""
         self._templates: dict[str, tuple[Template, float]] = {}
         self.nodes: dict[str, Node] = {}
         """The rows of the nodes that this server opens homes on, as the janitor last saw them."""
@@ -61,7 +63,9 @@ class Lifecycle:
         session = self._new(spec, owner, template, resources, self._ground.hosts[place.node])
         self._admit(session, most)
         try:
-            session = await self._settle(session, self._pool.take(kind), hold=hold)
+            # Its row says "running" a moment before its home can be found: whoever reads that row meanwhile waits.
+            async with self._turn_of(session.id):
+                session = await self._settle(session, self._pool.take(kind), hold=hold)
         except BaseException:
             self._ground.directory.leave(session.id)
             raise
@@ -234,6 +238,9 @@ class Lifecycle:
             raise TooMany(f"{owned} sessions of this owner run already, of {allowed}; end one first", _RETRY_S)
 
     def _admit(self, session: Session, most: int | None = None) -> None:
+        """Whoever fails later leaves the directory again: a name that somebody has must not get that far."""
+        if session.id in self._ground.directory:
+            raise Conflict(f"there is a session {session.id!r} already")
         self.check_room(session.owner, most)
         self._ground.directory.enter(session.id, session.owner)
 
@@ -286,12 +293,12 @@ class Lifecycle:
             raise Conflict(f"the session {session.id!r} is {session.state}, not running")
         if session.node not in self._ground.hosts:
             raise Unavailable(f"the session {session.id!r} is on node {session.node!r}, which another server holds")
-        async with self._opening.setdefault(session.id, asyncio.Lock()):
+        async with self._turn_of(session.id):
             live = self._ground.directory.open.get(session.id)
-            if live is None:
-                live = await self._reopened(session)
-        self._opening.pop(session.id, None)
-        return live
+            return await self._reopened(session) if live is None else live
+
+    def _turn_of(self, session_id: str) -> asyncio.Lock:
+        return self._opening.setdefault(session_id, asyncio.Lock())
 
     async def _reopened(self, session: Session) -> LiveSession:
         if session.mode is not SessionMode.persistent:

@@ -132,6 +132,9 @@ class Directory:
     def owned_by(self, owner: str) -> int:
         return self._per_owner[owner]
 
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._owners
+
     def enter(self, session_id: str, owner: str) -> None:
         if session_id not in self._owners:
             self._owners[session_id] = owner

@@ -10,7 +10,7 @@ from fastapi import Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 
-from sandbox_runtime.api.callers import owner_of
+from sandbox_runtime.api.callers import caller_of
 from sandbox_runtime.api.dialects.workspace import faults
 from sandbox_runtime.api.dialects.workspace.rooms import Room
 from sandbox_runtime.api.dialects.workspace.wire import Json
@@ -21,7 +21,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def room_of(request: Request, session_id: str) -> Room:
-    return Room(platform_of(request), session_id, owner_of(request))
+    return Room(platform_of(request), session_id, caller_of(request))
 
 
 async def message(request: Request, kind: type[Model], *, optional: bool = False) -> Model:

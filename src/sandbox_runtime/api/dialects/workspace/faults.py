@@ -28,7 +28,7 @@ OF_SESSION: Table = MappingProxyType(
         SandboxError: (500, "INTERNAL_ERROR"),
     }
 )
-OF_CODE: Table = MappingProxyType({**OF_SESSION, InvalidRequest: (400, "INVALID_CODE")})
+OF_CODE: Table = MappingProxyType({**OF_SESSION, InvalidRequest: (400, "INVALID_CODE"), Conflict: (500, "SESSION_EXPIRED")})
 OF_FILE: Table = MappingProxyType({**OF_SESSION, InvalidRequest: (400, "INVALID_PATH"), NotFound: (404, "FILE_NOT_FOUND")})
 OF_HANDLER: Table = MappingProxyType(
     {

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from sandbox_runtime.api.callers import Caller
 from sandbox_runtime.api.dialects.workspace.asking import session_spec
 from sandbox_runtime.api.dialects.workspace.wire import CreateSession
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
+from sandbox_runtime.errors import Conflict, Denied, NotFound, PlatformFault
 from sandbox_runtime.model import Session, SessionState
 from sandbox_runtime.sessions import Sessions
 
@@ -26,7 +27,11 @@ class Room:
 
     platform: Platform
     id: str
-    owner: str
+    caller: Caller
+
+    @property
+    def owner(self) -> str:
+        return self.caller.owner
 
     @property
     def sessions(self) -> Sessions:
@@ -36,11 +41,11 @@ class Room:
         """Conflict where it is there. One that has ended makes way."""
         spec = session_spec(self.id, asked, self.platform.settings)
         try:
-            return await self.sessions.create(spec, self.owner)
+            return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
         except Conflict:
             if not await self._cleared():
                 raise Conflict("Session already exists") from None
-        return await self.sessions.create(spec, self.owner)
+        return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
 
     async def use(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """What the work returns, which fails with NotFound or Conflict where the session is not there: then it is made first."""
@@ -55,6 +60,8 @@ class Room:
         return await self.use(self._running)
 
     async def _make(self) -> None:
+        if self.caller.grants.read_only:
+            raise Denied(f"there is no session {self.id!r}, and this key may look and make none (its scope is read)")
         try:
             await self.create(CreateSession())
         except Conflict:

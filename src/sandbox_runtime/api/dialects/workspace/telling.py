@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sandbox_runtime.api.dialects.workspace.wire import Json
-from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionKind, ExecutionState, Session
+from sandbox_runtime.sessions.lifecycle import SESSION_ENDED
 from sandbox_runtime.workspace import Entry, Kind, Slice, is_text
 
 HIDDEN = ("stdout.log", "stderr.log")
@@ -38,7 +39,9 @@ def enveloped(plain: Json, data: Any = None, result: Any = None) -> Json:
 
 
 def executed(execution: Execution, wanted: bool = False) -> Json:
-    """Raises PlatformFault where this platform failed: that says nothing of the program."""
+    """Raises PlatformFault where this platform failed, which says nothing of the program; Conflict where its session ended."""
+    if execution.state is ExecutionState.crashed and execution.error == SESSION_ENDED:
+        raise Conflict(f"the session {execution.session!r} ended while this ran")
     if execution.state is ExecutionState.crashed or execution.blame is Blame.platform:
         raise PlatformFault(execution.error or "the execution was lost")
     plain = _plain(execution)
@@ -102,7 +105,7 @@ def _fault(execution: Execution) -> Json | None:
     if execution.ending is Ending.not_started:
         return {"code": "INVALID_CODE", "message": message}
     if execution.ending is Ending.cancelled:
-        return {"code": "SESSION_EXPIRED", "message": message}
+        return {"code": "EXECUTION_CANCELLED", "message": message}
     unloadable = execution.kind is ExecutionKind.handler and execution.exit_code == _NOT_LOADED
     return {"code": "INVALID_CODE", "message": message} if unloadable else None
 
