@@ -111,6 +111,10 @@ bench: setup ## measure this machine: engine, HTTP and their ratios
 docs: setup ## write the generated pages of docs/ anew
 	@$(BIN)/sandbox docs --write
 
+.PHONY: twin
+twin: setup ## make the blocking client of sessions from the one for event loops
+	@$(BIN)/python scripts/unasync.py
+
 .PHONY: lock
 lock: setup ## resolve requirements/*.lock anew, newest versions
 	@scripts/lock.sh

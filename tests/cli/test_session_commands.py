@@ -53,6 +53,7 @@ async def session(remote: Remote) -> AsyncIterator[str]:
     await remote.run("session", "rm", made)
 
 
+@pytest.mark.requirement("sdk-2.01")
 async def test_a_session_is_made_listed_shown_copied_and_ended(remote: Remote) -> None:
     made = (
         await remote.said("session", "create", "mine", "--env", "COLOUR=blue", "--memory", "256Mi", "--timeout", "20")
@@ -75,6 +76,7 @@ async def test_a_session_can_be_ended_and_remembered(remote: Remote) -> None:
     await remote.said("session", "rm", made)
 
 
+@pytest.mark.requirement("sdk-2.02")
 async def test_commands_and_programs_run_and_pass_on_their_exit_code(remote: Remote, session: str, tmp_path: Path) -> None:
     assert await remote.said("exec", session, "echo $((6*7))") == "42\n"
     assert await remote.said("exec", session, "--", "printf", "%s|", "a b", "-c") == "a b|-c|"
@@ -91,6 +93,7 @@ async def test_what_takes_too_long_is_told_by_its_exit_code(remote: Remote, sess
     assert (await remote.run("exec", session, "--timeout", "1", "sleep 60")).returncode == 124
 
 
+@pytest.mark.requirement("sdk-2.03")
 async def test_an_interrupted_command_stops_what_it_started(remote: Remote, session: str) -> None:
     process = await asyncio.create_subprocess_exec(
         *COMMAND, "exec", session, "--timeout", "100", "echo begun; sleep 90",
@@ -103,6 +106,7 @@ async def test_an_interrupted_command_stops_what_it_started(remote: Remote, sess
     assert await remote.said("exec", session, "echo free again") == "free again\n"
 
 
+@pytest.mark.requirement("sdk-2.05")
 async def test_output_can_be_read_later_and_followed(remote: Remote, session: str) -> None:
     execution = (
         await remote.said("exec", "-d", session, "-c", "import time; print('a', flush=True); time.sleep(0.5); exit(3)")
@@ -136,6 +140,7 @@ async def test_a_server_that_is_not_there_is_told() -> None:
     assert done.returncode == 69 and b"cannot be reached" in done.stderr
 
 
+@pytest.mark.requirement("sdk-2.04")
 async def test_files_are_copied_in_and_out(remote: Remote, session: str, tmp_path: Path) -> None:
     (tmp_path / "in" / "deep").mkdir(parents=True)
     (tmp_path / "in" / "a").write_bytes(b"A")
@@ -196,6 +201,7 @@ class Seat:
         os.close(self._ours)
 
 
+@pytest.mark.requirement("sdk-2.06")
 async def test_a_shell_in_a_session_is_a_terminal(remote: Remote, session: str) -> None:
     seat = Seat(session, **remote.environment)
     try:

@@ -167,6 +167,7 @@ async def test_the_messages_are_those_of_the_server() -> None:
             assert ours[field].get_default(call_default_factory=True) == theirs[field].get_default(call_default_factory=True)
 
 
+@pytest.mark.requirement("sdk-1.12")
 async def test_the_client_needs_nothing_of_the_server() -> None:
     code = (
         "import sys, sandbox_runtime.sdk\n"

@@ -28,6 +28,7 @@ async def box(client: SandboxClient) -> AsyncIterator[Sandbox]:
         yield opened
 
 
+@pytest.mark.requirement("sdk-1.01", "sdk-1.02")
 async def test_the_form_that_the_contract_names(sessions_url: str) -> None:
     client = SandboxClient(sessions_url)
     await client.create_session(session_id="my_session", config={"timeout": 60})
@@ -44,6 +45,7 @@ async def test_the_form_that_the_contract_names(sessions_url: str) -> None:
     await client.close()
 
 
+@pytest.mark.requirement("sdk-1.03")
 async def test_a_session_with_the_words_of_the_workspace_interface(client: SandboxClient) -> None:
     made = await client.create_session(config={"cpu_quota": 1, "memory_limit": 262144, "timeout": 30, "allow_network": False})
     assert made.status == "running"
@@ -51,6 +53,7 @@ async def test_a_session_with_the_words_of_the_workspace_interface(client: Sandb
     await client.close_session(made.id)
 
 
+@pytest.mark.requirement("sdk-1.05")
 async def test_a_sandbox_ends_with_its_block(client: SandboxClient) -> None:
     async with Sandbox(client=client, env_vars={"COLOUR": "blue"}) as box:
         result = await box.run("import os; print(os.environ['COLOUR'])")
@@ -74,6 +77,7 @@ async def test_events_input_environment_and_languages_are_passed_on(box: Sandbox
     assert (await box.shell("printf", "%s|", "a b", "c'd")).stdout == "a b|c'd|"
 
 
+@pytest.mark.requirement("sdk-1.09")
 async def test_files_go_in_and_come_out_piece_by_piece(box: Sandbox, tmp_path: Path) -> None:
     source, target = tmp_path / "large.bin", tmp_path / "back.bin"
     source.write_bytes(bytes(range(256)) * 80_000)
@@ -118,6 +122,7 @@ async def box_open(box: Sandbox) -> None:
         await python.run("import os; os.unlink('gate')")
 
 
+@pytest.mark.requirement("sdk-1.06")
 async def test_a_connection_that_breaks_costs_no_byte_and_doubles_none(sessions_url: str, box: Sandbox) -> None:
     code = (
         "import sys, time\nfor n in range(400):\n    print(f'{n:04}' * 50, flush=True)\n"
@@ -142,6 +147,7 @@ async def test_following_begins_where_it_is_told_to(client: SandboxClient, box: 
     assert b"".join(data for stream, _, data in pieces if stream == "stderr") == b"\n"
 
 
+@pytest.mark.requirement("sdk-1.08")
 async def test_an_answer_that_was_lost_runs_nothing_twice(sessions_url: str, box: Sandbox) -> None:
     async with a_way_to(sessions_url) as (url, way), SandboxClient(url) as far:
         await far.health()
@@ -161,6 +167,7 @@ async def test_what_was_submitted_goes_on_and_can_be_waited_for_listed_and_cance
     assert {quick.id, slow.id} <= {one.id for one in page.items} and page.total >= 2
 
 
+@pytest.mark.requirement("sdk-1.10")
 async def test_a_live_interpreter_keeps_its_variables(box: Sandbox) -> None:
     async with await box.context() as python:
         await python.run("x = 40")
@@ -173,6 +180,7 @@ async def test_a_live_interpreter_keeps_its_variables(box: Sandbox) -> None:
     assert await box.contexts() == []
 
 
+@pytest.mark.requirement("sdk-1.10")
 async def test_a_cell_can_be_interrupted_and_the_variables_stay(box: Sandbox) -> None:
     async with await box.context() as python:
         await python.run("x = 1")
@@ -185,6 +193,7 @@ async def test_a_cell_can_be_interrupted_and_the_variables_stay(box: Sandbox) ->
         assert (await python.run("print(x)")).stdout == "1\n"
 
 
+@pytest.mark.requirement("sdk-1.11")
 async def test_copies_have_files_and_variables_and_go_their_own_way(box: Sandbox) -> None:
     await box.write("note", "old")
     python = await box.context()
@@ -237,6 +246,7 @@ async def test_something_typed_on_a_terminal_is_answered(client: SandboxClient, 
         await client.type_in(shell.id, b"x")
 
 
+@pytest.mark.requirement("sdk-1.04")
 async def test_the_blocking_twin_does_the_same(sessions_url: str, tmp_path: Path) -> None:
     def blocking() -> None:
         with SyncSandbox(base_url=sessions_url) as box:

@@ -18,6 +18,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.requirement("sdk-1.04")
 def test_the_blocking_client_is_as_it_would_be_made_now() -> None:
     done = subprocess.run([sys.executable, str(GENERATOR), "--check"], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
