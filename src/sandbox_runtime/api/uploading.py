@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 
 from fastapi import HTTPException, Request
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from sandbox_runtime.errors import InvalidRequest
@@ -72,7 +72,7 @@ class _Reader:
                     "on_part_end": self._end,
                 },
             )
-        except MultipartParseError as error:
+        except FormParserError as error:
             raise InvalidRequest(f"the form has no good boundary: {error}") from error
 
     async def more(self) -> bool:
@@ -86,7 +86,7 @@ class _Reader:
             return False
         try:
             self._parser.write(piece)
-        except MultipartParseError as error:
+        except FormParserError as error:
             raise InvalidRequest(f"the form is malformed: {error}") from error
         return True
 

@@ -240,7 +240,7 @@ class Lifecycle:
     def _admit(self, session: Session, most: int | None = None) -> None:
         """Whoever fails later leaves the directory again: a name that somebody has must not get that far."""
         if session.id in self._ground.directory:
-            raise Conflict(f"there is a session {session.id!r} already")
+            raise Conflict(f"the session {session.id!r} exists already")
         self.check_room(session.owner, most)
         self._ground.directory.enter(session.id, session.owner)
 

@@ -1,0 +1,123 @@
+"""POST /v2/execute_code: handlers without a session."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspace_of
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+V2 = "/v2/execute_code"
+
+
+@pytest.mark.requirement("workspace-1.15")
+@pytest.mark.parametrize("path", [V2, f"{PREFIX}{V2}"])
+async def test_a_handler_is_called_without_a_session(workspace: Workspace, path: str) -> None:
+    code = "import sys\ndef handler(event):\n    print('o'); print('e', file=sys.stderr)\n    return {'twice': event['n'] * 2}"
+    answer = await workspace.post(path, json={"handler_code": code, "event": {"n": 4}})
+    told = answer.json()
+    assert answer.status_code == 200
+    assert (told["stdout"], told["stderr"], told["result"]) == ("o\n", "e\n", {"twice": 8})
+    assert set(told["metrics"]) == {"duration_ms", "memory_peak_mb", "cpu_time_ms", "timeout_seconds"}
+    assert told["metrics"]["timeout_seconds"] == 300 and told["metrics"]["duration_ms"] > 0
+
+
+@pytest.mark.requirement("workspace-2.02")
+async def test_the_context_has_the_usual_fields_and_those_that_were_sent(workspace: Workspace) -> None:
+    code = """
+def handler(event, context):
+    return [context.function_name, context.function_version, context.log_group_name, len(context.request_id),
+            len(context.log_stream_name), bool(context.invoked_function_arn), context.remaining_time_in_millis,
+            context.memory_limit_in_mb, context.get_remaining_time_in_millis() <= 300_000, context.get("mine")]
+"""
+    told = (await workspace.post(V2, json={"handler_code": code, "context": {"mine": 5}})).json()["result"]
+    assert told == ["unknown-function", "$LATEST", "/lambda-sandbox/logs", 36, 36, True, 300_000, 128, True, 5]
+    asked = {"handler_code": code, "context": {"function_name": "f", "function_version": "7"}}
+    assert (await workspace.post(V2, json=asked)).json()["result"][:2] == ["f", "7"]
+
+
+@pytest.mark.requirement("workspace-2.05", "workspace-2.06")
+@pytest.mark.parametrize(("asked", "given"), [(None, 300), (0, 300), (-5, 300), (2, 2), (99_999, 3600), (0.5, 0.5)])
+async def test_the_event_says_how_long_a_handler_may_take(workspace: Workspace, asked: float | None, given: float) -> None:
+    event = {"timeout": "mine"} if asked is None else {"__timeout": asked, "timeout": "mine"}
+    told = (await workspace.post(V2, json={"handler_code": "def handler(e): return e", "event": event})).json()
+    assert told["metrics"]["timeout_seconds"] == given and told["result"]["timeout"] == "mine"
+
+
+@pytest.mark.requirement("workspace-2.05", "workspace-2.06", "workspace-1.15")
+async def test_a_handler_that_takes_too_long_is_told_as_such(workspace: Workspace) -> None:
+    code = "import time\ndef handler(event):\n    print('begun', flush=True)\n    time.sleep(60)"
+    answer = await workspace.post(V2, json={"handler_code": code, "event": {"__timeout": 1}})
+    detail = answer.json()["detail"]
+    assert answer.status_code == 500 and detail["error_code"] == "Sandbox.ExecTimeout"
+    assert set(detail) == {"error_code", "description", "error_detail", "solution"}
+    assert detail["error_detail"]["stdout"] == "begun\n"
+
+
+@pytest.mark.requirement("workspace-1.15", "workspace-2.06")
+@pytest.mark.parametrize(
+    ("code", "exit_code", "said"),
+    [
+        ("def handler(event): raise ValueError('mine')", 2, "mine"),
+        ("def handler(event): return {1, 2}", 3, "JSON"),
+        ("handler = 5", 1, "handler"),
+        ("def handler(event:", 1, "SyntaxError"),
+        ("import os\ndef handler(event): os._exit(3)", 2, ""),
+        ("def handler(event): return len(b'x' * 10**9)", 137, ""),
+    ],
+)
+async def test_a_handler_that_fails_is_an_exception_with_its_code(
+    workspace: Workspace, code: str, exit_code: int, said: str
+) -> None:
+    answer = await workspace.post(V2, json={"handler_code": code})
+    detail = answer.json()["detail"]
+    assert answer.status_code == 500 and detail["error_code"] == "Sandbox.ExecException"
+    assert detail["error_detail"]["exit_code"] == exit_code and said in detail["error_detail"]["stderr"]
+
+
+@pytest.mark.requirement("workspace-2.03", "workspace-2.06")
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"handler_code": ""},
+        {"handler_code": " \n "},
+        {"handler_code": "x" * 102_401},
+        {"handler_code": "def handler(e): pass", "event": [1]},
+        {"handler_code": "def handler(e): pass", "event": {"__timeout": "soon"}},
+        {"handler_code": "def handler(e): pass", "context": 5},
+        [],
+    ],
+)
+async def test_what_is_no_handler_is_refused_before_it_runs(workspace: Workspace, body: object) -> None:
+    answer = await workspace.post(V2, json=body)
+    assert answer.status_code == 400 and answer.json()["detail"]["error_code"] == "Sandbox.InvalidParameter"
+
+
+@pytest.mark.requirement("workspace-3.02")
+async def test_each_call_has_a_box_of_its_own(workspace: Workspace) -> None:
+    code = """
+import os
+seen = []
+def handler(event):
+    seen.append(1)
+    found = os.listdir(".")
+    open("left", "w").close()
+    return [seen, found]
+"""
+    for _ in range(3):
+        told = (await workspace.post(V2, json={"handler_code": code})).json()
+        assert told["result"] == [[1], []]
+
+
+@pytest.mark.requirement("workspace-2.06")
+async def test_more_than_there_is_room_for_is_told_to_come_back(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = str(tmp_path_factory.mktemp("state"))
+    code = "import time\ndef handler(e): time.sleep(1.5)"
+    async with workspace_of(settings_in(folder, max_concurrency=1, queue_size=0)) as small:
+        answers = await asyncio.gather(*(small.post(V2, json={"handler_code": code}) for _ in range(4)))
+    refused = [one for one in answers if one.status_code == 503]
+    assert refused and all(one.json()["detail"]["error_code"] == "Sandbox.TooManyRequestsExection" for one in refused)
+    assert all(int(one.headers["Retry-After"]) >= 1 for one in refused)
