@@ -11,12 +11,31 @@ from tests.api.control_plane.doors import TEMPLATE, Door
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SESSIONS = "/api/v1/sessions"
-FIELDS = (
-    "id template_id status resource_limit workspace_path language_runtime runtime_type runtime_node container_id pod_name env_vars "
-    "timeout python_package_index_url requested_dependencies installed_dependencies dependency_install_status "
-    "dependency_install_error dependency_install_started_at dependency_install_completed_at created_at updated_at completed_at "
-    "last_activity_at"
-).split()
+FIELDS = [
+    "id",
+    "template_id",
+    "status",
+    "resource_limit",
+    "workspace_path",
+    "language_runtime",
+    "runtime_type",
+    "runtime_node",
+    "container_id",
+    "pod_name",
+    "env_vars",
+    "timeout",
+    "python_package_index_url",
+    "requested_dependencies",
+    "installed_dependencies",
+    "dependency_install_status",
+    "dependency_install_error",
+    "dependency_install_started_at",
+    "dependency_install_completed_at",
+    "created_at",
+    "updated_at",
+    "completed_at",
+    "last_activity_at",
+]
 
 
 @pytest.mark.requirement("control_plane-1.05", "control_plane-1.24")

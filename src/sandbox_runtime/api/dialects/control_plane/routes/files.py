@@ -13,7 +13,6 @@ from urllib.parse import quote
 from fastapi import HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException
 
 from sandbox_runtime.api.dialects.control_plane import signing
 from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
@@ -75,8 +74,6 @@ async def upload_file(request: Request, session_id: Identifier, path: Folder = "
             entry = await files.write(name, _pieces(given))
     except TimeoutError as error:
         raise HTTPException(408, "the file did not arrive in time") from error
-    except MultiPartException as error:
-        raise InvalidRequest(f"this is no form with a file: {error.message}") from error
     await sessions.saved(session_id, owner)
     return answer(wire.Uploaded(session_id=session_id, file_path=name, path=name, size=entry.size_bytes))
 

@@ -1,0 +1,177 @@
+"""Output as it comes, over server-sent events and WebSockets, taken up again at any byte."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+import uvicorn
+import websockets
+from tests.api.control_plane.doors import Door
+
+from sandbox_runtime.api.app import create_app
+from sandbox_runtime.assembly import open_platform
+from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.settings import Settings
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SLOW = "import time\nfor n in range(5):\n    print(n, flush=True)\n    time.sleep(0.05)"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def listening(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    """A server on a real connection."""
+    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), check_languages=False, log_level="error")
+    app = create_app(settings)
+    opening = partial(open_platform, sessions=True)
+    async with opening(settings) as platform:
+        app.state.platform = platform
+        server = uvicorn.Server(uvicorn.Config(app, http=BoundedProtocol, lifespan="off", log_config=None, access_log=False))
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
+        with socket.create_server(("127.0.0.1", 0)) as ear:
+            serving = asyncio.create_task(server.serve([ear]))
+            try:
+                async with Door(base_url=f"http://127.0.0.1:{ear.getsockname()[1]}", timeout=60) as door:
+                    door.platform = platform
+                    yield door
+            finally:
+                server.should_exit = server.force_exit = True
+                await serving
+
+
+def events(text: str) -> list[tuple[str, str, dict[str, Any]]]:
+    """(id, name, data) of each."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
+        if fields:
+            found.append((fields["id"], fields["event"], json.loads(fields["data"])))
+    return found
+
+
+def text_of(found: list[tuple[str, str, dict[str, Any]]], stream: str = "stdout") -> str:
+    return "".join(data["data"] for _, name, data in found if name == stream)
+
+
+@pytest.mark.requirement("control_plane-9.03")
+async def test_output_is_sent_while_the_program_runs(listening: Door) -> None:
+    execution = await listening.submit((await listening.session())["id"], SLOW)
+    seen = []
+    async with listening.stream("GET", f"/api/v1/executions/{execution}/stream") as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        async for line in answer.aiter_lines():
+            if line.startswith("event: stdout") and not seen:
+                running = (await listening.get(f"/api/v1/executions/{execution}")).json()["status"]
+                seen.append(running)
+            if line.startswith("event: end"):
+                seen.append("end")
+    assert seen == ["running", "end"]
+
+
+@pytest.mark.requirement("control_plane-9.03")
+async def test_a_lost_connection_goes_on_where_it_was(listening: Door) -> None:
+    execution = await listening.submit((await listening.session())["id"], SLOW)
+    first = ""
+    async with listening.stream("GET", f"/api/v1/executions/{execution}/stream") as answer:
+        async for chunk in answer.aiter_text():
+            first += chunk
+            if text_of(events(first[: first.rfind("\n\n") + 2])).count("\n") >= 2:
+                break
+    begun = events(first[: first.rfind("\n\n") + 2])
+    rest = await listening.get(f"/api/v1/executions/{execution}/stream", headers={"Last-Event-ID": begun[-1][0]})
+    assert text_of(begun) + text_of(events(rest.text)) == "0\n1\n2\n3\n4\n"
+    assert events(rest.text)[-1][1:] == ("end", events(rest.text)[-1][2]) and events(rest.text)[-1][2]["status"] == "completed"
+
+
+@pytest.mark.requirement("control_plane-9.03")
+@pytest.mark.parametrize("offset", [0, 3, 9, 10, 500])
+async def test_it_begins_at_the_byte_that_is_asked_for(listening: Door, offset: int) -> None:
+    session = await listening.session()
+    told = await listening.run(session["id"], SLOW)
+    path = f"/api/v1/executions/{told['id']}/stream"
+    answer = await listening.get(path, params={"offset": offset, "stream": "stdout"})
+    assert text_of(events(answer.text)) == "0\n1\n2\n3\n4\n"[offset:]
+    own = await listening.get(path, params={"stdout_offset": offset, "stderr_offset": 0})
+    assert text_of(events(own.text)) == "0\n1\n2\n3\n4\n"[offset:]
+
+
+async def test_bytes_that_are_no_text_are_not_lost(listening: Door) -> None:
+    session = await listening.session()
+    code = "import sys\nsys.stdout.buffer.write(b'\\xff\\x00\\xe2\\x82')"
+    told = await listening.run(session["id"], code)
+    found = events((await listening.get(f"/api/v1/executions/{told['id']}/stream")).text)
+    data = b"".join(
+        base64.b64decode(one["data_base64"]) if "data_base64" in one else one["data"].encode()
+        for _, name, one in found
+        if name == "stdout"
+    )
+    assert data == b"\xff\x00\xe2\x82"
+
+
+@pytest.mark.parametrize("query", [{"offset": -1}, {"stream": "stdin"}, {"stdout_offset": "x"}, {"offset": 2**60}])
+async def test_offsets_that_make_no_sense_are_refused(listening: Door, query: dict[str, Any]) -> None:
+    told = await listening.run((await listening.session())["id"], "print(1)")
+    assert (await listening.get(f"/api/v1/executions/{told['id']}/stream", params=query)).status_code == 422
+    odd = await listening.get(f"/api/v1/executions/{told['id']}/stream", headers={"Last-Event-ID": "stdout:x"})
+    assert odd.status_code == 400
+    assert (await listening.get("/api/v1/executions/none/stream")).status_code == 404
+
+
+@pytest.mark.requirement("control_plane-9.04")
+async def test_a_websocket_tells_the_same(listening: Door) -> None:
+    execution = await listening.submit((await listening.session())["id"], SLOW)
+    url = f"{str(listening.base_url).replace('http', 'ws', 1)}/api/v1/executions/{execution}/ws"
+    async with websockets.connect(url) as line:
+        messages = [json.loads(text) async for text in line]
+    assert "".join(one["data"] for one in messages if one["type"] == "stdout") == "0\n1\n2\n3\n4\n"
+    assert messages[-1]["type"] == "end" and messages[-1]["status"] == "completed"
+    async with websockets.connect(f"{url}?offset=6&stream=stdout") as line:
+        again = [json.loads(text) async for text in line]
+    assert "".join(one["data"] for one in again if one["type"] == "stdout") == "3\n4\n"
+
+
+@pytest.mark.requirement("control_plane-9.04")
+@pytest.mark.parametrize(("name", "query", "status"), [("none", "", 404), ("", "?offset=-1", 400), ("", "?stream=x", 400)])
+async def test_a_websocket_that_asks_for_nonsense_is_not_opened(listening: Door, name: str, query: str, status: int) -> None:
+    execution = name or (await listening.run((await listening.session())["id"], "print(1)"))["id"]
+    url = f"{str(listening.base_url).replace('http', 'ws', 1)}/api/v1/executions/{execution}/ws{query}"
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(url)
+    assert refused.value.response.status_code == status
+
+
+async def test_a_websocket_of_another_site_s_page_is_not_opened(listening: Door) -> None:
+    told = await listening.run((await listening.session())["id"], "print(1)")
+    url = f"{str(listening.base_url).replace('http', 'ws', 1)}/api/v1/executions/{told['id']}/ws"
+    with pytest.raises(websockets.InvalidStatus) as refused:
+        await websockets.connect(url, origin=websockets.Origin("https://example.org"))
+    assert refused.value.response.status_code == 403
+
+
+async def test_a_reader_that_leaves_stops_nothing(listening: Door) -> None:
+    session = await listening.session()
+    execution = await listening.submit(session["id"], SLOW)
+    with contextlib.suppress(httpx.ReadTimeout):
+        async with listening.stream("GET", f"/api/v1/executions/{execution}/stream", timeout=0.05) as answer:
+            async for _ in answer.aiter_bytes():
+                break
+    told = await listening.get(f"/api/v1/executions/{execution}/stream")
+    assert text_of(events(told.text)) == "0\n1\n2\n3\n4\n"
+
+
+async def test_a_file_larger_than_any_piece_comes_whole_over_a_real_connection(listening: Door) -> None:
+    session = await listening.session()
+    content = bytes(range(256)) * 12_000
+    path = f"/api/v1/sessions/{session['id']}/files"
+    assert (await listening.put(f"{path}/big.bin", content=content)).json()["size"] == len(content)
+    assert (await listening.get(f"{path}/big.bin")).content == content
