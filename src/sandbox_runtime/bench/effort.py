@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "crowd", "soak")
+SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "sessions", "crowd", "soak")
 TITLES = {
     "memory": "memory of idle boxes",
     "single": "single runs",
@@ -17,6 +17,7 @@ TITLES = {
     "data": "runs that import numpy and pandas",
     "compiles": "programs that are compiled",
     "notebook": "notebooks",
+    "sessions": "sessions",
     "crowd": "a crowd of clients",
     "soak": "leftovers and growth after many runs",
 }
@@ -34,6 +35,10 @@ class Effort:
     data_rounds: int = 5
     compile_rounds: int = 8
     notebook_rounds: int = 8
+    session_rounds: int = 20
+    idle_sessions: int = 1000
+    kills: int = 50
+    """Times that a server under load is killed."""
     crowd_clients: int = 256
     crowd_s: float = 60.0
     soak_runs: int = 500
@@ -67,6 +72,9 @@ QUICK = Effort(
     data_rounds=2,
     compile_rounds=2,
     notebook_rounds=3,
+    session_rounds=3,
+    idle_sessions=50,
+    kills=2,
     crowd_s=3.0,
     soak_runs=45,
 )

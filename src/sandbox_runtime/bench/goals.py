@@ -25,6 +25,10 @@ class Kind(StrEnum):
     bytes = "bytes"
     number = "number"
     share = "share"
+    seconds = "seconds"
+    """Our p50 itself."""
+    times = "times"
+    """How many times as much as in another case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,13 @@ GOALS = (
     Goal("nodejs", "JavaScript", Kind.faster, AS_BY_HAND, 1, "nodejs_first", "nodejs_by_hand"),
     Goal("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
     Goal("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
+    Goal("session_first", "a new session and its first result", Kind.faster, 1, 3, "session_first", "session_bare"),
+    Goal("session_cell", "the next cell in a live context", Kind.seconds, 0.005, 0.002, "session_cell"),
+    Goal("session_fork", "a fork of a live session with pandas", Kind.seconds, 0.030, 0.010, "session_fork"),
+    Goal("session_memory", "memory of an idle session", Kind.bytes, 8 * MB, 4 * MB, "session_bytes"),
+    Goal("session_crowd", "an execution beside many idle sessions", Kind.times, 1.3, 1.0, "session_slower"),
+    Goal("kill_lost", "killed under load: acknowledged results lost", Kind.number, 0, 0, "kill_lost"),
+    Goal("kill_left", "killed under load: processes, mounts, cgroups left", Kind.number, 0, 0, "kill_left"),
     Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
     Goal("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
     Goal("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),
@@ -86,6 +97,8 @@ def judge(timings: Mapping[str, Timing], values: Mapping[str, float], goals: tup
 
 
 def _value(goal: Goal, timings: Mapping[str, Timing], values: Mapping[str, float]) -> float | None:
+    if goal.kind is Kind.seconds:
+        return timings[goal.ours].p50_s if goal.ours in timings else None
     if not goal.is_ratio:
         return values.get(goal.ours)
     ours, baseline = timings.get(goal.ours), timings.get(goal.baseline)

@@ -11,6 +11,7 @@ from sandbox_runtime.bench.goals import GOALS, PEER_GOALS, Judged, judge
 from sandbox_runtime.bench.memory import BoxMemory
 from sandbox_runtime.bench.rounds import Standings
 from sandbox_runtime.bench.samples import Timing
+from sandbox_runtime.bench.session_findings import SessionFindings
 from sandbox_runtime.bench.soak import Soaked
 
 SCHEMA = 1
@@ -27,6 +28,7 @@ class Report:
     memory: list[BoxMemory] = field(default_factory=list)
     crowd: Crowd | None = None
     soaked: Soaked | None = None
+    sessions: SessionFindings | None = None
     skipped: dict[str, str] = field(default_factory=dict)
     """What cannot be measured here → why."""
     failed: dict[str, str] = field(default_factory=dict)
@@ -57,6 +59,8 @@ class Report:
             values["leftovers"] = self.soaked.leftovers.total
             if self.soaked.growth is not None:
                 values["growth"] = max(0.0, self.soaked.growth)
+        if self.sessions:
+            values |= self.sessions.values()
         return values
 
     def told(self) -> dict[str, Any]:
@@ -72,6 +76,7 @@ class Report:
             "memory": [one.told() for one in self.memory],
             "crowd": None if self.crowd is None else self.crowd.told(),
             "soak": None if self.soaked is None else self.soaked.told(),
+            "sessions": None if self.sessions is None else self.sessions.told(),
             "skipped": self.skipped,
             "failed": self.failed,
         }

@@ -24,6 +24,7 @@ from sandbox_runtime.bench.plain import memory, single_and_load
 from sandbox_runtime.bench.report import Report
 from sandbox_runtime.bench.scene import Progress, Scene
 from sandbox_runtime.bench.serving import serving
+from sandbox_runtime.bench.sessions import sessions
 from sandbox_runtime.bench.soak import soak
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest import examine
@@ -71,6 +72,7 @@ async def _all_sections(scene: Scene) -> None:
         ("data",): data,
         ("compiles",): compiles,
         ("notebook",): notebook,
+        ("sessions",): sessions,
         ("crowd",): _crowd,
         ("soak",): _soak,
     }

@@ -102,10 +102,14 @@ def _goal_row(one: Judged, report: Report) -> list[str]:
 
 
 def _titled(goal: Goal, report: Report) -> str:
-    if goal.kind is Kind.bytes and report.memory:
+    if goal.ours == "box_pss_bytes" and report.memory:
         return f"{goal.title} (PSS, {max(one.boxes for one in report.memory)} boxes)"
     if goal.ours.startswith("crowd") and report.crowd:
         return f"{goal.title} ({report.crowd.clients} for {report.crowd.seconds:g} s)"
+    if goal.ours in ("session_bytes", "session_slower") and report.sessions:
+        return f"{goal.title} ({report.sessions.crowded.sessions})"
+    if goal.ours.startswith("kill_") and report.sessions:
+        return f"{goal.title} ({report.sessions.killed.kills} times)"
     if goal.ours in ("leftovers", "growth") and report.soaked:
         return f"{goal.title} ({report.soaked.runs})"
     return goal.title
@@ -123,6 +127,10 @@ def _amount(goal: Goal, value: float | None) -> str:
         return _times(value)
     if goal.kind is Kind.bytes:
         return f"{value / _MB:.1f} MB"
+    if goal.kind is Kind.seconds:
+        return _ms(value)
+    if goal.kind is Kind.times:
+        return f"{value:.2f}x"
     return f"{value:.1%}" if goal.kind is Kind.share else f"{value:g}"
 
 

@@ -1,0 +1,180 @@
+"""The section about sessions: the first result, the next cell, a fork, a thousand that idle, and a server that is killed.
+
+Measured on the verbs of the sessions room, in this process, with a store in a file and everything written down as a server would.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import statistics
+import time
+from contextlib import AsyncExitStack
+
+from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.bench import baselines, processes
+from sandbox_runtime.bench.effort import TITLES
+from sandbox_runtime.bench.jobs import PLAIN
+from sandbox_runtime.bench.killing import kill_often
+from sandbox_runtime.bench.rounds import Contender, interleave
+from sandbox_runtime.bench.scene import Scene, has_modules
+from sandbox_runtime.bench.session_findings import Crowded, SessionFindings
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.model import ExecutionKind, ExecutionState, Resources
+from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+from sandbox_runtime.settings import Settings
+
+FEW = 10
+_REPEAT = 3
+_CALM_S = 0.15
+_STANDBY_S = 1.0
+_IDLE_S = 3.0
+_LOOKS = 40
+_PAUSE_S = 0.02
+_DATA = "import pandas\nframe = pandas.DataFrame({'a': range(1000)})"
+
+
+async def sessions(scene: Scene) -> None:
+    if scene.settings.isolation != "namespaces":
+        raise Unavailable("sessions need the namespaces backend")
+    effort = scene.effort
+    scene.progress.begin(TITLES["sessions"], effort.session_rounds + 1 + 2)
+    await _turns(scene)
+    crowded = await _crowded(_own(scene, "many"), effort.idle_sessions)
+    scene.progress.step()
+    killed = await kill_often(_own(scene, "killed"), effort.kills)
+    scene.progress.step()
+    scene.report.sessions = SessionFindings(crowded, killed)
+
+
+def _own(scene: Scene, name: str) -> Settings:
+    return dataclasses.replace(
+        scene.settings,
+        state_dir=f"{scene.settings.state_dir}/{name}",
+        node_name=name,
+        session_max=100_000,
+        session_max_per_owner=100_000,
+        session_standby_s=_STANDBY_S if name == "many" else scene.settings.session_standby_s,
+    )
+
+
+async def _turns(scene: Scene) -> None:
+    settings = dataclasses.replace(_own(scene, "turns"), warm_pool_size=4)
+    async with AsyncExitStack() as stack:
+        source = stack.enter_context(baselines.program_file(PLAIN))
+        platform = await stack.enter_async_context(open_platform(settings, sessions=True))
+        bare = baselines.bare(scene.guest.python, source, PLAIN)
+        turns = await _Turns.prepared(platform, pandas=has_modules(scene.guest.python, "pandas"))
+
+        async def alone() -> float:
+            return bare.once()
+
+        contenders = [
+            Contender("session_bare", "python main.py", alone, _calm),
+            Contender("session_first", "a new session and its first result", turns.first, _calm, _REPEAT),
+            Contender("session_next", "the next program in a session", turns.following, _calm, _REPEAT),
+            Contender("session_handler", "a handler in a session", turns.handler, _calm, _REPEAT),
+            Contender("session_cell", "the next cell in a live context", turns.cell, _calm, _REPEAT),
+            Contender("session_fork", "a fork of a live session with pandas", turns.fork, _calm),
+        ]
+        scene.report.add(await interleave(contenders, scene.effort.session_rounds, 1, scene.progress.step))
+
+
+async def _calm() -> None:
+    await asyncio.sleep(_CALM_S)
+
+
+class _Turns:
+    def __init__(self, verbs: Sessions, session: str, context: str, *, pandas: bool) -> None:
+        self._verbs = verbs
+        self._session = session
+        self._context = context
+        self._pandas = pandas
+
+    @classmethod
+    async def prepared(cls, platform: Platform, *, pandas: bool) -> _Turns:
+        verbs = platform.sessions
+        session = (await verbs.create(SessionSpec(resources=Resources(memory_bytes=GIB)))).id
+        turns = cls(verbs, session, (await verbs.open_context(session)).id, pandas=pandas)
+        await turns.run(session, turns.cell_spec(_DATA if pandas else "pass"), "")
+        return turns
+
+    def cell_spec(self, code: str) -> ExecutionSpec:
+        return ExecutionSpec(kind=ExecutionKind.cell, context=self._context, code=code)
+
+    async def run(self, session: str, spec: ExecutionSpec, expected: str) -> None:
+        done = await self._verbs.execute(session, spec)
+        if done.state is not ExecutionState.completed or done.stdout != expected:
+            raise PlatformFault(f"a wrong result in a session: {done.state} {done.error or done.stderr}")
+
+    async def first(self) -> float:
+        begun = time.perf_counter()
+        session = await self._verbs.create(SessionSpec())
+        await self.run(session.id, ExecutionSpec(code=PLAIN.code), PLAIN.stdout or "")
+        taken_s = time.perf_counter() - begun
+        await self._verbs.delete(session.id)
+        return taken_s
+
+    async def following(self) -> float:
+        return await self._timed(ExecutionSpec(code=PLAIN.code), PLAIN.stdout or "")
+
+    async def handler(self) -> float:
+        spec = ExecutionSpec(kind=ExecutionKind.handler, code="def handler(event):\n    return event", event={"n": 1})
+        return await self._timed(spec, "")
+
+    async def cell(self) -> float:
+        return await self._timed(self.cell_spec("print(sum(range(10)))"), "45\n")
+
+    async def fork(self) -> float:
+        if not self._pandas:
+            raise Unavailable("the guest interpreter has no pandas")
+        begun = time.perf_counter()
+        (copy,) = await self._verbs.fork(self._session)
+        taken_s = time.perf_counter() - begun
+        await self.run(copy.id, self.cell_spec("print(frame.a.sum())"), "499500\n")
+        await self._verbs.delete(copy.id)
+        return taken_s
+
+    async def _timed(self, spec: ExecutionSpec, expected: str) -> float:
+        begun = time.perf_counter()
+        await self.run(self._session, spec, expected)
+        return time.perf_counter() - begun
+
+
+async def _crowded(settings: Settings, many: int) -> Crowded:
+    """Each session has run something, and has been idle for long enough that no box waits for it any more."""
+    async with open_platform(settings, sessions=True) as platform:
+        verbs = platform.sessions
+        await _make(verbs, FEW)
+        before, few_p50_s = _weight(), await _p50(verbs)
+        await _make(verbs, many - FEW)
+        after = _weight()
+        return Crowded(many, (after - before) / (many - FEW), few_p50_s, await _p50(verbs))
+
+
+async def _make(verbs: Sessions, count: int) -> None:
+    for _ in range(count):
+        session = await verbs.create(SessionSpec())
+        await verbs.execute(session.id, ExecutionSpec(code="print(1)"))
+    await asyncio.sleep(_IDLE_S)
+
+
+async def _p50(verbs: Sessions) -> float:
+    session, taken = await verbs.create(SessionSpec()), []
+    for _ in range(_LOOKS):
+        begun = time.perf_counter()
+        await verbs.execute(session.id, ExecutionSpec(code="print(1)"))
+        taken.append(time.perf_counter() - begun)
+        await asyncio.sleep(_PAUSE_S)
+    await verbs.delete(session.id)
+    return statistics.median(taken)
+
+
+def _weight() -> int:
+    """Of this process and all that came of it."""
+    try:
+        return processes.weight_of_all({os.getpid(), *processes.descendants(os.getpid())}).pss_bytes
+    except PermissionError as error:
+        raise Unavailable("the memory of processes is closed to this user; root may look into it") from error
