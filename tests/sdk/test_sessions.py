@@ -246,6 +246,16 @@ async def test_something_typed_on_a_terminal_is_answered(client: SandboxClient, 
         await client.type_in(shell.id, b"x")
 
 
+async def test_bytes_are_typed_as_they_are(client: SandboxClient, box: Sandbox) -> None:
+    shell = await client.open_terminal(box.id, "stty raw -echo; echo ready; head -c 4 | od -An -tx1")
+    seen = b""
+    async for output in client.follow(shell.id):
+        seen += output.data
+        if seen.strip() == b"ready":
+            await client.type_in(shell.id, b"\x00\xff\r\x1b")
+    assert b"00 ff 0d 1b" in seen
+
+
 @pytest.mark.requirement("sdk-1.04")
 async def test_the_blocking_twin_does_the_same(sessions_url: str, tmp_path: Path) -> None:
     def blocking() -> None:

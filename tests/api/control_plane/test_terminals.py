@@ -47,16 +47,6 @@ async def test_keys_go_in_and_what_appears_is_the_output(client: Door, session: 
     assert told["exit_code"] == 5 and "31 91" in told["stdout"] and "blue" in told["stdout"]
 
 
-async def test_bytes_are_typed_as_they_are(client: Door, session: str) -> None:
-    shell = await opened(client, session, command="stty raw -echo; echo ready; head -c 4 | od -An -tx1")
-    async with client.stream("GET", f"{EXECUTIONS}/{shell}/stream") as events:
-        async for line in events.aiter_lines():
-            if "ready" in line:
-                break
-    await client.post(f"{EXECUTIONS}/{shell}/input", content=b"\x00\xff\r\x1b")
-    assert "00 ff 0d 1b" in (await ended(client, shell))["stdout"]
-
-
 @pytest.mark.parametrize(
     "asked", [{"rows": 0}, {"columns": 10_001}, {"rows": "many"}, {"timeout": 0}, {"timeout": 3601}, {"command": "x" * 102_401}]
 )

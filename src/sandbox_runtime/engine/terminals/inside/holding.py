@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import pty
 import select
 import struct
 import sys
@@ -82,9 +81,12 @@ def resize(master: int, rows: int, columns: int) -> None:
 
 def run(arguments: list[str]) -> int:
     rows, columns, *command = arguments
-    child, master = pty.fork()
+    master, slave = os.openpty()
+    resize(master, int(rows), int(columns))
+    child = os.fork()
     if child == 0:
-        become(int(rows), int(columns), command)
+        become(slave, command)
+    os.close(slave)
     try:
         Holder(master).serve()
     finally:
@@ -94,10 +96,13 @@ def run(arguments: list[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def become(rows: int, columns: int, command: list[str]) -> None:
-    """The command, on a terminal that has its size from the first moment on."""
+def become(terminal: int, command: list[str]) -> None:
+    """The command, leader of a session with this terminal. What Python opened is not inherited, the line to the server is."""
     try:
-        resize(0, rows, columns)
+        os.setsid()
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+        for standard in (0, 1, 2):
+            os.dup2(terminal, standard)
         os.close(LINE)
         os.execvp(command[0], command)
     except OSError as error:
