@@ -23,7 +23,7 @@ from sandbox_runtime.api.callers import OPERATOR, SCOPE_KEY, Caller
 from sandbox_runtime.api.keyring import Keyring, Keys, shown_key
 from sandbox_runtime.api.pace import Pace
 from sandbox_runtime.api.pages import is_page
-from sandbox_runtime.errors import SandboxError, Unavailable
+from sandbox_runtime.errors import Denied, SandboxError, Unavailable
 
 OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
 OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
@@ -102,6 +102,9 @@ class Gate:
 
     async def _caller(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Caller | None:
         if not self._rules.keys_asked:
+            # Some servers listen where their own flags say, whatever our settings are.
+            if origins.foreign_client(scope.get("client")):
+                raise Denied("without keys this server serves its own machine alone: set api_key (SANDBOX_API_KEY)")
             return OPERATOR
         return await self._keyring.caller(shown_key(headers), _keys_of(scope))
 

@@ -27,6 +27,16 @@ def foreign_host(host: bytes | None, allowed: Collection[str]) -> bool:
     return not _is_here(name) and not listed(name, allowed)
 
 
+def foreign_client(client: tuple[str, int] | None) -> bool:
+    """Whether the other end is on another machine. What has no address came through a socket of this one."""
+    try:
+        address = ipaddress.ip_address(client[0] if client else "")
+    except ValueError:
+        return False
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return not (mapped or address).is_loopback
+
+
 def listed(name: str, allowed: Collection[str]) -> bool:
     """A name, or one below a domain that is written as *.example.org."""
     return name in allowed or any(entry.startswith("*.") and name.endswith(entry[1:]) for entry in allowed)
