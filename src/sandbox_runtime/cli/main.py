@@ -11,7 +11,8 @@ from sandbox_runtime.cli.codes import code_of
 from sandbox_runtime.errors import SandboxError
 
 COMMANDS = (
-    "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "doctor", "bench", "db", "settings", "version", "docs",
+    "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "doctor", "bench",
+    "db", "keys", "settings", "version", "docs",
 )  # fmt: skip
 
 
