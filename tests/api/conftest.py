@@ -21,6 +21,8 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Clie
         output_keep_bytes=20_000,
         timeout_ceiling=60,
         pod_name="pod-7",
+        started_pool_size=0,
+        check_languages=False,
         log_level="error",
     )
     async with serving(settings) as opened:
