@@ -1,7 +1,8 @@
 """Every knob once: its name, type, default, unit and a sentence. The only reader of the environment.
 
 Contract: a knob is a field of Settings; everything that is known about it lives in the field's metadata. A value comes from the
-highest of five sources: flag > environment > settings file (TOML) > configuration file (YAML, SANDBOX_CONFIG) > default.
+highest of these sources: flag > environment (SANDBOX_ names, then those of aliases.py) > settings file (TOML) > configuration
+file (YAML, SANDBOX_CONFIG) > default.
 Settings.origin keeps for each knob where its value came from. Nothing is read at import. The only room that imports PyYAML.
 """
 

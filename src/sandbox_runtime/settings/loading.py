@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.settings.aliases import from_aliases
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE, ConfigFile, read_config
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.knob import check
@@ -32,7 +33,13 @@ def load(
     config = _config(environ)
     values: dict[str, object] = {}
     origin = dict.fromkeys(knobs(), "default")
-    sources = (_from_config(config), _from_file(file, environ), _from_environment(environ), _from_flags(flags or {}))
+    sources = (
+        _from_config(config),
+        _from_file(file, environ),
+        from_aliases(environ),
+        _from_environment(environ),
+        _from_flags(flags or {}),
+    )
     for (name, raw), source in itertools.chain(*sources):
         values[name], origin[name] = _parse(name, raw, source), source
     dataset = DatasetConfig() if config is None else config.dataset

@@ -48,7 +48,9 @@ async def test_a_result_is_recorded_once(client: Door, base: str) -> None:
     assert (await report(client, f"executions/{name}/result", {**RESULT, "artifacts": ["output/x.txt"]}, base))[0] == 201
     told = (await client.get(f"/api/v1/executions/{name}")).json()
     assert told["status"] == "completed" and told["stdout"] == "out" and told["return_value"] == {"a": 1}
-    assert told["execution_time"] == 0.25 and [(one["path"], one["type"]) for one in told["artifacts"]] == [("output/x.txt", "output")]
+    assert told["execution_time"] == 0.25 and [(one["path"], one["type"]) for one in told["artifacts"]] == [
+        ("output/x.txt", "output")
+    ]
     assert (await report(client, f"executions/{name}/result", RESULT, base))[0] == 200
     status, body = await report(client, f"executions/{name}/result", {**RESULT, "status": "failed"}, base)
     assert status == 409 and body["error_code"] == "Internal.StateConflict"

@@ -1,0 +1,197 @@
+"""Names under which deployments of the control plane know some of the settings: without a prefix, in capitals or not, from the
+environment or from a file called .env. A SANDBOX_ name goes before them.
+
+Some stand for a setting as it is, some in another unit, some for several at once. Those that ask for what this server has no use
+for (WORKERS: one process serves all cores; SECRET_KEY: nothing here is signed for longer than a process lives) are in
+WITHOUT_EFFECT, so that the reference can say so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
+
+from sandbox_runtime.errors import InvalidRequest
+
+ENV_FILE = ".env"
+_MOST_ENV_FILE_BYTES = 64 * 1024
+_UNITS = {"": 1, "ki": 1024, "mi": 1024**2, "gi": 1024**3, "k": 1000, "m": 1000**2, "g": 1000**3}
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(ki|mi|gi|k|m|g)?b?", re.IGNORECASE)
+_POOL_OF_TEMPLATE = re.compile(r"WARM_POOL_([A-Z0-9_]+)_SIZE")
+_POOL_OF_ALL = frozenset({"WARM_POOL_DEFAULT_SIZE", "WARM_POOL_MIN_SIZE"})
+_USUAL_RATE = "60"
+_TRUE = ("1", "true", "yes", "on")
+_DATABASE_KINDS = {"mysql": "mysql", "mariadb": "mysql", "postgresql": "postgresql", "postgres": "postgresql"}
+_DATABASE_PARTS = ("DB_TYPE", "DB_HOST", "DB_PORT", "DB_USER", "DB_PASSWORD", "DB_DATABASE")
+
+Reading = Callable[[str], object]
+
+
+def _scaled(factor: float) -> Reading:
+    """Below zero is how these names say never."""
+    return lambda text: str(max(0.0, float(text)) * factor)
+
+
+def _bytes(text: str) -> int:
+    found = _AMOUNT.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(text)
+    return int(float(found[1]) * _UNITS[(found[2] or "").lower()])
+
+
+def _list(text: str) -> object:
+    """As JSON or with commas."""
+    return json.loads(text) if text.lstrip().startswith("[") else text
+
+
+def _level(text: str) -> str:
+    word = text.strip().lower()
+    return {"warn": "warning", "critical": "error", "fatal": "error"}.get(word, word)
+
+
+SAME: Mapping[str, str] = MappingProxyType(
+    {
+        "HOST": "host",
+        "PORT": "port",
+        "DATABASE_URL": "database_url",
+        "DB_POOL_SIZE": "database_pool_size",
+        "DB_MAX_OVERFLOW": "database_pool_overflow",
+        "DB_POOL_RECYCLE": "database_pool_recycle_s",
+        "S3_BUCKET": "s3_bucket",
+        "S3_REGION": "s3_region",
+        "S3_ACCESS_KEY_ID": "s3_access_key_id",
+        "S3_SECRET_ACCESS_KEY": "s3_secret_access_key",
+        "S3_ENDPOINT_URL": "s3_endpoint_url",
+        "S3_PREFIX": "s3_prefix",
+        "DEFAULT_TIMEOUT": "timeout_seconds",
+        "MAX_TIMEOUT": "timeout_ceiling",
+        "DEFAULT_CPU": "cpu_quota",
+        "CLEANUP_INTERVAL_SECONDS": "session_cleanup_s",
+        "CREATING_TIMEOUT_SECONDS": "session_creating_s",
+        "MAX_RETRY_ATTEMPTS": "session_retries",
+        "RETRY_BACKOFF_BASE": "session_retry_first_s",
+        "MAX_RETRY_BACKOFF": "session_retry_longest_s",
+        "HEARTBEAT_INTERVAL_SECONDS": "session_heartbeat_s",
+        "HEARTBEAT_TIMEOUT_SECONDS": "node_silent_s",
+        "WARM_POOL_ENABLED": "warm_pool_enabled",
+        "WARM_POOL_DEFAULT_SIZE": "warm_pool_size",
+        "WARM_POOL_MIN_SIZE": "warm_pool_min_size",
+        "WARM_POOL_MAX_IDLE_TIME": "warm_pool_max_idle_s",
+        "LOG_FORMAT": "log_format",
+        "INTERNAL_API_TOKEN": "internal_api_token",
+        "DEFAULT_TEMPLATE_IMAGE": "session_template_image",
+    }
+)
+CHANGED: Mapping[str, tuple[str, Reading]] = MappingProxyType(
+    {
+        "LOG_LEVEL": ("log_level", _level),
+        "DEFAULT_MEMORY": ("memory_limit", lambda text: _bytes(text) // 1024),
+        "DEFAULT_DISK": ("disk_limit", _bytes),
+        "FILE_MAX_SIZE_MB": ("session_file_max_bytes", lambda text: int(text) * 1024**2),
+        "IDLE_THRESHOLD_MINUTES": ("session_idle_s", _scaled(60)),
+        "MAX_LIFETIME_HOURS": ("session_lifetime_s", _scaled(3600)),
+        "ALLOWED_HOSTS": ("allowed_hosts", _list),
+        "CORS_ORIGINS": ("cors_origins", _list),
+    }
+)
+WITHOUT_EFFECT = (
+    "APP_NAME",
+    "APP_VERSION",
+    "ENVIRONMENT",
+    "WORKERS",
+    "DOCKER_HOST",
+    "DOCKER_TLS_VERIFY",
+    "DOCKER_CERT_PATH",
+    "KUBERNETES_NAMESPACE",
+    "RUNTIME_TYPE",
+    "DISABLE_BWRAP",
+    "CONTROL_PLANE_URL",
+    "RETRY_BACKOFF_FACTOR",
+    "HEALTH_CHECK_INTERVAL_SECONDS",
+    "METRICS_ENABLED",
+    "METRICS_PORT",
+    "SECRET_KEY",
+)
+
+
+def from_aliases(environ: Mapping[str, str], folder: Path | None = None) -> list[tuple[tuple[str, object], str]]:
+    """(setting, value) and where it came from, the weaker first. The environment goes before the file."""
+    given = {**_of_file(folder or Path()), **{name.upper(): (value, f"environment {name}") for name, value in environ.items()}}
+    found = {name: entry for name, entry in given.items() if entry[0]}
+    # Before the names that say the same in a finer way.
+    debug = [(("log_level", "debug"), source) for value, source in _some(found, "DEBUG") if value.lower() in _TRUE]
+    plain = [((SAME[name], value), source) for name, (value, source) in found.items() if name in SAME]
+    changed = [((CHANGED[name][0], _read(name, value)), source) for name, (value, source) in found.items() if name in CHANGED]
+    return [*debug, *plain, *changed, *_pools(found), *_rate(found), *_database(found)]
+
+
+_Found = Mapping[str, tuple[str, str]]
+_Given = list[tuple[tuple[str, object], str]]
+
+
+def _read(name: str, value: str) -> object:
+    try:
+        return CHANGED[name][1](value)
+    except (ValueError, TypeError) as error:
+        raise InvalidRequest(f"{name}: {value[:60]!r} cannot be read") from error
+
+
+def _some(found: _Found, *names: str) -> list[tuple[str, str]]:
+    return [found[name] for name in names if name in found]
+
+
+def _pools(found: _Found) -> _Given:
+    """WARM_POOL_PYTHON_BASIC_SIZE is for the template python-basic."""
+    sizes, sources = [], []
+    for name, (value, source) in sorted(found.items()):
+        match = _POOL_OF_TEMPLATE.fullmatch(name)
+        if match and name not in _POOL_OF_ALL:
+            sizes.append(f"{match[1].lower().replace('_', '-')}={value}")
+            sources.append(source)
+    return [(("warm_pool_sizes", sizes), ", ".join(sources))] if sizes else []
+
+
+def _rate(found: _Found) -> _Given:
+    """RATE_LIMIT_ENABLED alone stands for the rate that it has there by default."""
+    on, rate = found.get("RATE_LIMIT_ENABLED"), found.get("RATE_LIMIT_PER_MINUTE")
+    if on is not None and on[0].lower() not in _TRUE:
+        return [(("rate_limit_per_minute", 0), on[1])]
+    chosen = rate or (None if on is None else (_USUAL_RATE, on[1]))
+    return [] if chosen is None else [(("rate_limit_per_minute", chosen[0]), chosen[1])]
+
+
+def _database(found: _Found) -> _Given:
+    """Where all of its parts are there they go before DATABASE_URL; the port may be left out."""
+    parts = {name: found[name][0] for name in _DATABASE_PARTS if name in found}
+    if any(name not in parts for name in _DATABASE_PARTS if name not in ("DB_PORT", "DB_TYPE")):
+        return []
+    kind = _DATABASE_KINDS.get(parts.get("DB_TYPE", "mysql").lower())
+    if kind is None:
+        raise InvalidRequest(f"DB_TYPE: {parts['DB_TYPE'][:40]!r} is not one of {', '.join(_DATABASE_KINDS)}")
+    port = f":{parts['DB_PORT']}" if "DB_PORT" in parts else ""
+    who = f"{quote(parts['DB_USER'], safe='')}:{quote(parts['DB_PASSWORD'], safe='')}"
+    charset = f"?charset={quote(found['DB_CHARSET'][0], safe='')}" if "DB_CHARSET" in found and kind == "mysql" else ""
+    url = f"{kind}://{who}@{parts['DB_HOST']}{port}/{quote(parts['DB_DATABASE'], safe='')}{charset}"
+    return [(("database_url", url), found["DB_HOST"][1])]
+
+
+def _of_file(folder: Path) -> dict[str, tuple[str, str]]:
+    """Lines of NAME=value; what else is in it is for others."""
+    path = folder / ENV_FILE
+    try:
+        if not path.is_file() or path.stat().st_size > _MOST_ENV_FILE_BYTES:
+            return {}
+        lines = path.read_text().splitlines()
+    except (OSError, ValueError):
+        return {}
+    pairs = (line.strip().removeprefix("export ").partition("=") for line in lines if not line.lstrip().startswith("#"))
+    return {name.strip().upper(): (_unquoted(value), f"file {path}") for name, equals, value in pairs if equals and name.strip()}
+
+
+def _unquoted(value: str) -> str:
+    text = value.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
