@@ -41,8 +41,10 @@ async def test_a_name_that_was_made_to_point_here_opens_nothing(client: Client, 
 
 @pytest.mark.parametrize(
     ("address", "foreign"),
-    [("127.0.0.1", False), ("127.9.9.9", False), ("::1", False), ("::ffff:127.0.0.1", False), ("", False)]
-    + [("10.0.0.5", True), ("203.0.113.9", True), ("::ffff:10.0.0.5", True), ("fe80::1", True), ("0.0.0.0", True)],
+    [
+        *((near, False) for near in ("127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "")),
+        *((far, True) for far in ("10.0.0.5", "203.0.113.9", "::ffff:10.0.0.5", "fe80::1", "0.0.0.0")),
+    ],
 )
 async def test_without_keys_only_this_machine_is_served(address: str, foreign: bool, tmp_path: Path) -> None:
     """Also where a server listens on every address by its own flags, and whatever name the request has for it."""
