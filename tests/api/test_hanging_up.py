@@ -33,7 +33,7 @@ async def asking(server: Listening, body: dict[str, object]) -> asyncio.StreamWr
     """A request that is sent and not waited for."""
     _, wire = await server.connect()
     sent = json.dumps(body).encode()
-    wire.write(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(sent) + sent)
+    wire.write(b"POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(sent) + sent)
     await wire.drain()
     return wire
 

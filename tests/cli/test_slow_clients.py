@@ -15,7 +15,7 @@ from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-HEAD = b"GET /v1/ping HTTP/1.1\r\nHost: x\r\n"
+HEAD = b"GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n"
 
 
 class Impatient(BoundedProtocol):
@@ -78,7 +78,7 @@ async def test_a_kept_connection_may_rest_between_requests(server: Listening) ->
 async def test_an_answer_that_is_not_taken_is_dropped(server: Listening) -> None:
     reader, writer = await server.connect()
     body = b'{"code": "head -c 30000000 /dev/zero | tr \'\\\\0\' x", "language": "bash", "run_timeout": 30}'
-    writer.write(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    writer.write(b"POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
     reader._transport.pause_reading()  # type: ignore[attr-defined]
     async with asyncio.timeout(60):
         while server.platform.admission.busy == 0:
