@@ -267,6 +267,7 @@ def session_options_of(settings: Settings) -> SessionOptions:
         queue=settings.session_queue,
         contexts=settings.session_contexts,
         forks=settings.session_forks,
+        spare_s=settings.session_standby_s,
         linger_s=settings.session_output_linger_s,
         idle_s=settings.session_idle_s or None,
         lifetime_s=settings.session_lifetime_s or None,

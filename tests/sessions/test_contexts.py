@@ -156,3 +156,21 @@ async def test_a_session_in_which_something_runs_is_not_forked(sessions: Session
         await sessions.fork(session.id, 0)
     await sessions.cancel(running.id)
     await sessions.delete(session.id)
+
+
+async def test_the_next_fork_finds_a_place_ready_and_nothing_of_it_stays(opening: Any) -> None:
+    async with opening(warm_pool_enabled=False) as platform:
+        sessions = platform.sessions
+        session, context = await a_pair(sessions)
+        live = sessions._ground.directory.open[session.id]
+        await sessions.execute(session.id, cell(context, "x = 0"))
+        for number in range(3):
+            await sessions.execute(session.id, cell(context, "x += 1"))
+            (copy,) = await sessions.fork(session.id)
+            assert shown(await sessions.execute(copy.id, cell(context, "x"))) == str(number + 1)
+            assert live.spare is not None and live.spare.waits
+        other = await sessions.open_context(session.id)
+        (copy,) = await sessions.fork(session.id)
+        assert {one.id for one in await sessions.contexts(copy.id)} == {context.id, other.id}
+        await sessions.delete(session.id)
+        assert len(platform.backend._ground.shared) == 4  # those of the copies

@@ -42,6 +42,7 @@ async def sessions(scene: Scene) -> None:
     effort = scene.effort
     scene.progress.begin(TITLES["sessions"], effort.session_rounds + 1 + 2)
     await _turns(scene)
+    await _forks(scene)
     crowded = await _crowded(_own(scene, "many"), effort.idle_sessions)
     scene.progress.step()
     killed = await kill_often(_own(scene, "killed"), effort.kills)
@@ -66,7 +67,7 @@ async def _turns(scene: Scene) -> None:
         source = stack.enter_context(baselines.program_file(PLAIN))
         platform = await stack.enter_async_context(open_platform(settings, sessions=True))
         bare = baselines.bare(scene.guest.python, source, PLAIN)
-        turns = await _Turns.prepared(platform, pandas=has_modules(scene.guest.python, "pandas"))
+        turns = await _Turns.prepared(platform)
 
         async def alone() -> float:
             return bare.once()
@@ -77,9 +78,19 @@ async def _turns(scene: Scene) -> None:
             Contender("session_next", "the next program in a session", turns.following, _calm, _REPEAT),
             Contender("session_handler", "a handler in a session", turns.handler, _calm, _REPEAT),
             Contender("session_cell", "the next cell in a live context", turns.cell, _calm, _REPEAT),
-            Contender("session_fork", "a fork of a live session with pandas", turns.fork, _calm),
         ]
         scene.report.add(await interleave(contenders, scene.effort.session_rounds, 1, scene.progress.step))
+
+
+async def _forks(scene: Scene) -> None:
+    """With numpy and pandas loaded ahead, as an operator would have it whose sessions use them."""
+    if not has_modules(scene.guest.python, "pandas"):
+        scene.report.skipped["session_fork"] = f"the guest interpreter {scene.guest.python} has no pandas"
+        return
+    async with open_platform(dataclasses.replace(_own(scene, "forks"), preset=("data",)), sessions=True) as platform:
+        turns = await _Turns.prepared(platform, _DATA)
+        contender = Contender("session_fork", "a fork of a live session with pandas", turns.fork, _calm, _REPEAT)
+        scene.report.add(await interleave([contender], scene.effort.session_rounds, 1, lambda: None))
 
 
 async def _calm() -> None:
@@ -87,18 +98,17 @@ async def _calm() -> None:
 
 
 class _Turns:
-    def __init__(self, verbs: Sessions, session: str, context: str, *, pandas: bool) -> None:
+    def __init__(self, verbs: Sessions, session: str, context: str) -> None:
         self._verbs = verbs
         self._session = session
         self._context = context
-        self._pandas = pandas
 
     @classmethod
-    async def prepared(cls, platform: Platform, *, pandas: bool) -> _Turns:
+    async def prepared(cls, platform: Platform, code: str = "pass") -> _Turns:
         verbs = platform.sessions
         session = (await verbs.create(SessionSpec(resources=Resources(memory_bytes=GIB)))).id
-        turns = cls(verbs, session, (await verbs.open_context(session)).id, pandas=pandas)
-        await turns.run(session, turns.cell_spec(_DATA if pandas else "pass"), "")
+        turns = cls(verbs, session, (await verbs.open_context(session)).id)
+        await turns.run(session, turns.cell_spec(code), "")
         return turns
 
     def cell_spec(self, code: str) -> ExecutionSpec:
@@ -128,8 +138,6 @@ class _Turns:
         return await self._timed(self.cell_spec("print(sum(range(10)))"), "45\n")
 
     async def fork(self) -> float:
-        if not self._pandas:
-            raise Unavailable("the guest interpreter has no pandas")
         begun = time.perf_counter()
         (copy,) = await self._verbs.fork(self._session)
         taken_s = time.perf_counter() - begun

@@ -16,10 +16,12 @@ from sandbox_runtime.sessions import ids, works
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.lifecycle import Lifecycle, box_id
 from sandbox_runtime.sessions.live import LiveContext, LiveSession
-from sandbox_runtime.sessions.node import Home
+from sandbox_runtime.sessions.spare import Spare, Spot
 from sandbox_runtime.workspace.session_files import SessionFiles
 
 AT_ONCE = 4
+MOST_SPARES = 8
+"""Sessions for whose next fork a place is kept ready."""
 
 
 async def fork(ground: Ground, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
@@ -34,6 +36,7 @@ async def fork(ground: Ground, lifecycle: Lifecycle, live: LiveSession, count: i
             made = await _copies(ground, lifecycle, live, count, actor)
         finally:
             live.slots.give_back(turn)
+        _prepare_next(ground, lifecycle, live)
     live.touch()
     return tuple(one.session for one in made)
 
@@ -65,13 +68,25 @@ async def _undo(ground: Ground, lifecycle: Lifecycle, one: LiveSession) -> None:
     await ground.store.sessions.delete(one.id)
 
 
+def _prepare_next(ground: Ground, lifecycle: Lifecycle, live: LiveSession) -> None:
+    if not live.contexts or live.ending:
+        return
+    if live.spare is None:
+        live.spare = Spare(lambda contexts: _spot(ground, lifecycle, live.session, contexts), ground.options.spare_s)
+    waiting = sum(one.spare is not None and one.spare.waits for one in ground.directory.open.values())
+    if waiting < MOST_SPARES:
+        live.spare.prepare(len(_alive(live)))
+
+
 async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: str) -> LiveSession:
-    home = await lifecycle.take_home(live.session)
+    alive = _alive(live)
+    spot = await live.spare.take(len(alive)) if live.spare is not None else None
+    spot = spot or await _spot(ground, lifecycle, live.session, len(alive))
+    home = spot.home
     try:
-        contexts, _ = await asyncio.gather(
-            _opened(ground, live, home), SessionFiles(live.home.files).copy_to(SessionFiles(home.files))
-        )
-        await _continued(live, contexts)
+        made = zip(alive, spot.contexts, strict=True)
+        contexts = {one.id: LiveContext(one.id, context, ids.now_ms()) for one, context in made}
+        await asyncio.gather(_continued(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
         session = _row(live.session)
         if session.mode is SessionMode.persistent:
             await ground.snapshots.save(session.id, home.files)
@@ -83,12 +98,20 @@ async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: s
     return copied
 
 
-async def _opened(ground: Ground, live: LiveSession, home: Home) -> dict[str, LiveContext]:
-    """One for each of the original's, under the same id."""
-    limits = works.limits_of(live.session.resources, ground.options.longest_s, ground.options)
-    alive = [one for one in live.contexts.values() if one.context.alive]
-    opened = await asyncio.gather(*(home.open_context(limits, live.session.env) for _ in alive))
-    return {one.id: LiveContext(one.id, context, ids.now_ms()) for one, context in zip(alive, opened, strict=True)}
+def _alive(live: LiveSession) -> list[LiveContext]:
+    return [one for one in live.contexts.values() if one.context.alive]
+
+
+async def _spot(ground: Ground, lifecycle: Lifecycle, session: Session, contexts: int) -> Spot:
+    """A home with an empty context for each of the original's."""
+    limits = works.limits_of(session.resources, ground.options.longest_s, ground.options)
+    home = await lifecycle.take_home(session)
+    try:
+        opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
+    except BaseException:
+        await home.close()
+        raise
+    return Spot(home, tuple(opened))
 
 
 async def _continued(live: LiveSession, contexts: dict[str, LiveContext]) -> None:

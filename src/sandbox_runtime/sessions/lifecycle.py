@@ -156,6 +156,8 @@ class Lifecycle:
         try:
             async with asyncio.timeout(_CLOSE_WITHIN_S):
                 await self._executions.stop_all(live, reason)
+                if live.spare is not None:
+                    await live.spare.close()
                 await live.home.close()
         except (TimeoutError, SandboxError, OSError) as error:
             self._ground.log.error("a session could not be closed", session=live.id, reason=str(error) or "it took too long")

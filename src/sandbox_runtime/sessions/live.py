@@ -12,6 +12,7 @@ from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Execution, Session, SessionState
 from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.node import Home
+from sandbox_runtime.sessions.spare import Spare
 from sandbox_runtime.sessions.streams import Tape
 
 _FULL_RETRY_S = 2.0
@@ -94,6 +95,7 @@ class LiveSession:
     ending: bool = False
     terminals: Slots = field(default_factory=lambda: Slots(TERMINALS, 0))
     """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
+    spare: Spare | None = None
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while its set of contexts, its packages or its copies change."""
 

@@ -32,6 +32,7 @@ class SessionOptions:
     place_wait_s: float = 300.0
     contexts: int = 8
     forks: int = 64
+    spare_s: float = 60.0
     output_bytes: int = MIB
     linger_s: float = 60.0
     idle_s: float | None = None
