@@ -5,7 +5,7 @@ MAKEFLAGS += --no-print-directory
 
 HOST ?= 127.0.0.1
 PORT ?= 8080
-# Extra words for pytest, for example: make test PYTEST_ARGS="-n 2 -x"
+# Extra words for pytest, for example: make test PYTEST_ARGS="-n 4 -x"
 PYTEST_ARGS ?=
 # Extra words for the benchmark, for example: make bench BENCH_ARGS="--json bench.json"
 BENCH_ARGS ?=
@@ -55,7 +55,7 @@ packages-for-tests: setup
 
 .PHONY: test
 test: check packages-for-tests languages-for-tests ## every check, then every test
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 .PHONY: test-case
 test-case: setup ## the tests whose name contains CASE
