@@ -52,7 +52,7 @@ _SOLUTIONS = {
 def answer(error: SandboxError, table: Table) -> JSONResponse:
     status, code = _row(error, table)
     message = str(error)
-    detail: Any = {"type": "SandboxError", "message": message, "detail": code}
+    detail: Any = {"type": "SandboxError", "message": message, "detail": f"{code}: {message}"}
     if table is OF_FILE and status < 500:
         detail = NO_FILE if status == 404 else message
     return _failed(status, code, message, detail, faults.headers_of(error))
