@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
@@ -81,23 +82,28 @@ class ControlPlaneRoute(APIRoute):
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
 
-        async def timed(request: Request) -> Response:
-            begun = time.perf_counter()
-            try:
-                if request.method in _WITH_BODY and not _is_form(request):
-                    await body_of(request)
-                response = await handle(request)
-            except ClientDisconnect:
-                raise
-            except (SandboxError, RequestValidationError, HTTPException) as error:
-                response = error_answer(error, request.url.path)
-            except Exception as error:
-                response = _unforeseen(request, error)
-            response.headers["X-Request-ID"] = request_id(request)
-            response.headers["X-Process-Time"] = f"{time.perf_counter() - begun:.6f}"
-            return response
+        async def whole(request: Request) -> Response:
+            if request.method in _WITH_BODY and not _is_form(request):
+                await body_of(request)
+            return await handle(request)
 
-        return timed
+        return partial(answered, whole)
+
+
+async def answered(handle: Handler, request: Request) -> Response:
+    """What the handler returns, or the answer to what it raised, with the headers that every answer has."""
+    begun = time.perf_counter()
+    try:
+        response = await handle(request)
+    except ClientDisconnect:
+        raise
+    except (SandboxError, RequestValidationError, HTTPException) as error:
+        response = error_answer(error, request.url.path)
+    except Exception as error:
+        response = _unforeseen(request, error)
+    response.headers["X-Request-ID"] = request_id(request)
+    response.headers["X-Process-Time"] = f"{time.perf_counter() - begun:.6f}"
+    return response
 
 
 def _is_form(request: Request) -> bool:

@@ -11,6 +11,7 @@ from sandbox_runtime.api.dialects.control_plane.routes import (
     executions,
     files,
     health,
+    hot,
     internal,
     node,
     runtimes,
@@ -25,6 +26,8 @@ BASE = "/api/v1"
 
 def _mounted() -> APIRouter:
     whole = APIRouter()
+    # The first that fits is taken, and the search is one by one: what is asked for most comes first.
+    whole.include_router(hot.routes, prefix=BASE)
     parts = (health, sessions, executions, streams, contexts, archives, files, templates, containers, runtimes, terminals)
     for part in parts:
         whole.include_router(part.routes, prefix=BASE)
