@@ -9,6 +9,7 @@ import pty
 import re
 import signal
 import subprocess
+import termios
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -178,19 +179,25 @@ class Seat:
         os.close(theirs)
         self.shown = b""
 
+    def resize(self, rows: int, columns: int) -> None:
+        """Where a terminal is in charge of the process the kernel tells it; ours is not."""
+        termios.tcsetwinsize(self._ours, (rows, columns))
+        self.process.send_signal(signal.SIGWINCH)
+
     def type(self, keys: bytes) -> None:
         os.write(self._ours, keys)
 
     async def sees(self, pattern: bytes) -> bytes:
-        async with asyncio.timeout(60):
-            while not (found := re.search(pattern, self.shown)):
-                try:
-                    self.shown += os.read(self._ours, 65536)
-                except BlockingIOError:
-                    await asyncio.sleep(0.02)
-                except OSError as error:
-                    raise AssertionError(self.shown) from error
-        return found[0]
+        for _ in range(3000):
+            if found := re.search(pattern, self.shown):
+                return found[0]
+            try:
+                self.shown += os.read(self._ours, 65536)
+            except BlockingIOError:
+                await asyncio.sleep(0.02)
+            except OSError:
+                break
+        raise AssertionError(self.shown)
 
     async def ended(self) -> int:
         return await asyncio.to_thread(self.process.wait, 60)
@@ -206,9 +213,13 @@ async def test_a_shell_in_a_session_is_a_terminal(remote: Remote, session: str) 
     seat = Seat(session, **remote.environment)
     try:
         await seat.sees(rb"[$#] ")
-        seat.type(b"tty; echo kept > note; cat\n")
+        seat.type(b"echo kept > note; sh -c 'tty; exec cat'\n")
         await seat.sees(rb"/dev/pts/\d+")
+        seat.resize(45, 123)
         seat.type(b"\x03")
+        await seat.sees(rb"(?s)\^C.*[$#] ")  # a shell forgets what was typed before it is back
+        seat.type(b"until [ \"$(stty size)\" = '45 123' ]; do sleep 0.05; done; echo as $((40+5))\n")
+        await seat.sees(rb"as 45")
         seat.type(b"echo after $((40+2)); exit 6\n")
         await seat.sees(rb"after 42")
         assert await seat.ended() == 6

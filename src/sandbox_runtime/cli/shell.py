@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import sys
 import termios
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox_runtime.cli.remote import Url, conclude
-from sandbox_runtime.errors import Conflict
+from sandbox_runtime.errors import Conflict, TooMany, Unavailable
 
 if TYPE_CHECKING:
     from sandbox_runtime.sdk import ExecutionResult, SandboxClient
@@ -36,7 +35,7 @@ Command = Annotated[str, typer.Option("--command", "-c", help="A line for the sh
 Timeout = Annotated[float, typer.Option("--timeout", help="Seconds after which it ends.")]
 
 _PIECE_BYTES = 4096
-_END_OF_INPUT = b"\x04"
+_END_OF_INPUT, _BELL = b"\x04", b"\a"
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +53,7 @@ async def _in_session(session_id: str | None, command: str, timeout_s: float, ur
     async with SandboxClient(url) as client:
         sandbox = Sandbox(client=client) if session_id is None else Sandbox.attach(session_id, client=client)
         async with sandbox:
-            size = shutil.get_terminal_size()
+            size = _size()
             opened = await client.open_terminal(sandbox.id, command, rows=size.lines, columns=size.columns, timeout=timeout_s)
             return await _Seat(client, opened.id).sit()
 
@@ -92,15 +91,22 @@ class _Seat:
         source = sys.stdin.fileno()
         with contextlib.suppress(Conflict):  # the command has ended; what it printed last is on its way
             while keys := await _read(source):
-                await self._client.type_in(self._id, keys)
-            await self._client.type_in(self._id, _END_OF_INPUT)
+                await self._send(keys)
+            await self._send(_END_OF_INPUT)
+
+    async def _send(self, keys: bytes) -> None:
+        """Keys that did not arrive are heard; whether there still is a server is for the one who watches to find out."""
+        try:
+            await self._client.type_in(self._id, keys)
+        except (TooMany, Unavailable):
+            await asyncio.to_thread(_write, _BELL)
 
     async def _resize(self) -> None:
-        with contextlib.suppress(Conflict):
-            while True:
-                await self._resized.wait()
-                self._resized.clear()
-                size = shutil.get_terminal_size()
+        while True:
+            await self._resized.wait()
+            self._resized.clear()
+            size = _size()
+            with contextlib.suppress(Conflict, TooMany, Unavailable):
                 await self._client.resize_terminal(self._id, size.lines, size.columns)
 
 
@@ -116,6 +122,15 @@ async def _read(descriptor: int) -> bytes:
     finally:
         loop.remove_reader(descriptor)
     return os.read(descriptor, _PIECE_BYTES)
+
+
+def _size() -> os.terminal_size:
+    """Of the terminal itself: what the environment says of it was true once. One that does not know tells 0."""
+    with contextlib.suppress(OSError):
+        size = os.get_terminal_size(sys.stdin.fileno())
+        if size.lines and size.columns:
+            return size
+    return os.terminal_size((80, 24))
 
 
 def _write(data: bytes) -> None:
