@@ -82,3 +82,14 @@ async def test_a_node_is_noted_to_be_alive(opening: Any) -> None:
         await store.nodes.update(after, state=NodeState.draining)
         await sessions._janitor.beat()
         assert sessions._lifecycle.nodes["here"].state is NodeState.draining
+
+
+async def test_a_session_that_another_server_ended_is_let_go(opening: Any) -> None:
+    async with opening(warm_pool_enabled=False) as platform:
+        sessions, store = platform.sessions, platform.sessions._store
+        ended, deleted, kept = [await sessions.create(SessionSpec()) for _ in range(3)]
+        await store.sessions.update_if(ended.id, (SessionState.running,), state=SessionState.terminated)
+        await store.sessions.delete(deleted.id)
+        assert (await sessions._janitor.sweep()).let_go == 2
+        assert set(sessions._ground.directory.open) == {kept.id}
+        assert len(platform.backend._ground.shared) == 1

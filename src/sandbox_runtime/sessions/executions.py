@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from sandbox_runtime.engine.homes import Ran, Work
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
+from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import artifacts, endings, ids, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.ground import Ground
@@ -27,6 +28,8 @@ from sandbox_runtime.sessions.streams import Tape
 STOP_WITHIN_S = 30.0
 DEAD_ON_ARRIVAL_S = 0.1
 """A box that broke within this time was broken before it was given anything."""
+MOST_LINGERING, MOST_LINGERING_BYTES = 2000, 512 * MIB
+"""Executions that ended a moment ago and whose whole output can still be followed."""
 _WRITE_TRIES = 5
 _WRITE_AGAIN_S = 0.2
 CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
@@ -43,6 +46,7 @@ class Executions:
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._lingering: dict[str, LiveExecution] = {}
+        self._lingering_bytes = 0
 
     async def submit(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """As start, and its row is written."""
@@ -115,9 +119,8 @@ class Executions:
         await asyncio.gather(*(self.stop(one, reason) for one in list(live.executions.values())))
 
     def forget_all(self) -> None:
-        for one in self._lingering.values():
-            one.tape.close()
-        self._lingering.clear()
+        for execution_id in list(self._lingering):
+            self._forget(execution_id)
 
     def _open(self) -> list[LiveSession]:
         return list(self._ground.directory.open.values())
@@ -308,14 +311,22 @@ class Executions:
         one.tape.end()
         live.touch()
         live.executions.pop(execution.id, None)
-        self._lingering[execution.id] = one
+        self._linger(execution.id, one)
         asyncio.get_running_loop().call_later(self._ground.options.linger_s, self._forget, execution.id)
         took_s = max(0, (execution.completed_ms or 0) - (execution.started_ms or execution.created_ms)) / 1000
         self._ground.metrics.execution_ended(execution.kind, execution.state, took_s)
 
+    def _linger(self, execution_id: str, one: LiveExecution) -> None:
+        """The oldest go early where many ended lately, or much was printed."""
+        self._lingering[execution_id] = one
+        self._lingering_bytes += one.tape.size_bytes
+        while len(self._lingering) > MOST_LINGERING or self._lingering_bytes > MOST_LINGERING_BYTES:
+            self._forget(next(iter(self._lingering)))
+
     def _forget(self, execution_id: str) -> None:
         one = self._lingering.pop(execution_id, None)
         if one is not None:
+            self._lingering_bytes -= one.tape.size_bytes
             one.tape.close()
 
 

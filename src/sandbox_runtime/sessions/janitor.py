@@ -13,6 +13,7 @@ from sandbox_runtime.model.session import ENDED_SESSION_STATES, LIVE_SESSION_STA
 from sandbox_runtime.sessions import ids, machine
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.lifecycle import Lifecycle
+from sandbox_runtime.sessions.live import LiveSession
 from sandbox_runtime.sessions.paging import all_sessions
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
 
@@ -26,6 +27,7 @@ class Swept:
     idle: int = 0
     stuck: int = 0
     lost: int = 0
+    let_go: int = 0
     forgotten: int = 0
 
 
@@ -80,7 +82,10 @@ class Janitor:
     async def sweep(self, now_ms: int | None = None) -> Swept:
         """Everything once; bounded, and done again after a while."""
         swept, now_ms = Swept(), ids.now_ms() if now_ms is None else now_ms
-        for session in await self._due():
+        held = list(self._ground.directory.open.values())
+        due = await self._due()
+        await self._let_go_of(held, {session.id for session in due}, swept)
+        for session in due:
             live = self._ground.directory.open.get(session.id)
             active_ms = live.active_ms if live is not None else session.last_activity_ms or session.created_ms
             await self._check(session, now_ms, active_ms, busy=live is not None and bool(live.executions), swept=swept)
@@ -94,6 +99,17 @@ class Janitor:
         for node in self._ground.hosts:
             found += await all_sessions(self._ground.store, SessionFilter(states=LIVE_SESSION_STATES, node=node))
         return found
+
+    async def _let_go_of(self, held: list[LiveSession], living: set[str], swept: Swept) -> None:
+        """Sessions that are open here and were ended, or deleted, by another server. Those that were made meanwhile are known
+        by their rows."""
+        for live in held:
+            if live.id in living or live.ending:
+                continue
+            row = await self._ground.store.sessions.find(live.id)
+            if row is None or row.state.ended:
+                await self._lifecycle.let_go(live)
+                swept.let_go += 1
 
     async def _check(self, session: Session, now_ms: int, active_ms: int, *, busy: bool, swept: Swept) -> None:
         options = self._ground.options

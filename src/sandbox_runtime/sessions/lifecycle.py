@@ -162,6 +162,12 @@ class Lifecycle:
         except (TimeoutError, SandboxError, OSError) as error:
             self._ground.log.error("a session could not be closed", session=live.id, reason=str(error) or "it took too long")
 
+    async def let_go(self, live: LiveSession) -> None:
+        """One that somebody else ended."""
+        await self.close(live, SESSION_ENDED)
+        self._ground.directory.leave(live.id)
+        self._ground.snapshots.forget(live.id)
+
     def node_rows(self) -> list[Node]:
         """The nodes as they are now: what is counted here is known better than the rows say."""
         rows = []
@@ -328,6 +334,7 @@ class Lifecycle:
             self._ground.metrics.session_ended(session.state)
         if machine.Effect.release in effects:
             self._ground.directory.leave(session.id)
+            self._ground.snapshots.forget(session.id)
 
 
 def _told(session: Session, action: str, actor: str | None = None, **details: str) -> AuditEntry:

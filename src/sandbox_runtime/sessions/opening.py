@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import resource
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, Metrics, SessionMetrics
 from sandbox_runtime.workspace.session_files import FileBounds
 from sandbox_runtime.workspace.storage import Storage
+
+_DESCRIPTORS, _DESCRIPTORS_EACH = 4096, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ async def open_sessions(
     around: Around, store: Store, storage: Storage, options: SessionOptions, bounds: FileBounds, *, ahead: bool = True
 ) -> AsyncIterator[Sessions]:
     """ahead=False: nothing stands ready before it is asked for."""
+    _make_room(options.most_sessions, around.log)
     workshop = around.workshop
     host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.most_sessions)
     ground = Ground(
@@ -95,6 +99,17 @@ async def open_sessions(
             yield sessions
         finally:
             await sessions.close(SHUT_DOWN)
+
+
+def _make_room(sessions: int, log: Log) -> None:
+    """Each session holds a few descriptors; what a process gets without asking is not enough for many."""
+    needed = _DESCRIPTORS + _DESCRIPTORS_EACH * sessions
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < needed and soft != resource.RLIM_INFINITY:
+        most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        if most < needed:
+            log.warning("descriptors may run out before sessions do", limit=hard, needed=needed)
 
 
 async def _prepare(ground: Ground, lifecycle: Lifecycle, host: Host) -> None:

@@ -24,6 +24,7 @@ TICK_S = 5.0
 CLOSE_WITHIN_S = 30.0
 _BACKOFF_S = 5.0
 _FADE = 0.5
+_REFILL_AFTER_S = 0.05
 
 
 class Kind(NamedTuple):
@@ -102,8 +103,12 @@ class HomePool:
         if shelf is None:
             return None
         shelf.taken += 1
-        self._wake.set()
-        return shelf.ready.popleft() if shelf.ready else None
+        home = shelf.ready.popleft() if shelf.ready else None
+        if shelf.ready:  # opening another one at once would only slow what is about to run in this one
+            asyncio.get_running_loop().call_later(_REFILL_AFTER_S, self._wake.set)
+        else:
+            self._wake.set()
+        return home
 
     async def _keep(self) -> None:
         while True:

@@ -45,6 +45,7 @@ _BOX_STATES = {
     SessionState.paused: BoxState.paused,
 }
 _MOST_ARTIFACTS = 1000
+_SAVE_WITHIN_S = 30.0
 LONGEST_WAIT_S = 3600.0
 
 
@@ -340,6 +341,11 @@ class Sessions:
         self._executions.forget_all()
 
     async def _let_go(self, live: LiveSession, reason: str) -> None:
+        """What a context wrote since its last execution is kept as well."""
+        if live.session.mode is SessionMode.persistent:
+            with contextlib.suppress(SandboxError, TimeoutError):
+                async with asyncio.timeout(_SAVE_WITHIN_S):
+                    await self._ground.snapshots.save(live.id, live.home.files)
         await self._lifecycle.close(live, reason)
         if live.session.mode is SessionMode.ephemeral:
             with contextlib.suppress(SandboxError):  # where it cannot be written, the next server finds it

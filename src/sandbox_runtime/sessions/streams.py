@@ -52,6 +52,10 @@ class Tape:
         self._tell()
 
     @property
+    def size_bytes(self) -> int:
+        return sum(self._sizes.values())
+
+    @property
     def empty(self) -> bool:
         return not any(self._sizes.values())
 
