@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -79,6 +80,26 @@ def test_pretty_has_its_sections(tmp_path: Path) -> None:
     assert "METRICS" in verbose and "DETAILS" in verbose and "namespaces" in verbose
     failed = call(tmp_path, "def handler(e): raise ValueError('no')")
     assert failed.stdout.startswith("✗ ") and "ValueError: no" in failed.stdout and "RESULT" not in failed.stdout
+
+
+@pytest.mark.requirement("workspace-6.05")
+@pytest.mark.parametrize("colors", [True, False])
+def test_a_terminal_has_colours_unless_they_are_switched_off(tmp_path: Path, colors: bool) -> None:
+    (tmp_path / ".sandboxrc.json").write_text(json.dumps({"cli": {"enable_colors": colors}}))
+    (tmp_path / "handler.py").write_text(ECHO)
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run([*COMMAND, "handler.py", "-q"], stdout=theirs, cwd=tmp_path, env=clean_environment(), timeout=60)
+        assert done.returncode == 0 and (b"\x1b[32m" in os.read(ours, 65_536)) is colors
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+@pytest.mark.requirement("workspace-6.01")
+@pytest.mark.parametrize("level", ["DEBUG", "INFO", "WARNING", "ERROR"])
+def test_log_levels_are_taken_and_do_not_mix_with_the_result(tmp_path: Path, level: str) -> None:
+    assert told(tmp_path, ECHO, "--log-level", level)["exit_code"] == 0
 
 
 @pytest.mark.requirement("workspace-6.03")

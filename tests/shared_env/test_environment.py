@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import metadata
+from pathlib import Path
+
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
@@ -58,3 +61,9 @@ def test_the_usual_name_goes_before_the_older_one() -> None:
 def test_what_cannot_be_is_refused(environ: dict[str, str]) -> None:
     with pytest.raises(InvalidRequest):
         load_shared_env(environ=environ)
+
+
+@pytest.mark.requirement("workspace-4.08")
+def test_the_version_is_that_of_the_file() -> None:
+    file = Path(__file__).parents[2] / "VERSION"
+    assert file.read_text().strip() == metadata.version("sandbox-runtime")

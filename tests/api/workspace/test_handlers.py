@@ -112,7 +112,7 @@ def handler(event):
         assert told["result"] == [[1], []]
 
 
-@pytest.mark.requirement("workspace-2.06")
+@pytest.mark.requirement("workspace-2.06", "workspace-3.03")
 async def test_more_than_there_is_room_for_is_told_to_come_back(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = str(tmp_path_factory.mktemp("state"))
     code = "import time\ndef handler(e): time.sleep(1.5)"
@@ -121,3 +121,47 @@ async def test_more_than_there_is_room_for_is_told_to_come_back(tmp_path_factory
     refused = [one for one in answers if one.status_code == 503]
     assert refused and all(one.json()["detail"]["error_code"] == "Sandbox.TooManyRequestsExection" for one in refused)
     assert all(int(one.headers["Retry-After"]) >= 1 for one in refused)
+
+
+@pytest.mark.requirement("workspace-3.01", "workspace-3.04")
+async def test_boxes_stand_ready_before_the_first_call(tmp_path_factory: pytest.TempPathFactory) -> None:
+    async with workspace_of(settings_in(str(tmp_path_factory.mktemp("state")))) as fresh:
+        async with asyncio.timeout(30):
+            while (boxes := (await fresh.get("/health")).json()["boxes"])["idle"] < 2:
+                await asyncio.sleep(0.01)
+        assert boxes["in_use"] == 0
+
+
+@pytest.mark.requirement("workspace-3.06")
+async def test_a_handler_is_alone_in_a_small_world(workspace: Workspace) -> None:
+    code = """
+import os, socket
+def handler(event):
+    found = {}
+    status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines() if ":\\t" in line)
+    found["capabilities"] = int(status["CapEff"], 16)
+    found["processes"] = max(int(name) for name in os.listdir("/proc") if name.isdigit()) < 100
+    for path in ("/usr/x", "/etc/x"):
+        try:
+            open(path, "w")
+        except OSError:
+            found[path] = "refused"
+    try:
+        socket.create_connection(("192.0.2.1", 80), 1)
+    except OSError as error:
+        found["network"] = type(error).__name__
+    open("mine", "w")
+    return [found, os.getcwd(), os.listdir(".")]
+"""
+    found, folder, files = (await workspace.post(V2, json={"handler_code": code})).json()["result"]
+    assert (found["capabilities"], found["processes"], folder, files) == (0, True, "/workspace", ["mine"])
+    assert found["/usr/x"] == found["/etc/x"] == "refused" and found["network"] == "OSError"
+
+
+@pytest.mark.requirement("workspace-3.08")
+async def test_a_handler_that_kills_everything_kills_only_itself(workspace: Workspace) -> None:
+    code = "import os, signal\ndef handler(event): os.kill(-1, signal.SIGKILL); os.kill(os.getpid(), signal.SIGKILL)"
+    answer = await workspace.post(V2, json={"handler_code": code})
+    assert answer.status_code == 500 and answer.json()["detail"]["error_code"] == "Sandbox.ExecException"
+    answer = await workspace.post(V2, json={"handler_code": "def handler(event): return 1"})
+    assert answer.json()["result"] == 1

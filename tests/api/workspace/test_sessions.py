@@ -59,7 +59,7 @@ async def test_a_network_that_cannot_be_had_is_refused_and_not_forgotten(workspa
     assert answer.status_code == 500 and "allow_network" in answer.json()["error"]["message"]
 
 
-@pytest.mark.requirement("workspace-1.04", "workspace-1.19")
+@pytest.mark.requirement("workspace-1.04", "workspace-1.32")
 async def test_a_session_that_exists_is_not_made_twice(workspace: Workspace) -> None:
     await workspace.said("POST", "/session/twice", json={"size": "10M"})
     await workspace.execute("twice", command="echo 5 > kept")
