@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from sandbox_runtime.model import Node, NodeState, Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.ids import now_ms
@@ -11,6 +13,7 @@ from sandbox_runtime.sessions.ids import now_ms
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 
+@pytest.mark.requirement("control_plane-3.09")
 async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(opening: Any) -> None:
     async with opening() as platform:
         sessions, janitor = platform.sessions, platform.sessions._janitor
@@ -36,6 +39,7 @@ async def test_activity_is_written_down_and_seen_by_others(opening: Any) -> None
         assert row.last_activity_ms is not None and row.last_activity_ms >= (done.completed_ms or 0)
 
 
+@pytest.mark.requirement("control_plane-3.09")
 async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
     async with opening() as platform:
         sessions = platform.sessions
@@ -44,6 +48,7 @@ async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
         assert (await sessions.get("stuck")).state is SessionState.failed
 
 
+@pytest.mark.requirement("control_plane-3.09")
 async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are_lost(opening: Any) -> None:
     async with opening() as platform:
         sessions, store = platform.sessions, platform.sessions._store

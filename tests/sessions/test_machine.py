@@ -79,6 +79,7 @@ def a_session(state: SessionState, mode: SessionMode = SessionMode.persistent) -
 
 
 @pytest.mark.parametrize(("state", "name"), list(itertools.product(SessionState, EVENTS)))
+@pytest.mark.requirement("control_plane-3.01")
 def test_every_event_in_every_state_leads_where_the_table_says_or_nowhere(state: SessionState, name: str) -> None:
     if (state, name) not in ALLOWED:
         with pytest.raises(Conflict, match=state):

@@ -27,18 +27,21 @@ def a_running(key: str, **more: object) -> Session:
     return Session(id=key, **facts)  # type: ignore[arg-type]
 
 
+@pytest.mark.requirement("control_plane-6.01")
 def test_the_load_score_weighs_processor_memory_and_places() -> None:
     assert load_score(a_node("a")) == pytest.approx(1.0)
     assert load_score(a_node("a", cpu_usage=0.5, memory_usage=0.25, boxes=25)) == pytest.approx(0.2 + 0.3 + 0.1)
     assert load_score(a_node("a", cpu_usage=1.0, memory_usage=1.0, boxes=50)) == 0
 
 
+@pytest.mark.requirement("control_plane-6.02")
 def test_the_affinity_score_adds_what_is_known_of_template_and_agent() -> None:
     node = a_node("a", cached_templates=("t",))
     assert affinity_score(node, "t", ["a"], 1) == pytest.approx(0.6 + 0.2 + 0.15 + 0.025)
     assert affinity_score(node, "other", [], 9) == pytest.approx(0.6 + 0.05)
 
 
+@pytest.mark.requirement("control_plane-6.03")
 def test_an_agents_running_session_is_reused_the_most_recent_first() -> None:
     running = [a_running("old", last_activity_ms=5), a_running("new", last_activity_ms=9, node="b")]
     assert asked(PERSISTENT, a_node("a"), running=running) == Place(Way.reused, "b", "new")
@@ -49,10 +52,12 @@ def test_a_session_of_another_template_or_one_that_does_not_run_is_not_reused(ot
     assert asked(PERSISTENT, a_node("a"), running=[a_running("s", **other)]).way is Way.cold
 
 
+@pytest.mark.requirement("control_plane-6.04")
 def test_an_ephemeral_session_is_never_reused() -> None:
     assert asked(EPHEMERAL, a_node("a"), running=[a_running("s")]).way is Way.cold
 
 
+@pytest.mark.requirement("control_plane-6.03")
 def test_then_comes_the_agents_most_recent_node_if_it_has_room() -> None:
     nodes = [a_node("a"), a_node("b", cpu_usage=0.9)]
     assert asked(PERSISTENT, *nodes, history=["b", "a"], ready=["a"]) == Place(Way.recent, "b")
@@ -60,12 +65,14 @@ def test_then_comes_the_agents_most_recent_node_if_it_has_room() -> None:
     assert asked(PERSISTENT, a_node("a"), full, history=["b"], ready=["a"]) == Place(Way.warm, "a")
 
 
+@pytest.mark.requirement("control_plane-6.03")
 def test_then_what_stands_ready_on_the_best_node() -> None:
     nodes = [a_node("a"), a_node("b", cpu_usage=0.5), a_node("c", cpu_usage=0.9)]
     for mode in (EPHEMERAL, PERSISTENT):
         assert asked(mode, *nodes, ready=["b", "c"]) == Place(Way.warm, "b")
 
 
+@pytest.mark.requirement("control_plane-6.03")
 def test_then_the_best_score_cold() -> None:
     busy, idle = a_node("a", cpu_usage=0.2, cached_templates=("t",)), a_node("b", cpu_usage=0.1)
     assert asked(EPHEMERAL, busy, idle) == Place(Way.cold, "b")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from sandbox_runtime.model import PoolSizes, SessionMode, Template
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.pool import HomePool, Kind
@@ -24,6 +26,7 @@ def made_how(platform: Any) -> dict[str, float]:
     return {row[0].partition('way="')[2].partition('"')[0]: float(row[1]) for row in rows}
 
 
+@pytest.mark.requirement("control_plane-6.04")
 async def test_sessions_take_homes_that_stand_ready_and_others_take_their_place(opening: Any) -> None:
     async with opening(warm_pool_size=2, warm_pool_persistent_size=0) as platform:
         sessions = platform.sessions
@@ -35,6 +38,7 @@ async def test_sessions_take_homes_that_stand_ready_and_others_take_their_place(
         await until_size(pool, 2)
 
 
+@pytest.mark.requirement("control_plane-6.05")
 async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> None:
     async with opening(warm_pool_size=1, warm_pool_persistent_size=1) as platform:
         sessions = platform.sessions
@@ -49,6 +53,7 @@ async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> No
         assert made_how(platform) == {"cold": 1, "warm": 1}
 
 
+@pytest.mark.requirement("control_plane-6.05")
 async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
     async with opening(warm_pool_size=1, warm_pool_persistent_size=0, warm_pool_max=4) as platform:
         sessions = platform.sessions
@@ -62,6 +67,7 @@ async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
         assert pool.size == 1
 
 
+@pytest.mark.requirement("control_plane-6.05")
 async def test_homes_that_nobody_asks_for_are_given_up(opening: Any) -> None:
     async with opening(warm_pool_size=2, warm_pool_persistent_size=0, warm_pool_max_idle_s=1) as platform:
         pool = platform.sessions._lifecycle._pool

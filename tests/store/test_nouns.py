@@ -43,12 +43,14 @@ def test_an_id_may_be_anything_else(key: str) -> None:
         {"error": "\ud800"},
     ],
 )
+@pytest.mark.requirement("control_plane-3.10")
 def test_a_session_out_of_bounds_is_refused(changes: dict[str, object]) -> None:
     with pytest.raises(InvalidRequest):
         samples.session(**changes)
 
 
 @pytest.mark.parametrize("field", ["code", "stdout", "stderr", "stdin", "event_json", "return_value_json", "displays_json"])
+@pytest.mark.requirement("control_plane-3.10")
 def test_every_text_of_an_execution_has_a_largest_size_in_bytes(field: str) -> None:
     assert samples.execution(**{field: "é" * (MIB // 2)})
     with pytest.raises(InvalidRequest, match=field):

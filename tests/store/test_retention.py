@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from sqlalchemy import insert
 from tests.store import samples
 from tests.store.conftest import change
@@ -20,6 +21,7 @@ def ago(days: float) -> int:
     return NOW_MS - int(days * DAY_MS)
 
 
+@pytest.mark.requirement("control_plane-3.08")
 async def test_each_kind_goes_at_its_own_age(store: Store) -> None:
     await store.sessions.add(samples.session("live", state=SessionState.running, created_ms=ago(100)))
     await store.sessions.add(samples.session("old", state=DONE, created_ms=ago(8), completed_ms=ago(7.1)))

@@ -34,6 +34,7 @@ async def keys(storage: Storage, prefix: str = "") -> list[str]:
     return [stored.key for stored in await storage.list(prefix)]
 
 
+@pytest.mark.requirement("control_plane-7.02")
 async def test_what_was_put_is_got(storage: Storage) -> None:
     assert await storage.put("a/b", of(b"one", b"", b"two")) == 6
     assert await got(storage, "a/b") == b"onetwo"
