@@ -30,7 +30,9 @@ async def serving_sessions(settings: Settings) -> AsyncIterator[str]:
     skip_where_the_host_lacks("namespaces")
     app = create_app(settings, opening=partial(open_platform, sessions=True))
     server = _Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=5))
-    with socket.create_server(("127.0.0.1", 0)) as ear:
+    # With the protocol named, answers are sent at once and not held back for more: event loops look at that.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as ear:
+        ear.bind(("127.0.0.1", 0))
         serving = asyncio.create_task(server.serve([ear]))
         try:
             while not server.started:

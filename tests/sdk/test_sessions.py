@@ -28,7 +28,7 @@ async def box(client: SandboxClient) -> AsyncIterator[Sandbox]:
         yield opened
 
 
-@pytest.mark.requirement("sdk-1.01", "sdk-1.02")
+@pytest.mark.requirement("sdk-1.01", "sdk-1.02", "workspace-5.01")
 async def test_the_form_that_the_contract_names(sessions_url: str) -> None:
     client = SandboxClient(sessions_url)
     await client.create_session(session_id="my_session", config={"timeout": 60})
