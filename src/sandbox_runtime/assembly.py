@@ -107,9 +107,6 @@ async def open_platform(
             turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
             started = Ahead(pool, ways.python, ways.toolchains, settings.started_pool_size, _usual(settings), log)
             execution = Execution(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
-            workshop = Workshop(
-                backend, catalog, ways, allowance, turns, metrics, CONTEXT, settings.output_keep_bytes, settings.session_standby_s
-            )
             engine = Engine(
                 execution=execution,
                 admission=admission,
@@ -119,6 +116,18 @@ async def open_platform(
                 log=log,
                 memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 prove_ahead=ahead and settings.check_languages,
+            )
+            workshop = Workshop(
+                backend=backend,
+                catalog=catalog,
+                ways=ways,
+                allowance=allowance,
+                turns=turns,
+                metrics=metrics,
+                linked=engine.linked,
+                context_preset=CONTEXT,
+                keep_bytes=settings.output_keep_bytes,
+                standby_s=settings.session_standby_s,
             )
             async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)

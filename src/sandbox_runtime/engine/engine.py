@@ -112,6 +112,10 @@ class Engine:
         asked = [self._catalog.find(name) for name in names] if names else self._catalog
         return await self._prover.prove_all(asked, within_s, fresh=fresh)
 
+    async def linked(self, language: Language) -> tuple[str, ...]:
+        """The optional flags of a language; raises Unavailable, with the reason, for one that does not work here."""
+        return await self._prover.linked(language)
+
     async def version(self, name: str) -> str:
         """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
         return await self._version(self._catalog.find(name))

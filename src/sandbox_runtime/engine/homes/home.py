@@ -71,7 +71,7 @@ class Home:
             return Ran(await self.command(self._workshop.command(work), sink))
         if self._workshop.is_call(work):
             return await self._call(work, sink)
-        program = self._workshop.program(work, self.files.workdir)
+        program = self._workshop.program(work, self.files.workdir, await self._workshop.flags(work))
         if not program.own_names:
             return await self._interpret(program, work, sink)
         async with self._own_names:

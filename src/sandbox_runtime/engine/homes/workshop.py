@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """context_preset: of the spawner of contexts. standby_s: how long a box waits for the next command of a home."""
+    """linked: the optional flags of a language; raises Unavailable for one that does not work here. context_preset: of the
+    spawner of contexts. standby_s: how long a box waits for the next command of a home."""
 
     backend: Backend
     catalog: Catalog
@@ -47,6 +49,7 @@ class Workshop:
     allowance: Allowance
     turns: Turns
     metrics: Metrics
+    linked: Callable[[Language], Awaitable[tuple[str, ...]]]
     context_preset: str
     keep_bytes: int
     standby_s: float = 60.0
@@ -109,7 +112,12 @@ class Workshop:
         )
         return (self.usual_policy if language.name == PYTHON else self._toolchain_policy(language)), made
 
-    def program(self, work: Work, workdir: str) -> Program:
+    async def flags(self, work: Work) -> tuple[str, ...]:
+        """Those of its language, which is checked before its first use. The interpreter that is warm needs no check."""
+        language = self.catalog.find(work.language)
+        return () if language.warm else await self.linked(language)
+
+    def program(self, work: Work, workdir: str, linked: tuple[str, ...] = ()) -> Program:
         language = self.catalog.find(work.language)
         own_names = language.compile is not None or language.transform not in _FREELY_NAMED or bool(language.assets)
         if work.filename:
@@ -118,17 +126,17 @@ class Workshop:
             language = dataclasses.replace(language, source=_unique(language.source))
         job = Job(language.name, work.code, work.stdin, compile_limits=work.limits, run_limits=work.limits)
         ways = self.ways
-        made = plan(language, job, Toolchain(ways.python, workdir, ways.preset, (), ways.toolchains))
+        made = plan(language, job, Toolchain(ways.python, workdir, ways.preset, linked, ways.toolchains))
         run = Step((*made.run.argv, *work.args), (*made.run.env, *work.env.items()))
         return Program(language, job, dataclasses.replace(made, run=run), self._policy(language), own_names)
 
     def _policy(self, language: Language) -> Policy:
-        if language.compile is None and not language.toolchain:
+        if language.compile is None and not language.toolchain and not language.gpu:
             return self.ways.policies[self.ways.preset if language.warm else STD]
         return dataclasses.replace(self._toolchain_policy(language), single_use=language.compile is None)
 
     def _toolchain_policy(self, language: Language) -> Policy:
-        return dataclasses.replace(self.ways.policies[STD], toolchains=language.toolchain)
+        return dataclasses.replace(self.ways.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
 
     def _check_call(self, work: Work, language: Language) -> None:
         if language.name not in LANGUAGES:

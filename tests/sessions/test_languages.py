@@ -1,0 +1,39 @@
+"""Every language that works on this host works in a session, and leaves nothing of its own there."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.languages import load_catalog
+from sandbox_runtime.model import ExecutionState, Resources
+from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
+LANGUAGES = [language for language in load_catalog("") if not language.gpu and not language.install.unavailable]
+LARGE = Resources(memory_bytes=2 * GIB, disk_bytes=GIB, processes=512, cpu_cores=2)
+THEIR_OWN = {".Random.seed", "jest-report.json", ".pytest_cache"}
+"""What programs write when they run, as some do."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+async def test_the_check_of_a_language_passes_in_a_session(platform: Platform, language: object) -> None:
+    sessions, row = platform.sessions, platform.catalog.find(language.name)  # type: ignore[attr-defined]
+    try:
+        await platform.engine.linked(row)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    session = await sessions.create(SessionSpec(resources=LARGE))
+    files = await sessions.files(session.id)
+    for file in row.check.files:
+        await files.write(file.name, file.content, mode=0o755 if file.executable else 0o644)
+    before = {entry.name for entry in (await files.list()).entries}
+    done = await sessions.execute(
+        session.id, ExecutionSpec(code=row.check.code, language=row.name, stdin=row.check.stdin, timeout_s=100)
+    )
+    assert done.state is ExecutionState.completed, (done.error, done.stderr[-500:])
+    assert row.check.stdout in done.stdout if row.check.contains else row.check.stdout == done.stdout
+    assert {entry.name for entry in (await files.list()).entries} - before <= THEIR_OWN
+    await sessions.delete(session.id)
