@@ -30,7 +30,9 @@ def load_shared_env(flags: Mapping[str, object] | None = None, environ: Mapping[
     """As load; the name that a setting has elsewhere goes before its older one."""
     environ = os.environ if environ is None else environ
     if environ.get(_ONE_WORKER, "1") not in ("", "1"):
-        raise InvalidRequest(f"{_ONE_WORKER}={environ[_ONE_WORKER]}: a session belongs to one server; leave it out, or set it to 1")
+        raise InvalidRequest(
+            f"{_ONE_WORKER}={environ[_ONE_WORKER]}: a session belongs to one server; leave it out, or set it to 1"
+        )
     older = {environment_name(knob): _value(knob, environ[name]) for name, knob in OLDER_NAMES.items() if environ.get(name)}
     given = {name: value for name, value in environ.items() if value}
     return load(flags, {environment_name("port"): PORT, **older, **given})
