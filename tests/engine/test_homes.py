@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -155,3 +157,38 @@ async def test_closing_a_home_ends_what_runs_in_it_and_leaves_nothing(platform: 
     ran = (await asyncio.gather(running, return_exceptions=True))[0]
     assert isinstance(ran, Exception) or not ran.outcome.ok  # type: ignore[union-attr]
     assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+async def test_odd_names_that_come_up_while_something_is_compiled_do_no_harm(home: Home) -> None:
+    """As a compiler that runs code of the program could leave them."""
+    shop = home._workshop
+    row = shop.catalog.find("c")
+    assert row.compile is not None
+    odd = (
+        "printf x > $(printf 'bad\\377name'); mkdir -p 'new\nline'; "
+        + " ".join(row.compile.argv[:1])
+        + ' --version > /dev/null; "$@"'
+    )
+    compiling = dataclasses.replace(row.compile, argv=("/bin/bash", "-c", odd, "sh", *row.compile.argv))
+    catalog = shop.catalog
+    changed = dataclasses.replace(row, compile=compiling)
+    home._workshop = dataclasses.replace(shop, catalog=_Instead(catalog, changed))  # type: ignore[arg-type]
+    try:
+        ran = await home.run(work('#include <stdio.h>\nint main(){puts("fine");}', language="c"))
+        assert ran.outcome.stdout.text == "fine\n", ran.outcome.stderr.text
+        left = (await home.run(work("import os\nprint(len(os.listdir('.')))"))).outcome.stdout.text
+        assert left == "3\n"  # the two odd ones, and the program that looks
+    finally:
+        home._workshop = shop
+
+
+class _Instead:
+    """A catalog with one language replaced."""
+
+    def __init__(self, catalog: Any, language: Any) -> None:
+        self._catalog = catalog
+        self._language = language
+
+    def find(self, name: str) -> Any:
+        found = self._catalog.find(name)
+        return self._language if found.name == self._language.name else found

@@ -152,7 +152,7 @@ class Home:
             made = frozenset(staged)
             try:
                 built = await self._perform(box, program, None, only_build=True)
-                made = (traces.names(self.files) - before) | staged
+                made = traces.sayable(traces.names(self.files) - before) | staged
                 if built.compile is not None and not built.compile.ok:
                     return Ran(built.compile)
                 without_links = dataclasses.replace(program, plan=dataclasses.replace(plan, links=()))

@@ -24,6 +24,11 @@ def names(area: Area) -> frozenset[str]:
         os.close(folder)
 
 
+def sayable(found: frozenset[str]) -> frozenset[str]:
+    """Those that are text: what a program that runs while it is compiled called otherwise stays where it is."""
+    return frozenset(name for name in found if name.isprintable())
+
+
 def first_part(name: str, workdir: str) -> str:
     """Of a name below the workspace; empty for one that lies elsewhere."""
     if name.startswith("/") and not name.startswith(f"{workdir}/"):

@@ -1,0 +1,121 @@
+"""Faults of the platform while something is executed: tried again where that is safe, and never a program's fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.engine.homes import Home, Ran, Work
+from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.model import Blame, Ending, ExecutionState, Outcome, Usage
+from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+SPEC = ExecutionSpec(code="print('ran')")
+
+
+class Faulty:
+    """A home whose first runs meet the given fates; after those it is as it is."""
+
+    def __init__(self, home: Home, *fates: Exception | Ran | bytes) -> None:
+        self._home = home
+        self._fates = list(fates)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._home, name)
+
+    async def run(self, work: Work, sink: Sink | None = None) -> Ran:
+        if not self._fates:
+            return await self._home.run(work, sink)
+        fate = self._fates.pop(0)
+        if isinstance(fate, bytes):
+            assert sink is not None
+            sink("stdout", fate)
+            raise PlatformFault("the box broke in the middle")
+        if isinstance(fate, Exception):
+            raise fate
+        return fate
+
+
+@contextmanager
+def quick_retries(sessions: Sessions) -> Iterator[None]:
+    options = sessions._ground.options
+    before = options.retry_first_s
+    object.__setattr__(options, "retry_first_s", 0.01)
+    try:
+        yield
+    finally:
+        object.__setattr__(options, "retry_first_s", before)
+
+
+async def executed(sessions: Sessions, *fates: Exception | Ran | bytes) -> Any:
+    session = await sessions.create(SessionSpec())
+    live = sessions._ground.directory.open[session.id]
+    live.home = Faulty(live.home, *fates)  # type: ignore[arg-type]
+    with quick_retries(sessions):
+        done = await sessions.execute(session.id, SPEC)
+    await sessions.terminate(session.id)
+    return done
+
+
+def lost(wall_s: float) -> Ran:
+    return Ran(Outcome(Ending.lost, usage=Usage(wall_s=wall_s), message="its spawner died"))
+
+
+async def test_a_box_that_was_dead_on_arrival_is_replaced_up_to_three_times(platform: Platform) -> None:
+    done = await executed(platform.sessions, PlatformFault("no box"), lost(0.01), PlatformFault("no box"))
+    assert (done.state, done.stdout, done.retries) == (ExecutionState.completed, "ran\n", 3)
+
+
+async def test_after_that_the_platform_is_to_blame(platform: Platform) -> None:
+    done = await executed(platform.sessions, *[PlatformFault("no box") for _ in range(4)])
+    assert (done.state, done.blame, done.retries) == (ExecutionState.crashed, Blame.platform, 3)
+    assert done.error == "no box" and done.exit_code is None
+
+
+async def test_what_may_have_had_effects_is_not_tried_again(platform: Platform) -> None:
+    seen = await executed(platform.sessions, b"half of it")
+    assert (seen.state, seen.stdout, seen.retries) == (ExecutionState.crashed, "half of it", 0)
+    late = await executed(platform.sessions, lost(5.0))
+    assert (late.state, late.retries) == (ExecutionState.crashed, 0)
+
+
+async def test_what_this_host_lacks_is_told_and_not_tried_again(platform: Platform) -> None:
+    done = await executed(platform.sessions, Unavailable("no such toolchain here"))
+    assert (done.state, done.retries, done.error) == (ExecutionState.failed, 0, "no such toolchain here")
+
+
+async def test_an_unforeseen_fault_is_ours_and_the_session_goes_on(platform: Platform) -> None:
+    sessions = platform.sessions
+    session = await sessions.create(SessionSpec())
+    live = sessions._ground.directory.open[session.id]
+    home, live.home = live.home, Faulty(live.home, ZeroDivisionError("ours"))  # type: ignore[arg-type, assignment]
+    done = await sessions.execute(session.id, SPEC)
+    assert (done.state, done.blame) == (ExecutionState.crashed, Blame.platform) and "ZeroDivisionError" in done.error
+    live.home = home
+    assert (await sessions.execute(session.id, SPEC)).stdout == "ran\n"
+    await sessions.delete(session.id)
+
+
+async def test_a_result_survives_a_database_that_is_away_for_a_moment(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = platform.sessions
+    session = await sessions.create(SessionSpec())
+    executions, failures = sessions._store.executions, [Unavailable("the database is away")] * 2
+    update = executions.update
+
+    async def failing(*given: Any, **more: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return await update(*given, **more)
+
+    monkeypatch.setattr(executions, "update", failing)
+    done = await sessions.execute(session.id, SPEC)
+    assert (done.state, done.stdout, failures) == (ExecutionState.completed, "ran\n", [])
+    await sessions.delete(session.id)
