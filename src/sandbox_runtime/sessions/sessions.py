@@ -107,8 +107,10 @@ class Sessions:
             return session
         return await self._lifecycle.apply(session_id, machine.Terminated(owner), owner)
 
-    async def delete(self, session_id: str, owner: str = "") -> None:
-        """Ends it; nothing of it stays: row, executions, files."""
+    async def delete(self, session_id: str, owner: str = "", *, only_ended: bool = False) -> None:
+        """Ends it; nothing of it stays: row, executions, files. only_ended: Conflict where it has not ended by itself."""
+        if only_ended and not (await self._lifecycle.find(session_id, owner)).state.ended:
+            raise Conflict(f"the session {session_id!r} has not ended")
         session = await self.terminate(session_id, owner)
         if session.mode is SessionMode.persistent:
             await self._ground.snapshots.drop(session_id)
@@ -250,6 +252,7 @@ class Sessions:
         live = await self._lifecycle.live(session_id, owner)
         if live.session.mode is SessionMode.persistent:
             await self._ground.snapshots.save(session_id, live.home.files)
+        await self._store.audit.add(entry(owner, "change files", "session", session_id, owner=live.session.owner))
 
     # Templates, nodes, boxes.
 

@@ -118,9 +118,10 @@ async def test_health_is_told_shortly_and_in_detail(client: Door) -> None:
 
 async def test_changes_are_found_in_the_audit(client: Door) -> None:
     session = await client.session()
+    await client.put(f"/api/v1/sessions/{session['id']}/files/f.txt", content=b"x")
     await client.post(f"/api/v1/sessions/{session['id']}/terminate")
     entries = (await client.get("/api/v1/audit", params={"subject": session["id"]})).json()["items"]
-    assert [entry["action"] for entry in entries] == ["terminated", "create"]
+    assert [entry["action"] for entry in entries] == ["terminated", "change files", "create"]
     assert all(entry["kind"] == "session" and entry["at"] for entry in entries)
 
 
