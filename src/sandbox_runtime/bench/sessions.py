@@ -1,6 +1,7 @@
 """The section about sessions: the first result, the next cell, a fork, a thousand that idle, and a server that is killed.
 
-Measured on the verbs of the sessions room, in this process, with a store in a file and everything written down as a server would.
+What single requests take is measured over HTTP on a server of its own, with its store in a file; what many sessions weigh and
+what a kill costs, on the sessions room itself.
 """
 
 from __future__ import annotations
@@ -12,17 +13,18 @@ import statistics
 import time
 from contextlib import AsyncExitStack
 
-from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.bench import baselines, processes
+from sandbox_runtime.bench.client import Target, connect
 from sandbox_runtime.bench.effort import TITLES
 from sandbox_runtime.bench.jobs import PLAIN
 from sandbox_runtime.bench.killing import kill_often
 from sandbox_runtime.bench.rounds import Contender, interleave
 from sandbox_runtime.bench.scene import Scene, has_modules
+from sandbox_runtime.bench.serving import serving
+from sandbox_runtime.bench.session_door import Door
 from sandbox_runtime.bench.session_findings import Crowded, SessionFindings
-from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.model import ExecutionKind, ExecutionState, Resources
-from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.settings import Settings
 
@@ -62,22 +64,19 @@ def _own(scene: Scene, name: str) -> Settings:
 
 
 async def _turns(scene: Scene) -> None:
-    settings = dataclasses.replace(_own(scene, "turns"), warm_pool_size=4)
     async with AsyncExitStack() as stack:
         source = stack.enter_context(baselines.program_file(PLAIN))
-        platform = await stack.enter_async_context(open_platform(settings, sessions=True))
+        turns = await _Turns.opened(stack, dataclasses.replace(scene.settings, warm_pool_size=4))
         bare = baselines.bare(scene.guest.python, source, PLAIN)
-        turns = await _Turns.prepared(platform)
 
         async def alone() -> float:
             return bare.once()
 
         contenders = [
             Contender("session_bare", "python main.py", alone, _calm),
-            Contender("session_first", "a new session and its first result", turns.first, _calm, _REPEAT),
-            Contender("session_next", "the next program in a session", turns.following, _calm, _REPEAT),
-            Contender("session_handler", "a handler in a session", turns.handler, _calm, _REPEAT),
-            Contender("session_cell", "the next cell in a live context", turns.cell, _calm, _REPEAT),
+            Contender("session_first", "HTTP: a new session and its first result", turns.first, _calm, _REPEAT),
+            Contender("session_handler", "HTTP: a handler in a session", turns.handler, _calm, _REPEAT),
+            Contender("session_cell", "HTTP: the next cell in a live context", turns.cell, _calm, _REPEAT),
         ]
         scene.report.add(await interleave(contenders, scene.effort.session_rounds, 1, scene.progress.step))
 
@@ -87,9 +86,9 @@ async def _forks(scene: Scene) -> None:
     if not has_modules(scene.guest.python, "pandas"):
         scene.report.skipped["session_fork"] = f"the guest interpreter {scene.guest.python} has no pandas"
         return
-    async with open_platform(dataclasses.replace(_own(scene, "forks"), preset=("data",)), sessions=True) as platform:
-        turns = await _Turns.prepared(platform, _DATA)
-        contender = Contender("session_fork", "a fork of a live session with pandas", turns.fork, _calm, _REPEAT)
+    async with AsyncExitStack() as stack:
+        turns = await _Turns.opened(stack, dataclasses.replace(scene.settings, preset=("data",)), _DATA)
+        contender = Contender("session_fork", "HTTP: a fork of a live session with pandas", turns.fork, _calm, _REPEAT)
         scene.report.add(await interleave([contender], scene.effort.session_rounds, 1, lambda: None))
 
 
@@ -98,57 +97,41 @@ async def _calm() -> None:
 
 
 class _Turns:
-    def __init__(self, verbs: Sessions, session: str, context: str) -> None:
-        self._verbs = verbs
+    """One live session with a context, beside those that come and go."""
+
+    def __init__(self, door: Door, session: str, context: str) -> None:
+        self._door = door
         self._session = session
         self._context = context
 
     @classmethod
-    async def prepared(cls, platform: Platform, code: str = "pass") -> _Turns:
-        verbs = platform.sessions
-        session = (await verbs.create(SessionSpec(resources=Resources(memory_bytes=GIB)))).id
-        turns = cls(verbs, session, (await verbs.open_context(session)).id)
-        await turns.run(session, turns.cell_spec(code), "")
+    async def opened(cls, stack: AsyncExitStack, settings: Settings, code: str = "pass") -> _Turns:
+        server = await stack.enter_async_context(serving(settings))
+        connection = await connect(Target.of(server.url))
+        stack.callback(connection.close)
+        door = Door(server.url, connection)
+        session, _ = await door.create()
+        turns = cls(door, session, await door.open_context(session))
+        await door.cell(session, turns._context, code, "")
         return turns
 
-    def cell_spec(self, code: str) -> ExecutionSpec:
-        return ExecutionSpec(kind=ExecutionKind.cell, context=self._context, code=code)
-
-    async def run(self, session: str, spec: ExecutionSpec, expected: str) -> None:
-        done = await self._verbs.execute(session, spec)
-        if done.state is not ExecutionState.completed or done.stdout != expected:
-            raise PlatformFault(f"a wrong result in a session: {done.state} {done.error or done.stderr}")
-
     async def first(self) -> float:
-        begun = time.perf_counter()
-        session = await self._verbs.create(SessionSpec())
-        await self.run(session.id, ExecutionSpec(code=PLAIN.code), PLAIN.stdout or "")
-        taken_s = time.perf_counter() - begun
-        await self._verbs.delete(session.id)
-        return taken_s
-
-    async def following(self) -> float:
-        return await self._timed(ExecutionSpec(code=PLAIN.code), PLAIN.stdout or "")
+        session, created_s = await self._door.create()
+        ran_s = await self._door.handler(session)
+        await self._door.terminate(session)
+        return created_s + ran_s
 
     async def handler(self) -> float:
-        spec = ExecutionSpec(kind=ExecutionKind.handler, code="def handler(event):\n    return event", event={"n": 1})
-        return await self._timed(spec, "")
+        return await self._door.handler(self._session)
 
     async def cell(self) -> float:
-        return await self._timed(self.cell_spec("print(sum(range(10)))"), "45\n")
+        return await self._door.cell(self._session, self._context, "print(sum(range(10)))", "45\n")
 
     async def fork(self) -> float:
-        begun = time.perf_counter()
-        (copy,) = await self._verbs.fork(self._session)
-        taken_s = time.perf_counter() - begun
-        await self.run(copy.id, self.cell_spec("print(frame.a.sum())"), "499500\n")
-        await self._verbs.delete(copy.id)
+        copy, taken_s = await self._door.fork(self._session)
+        await self._door.cell(copy, self._context, "print(frame.a.sum())", "499500\n")
+        await self._door.terminate(copy)
         return taken_s
-
-    async def _timed(self, spec: ExecutionSpec, expected: str) -> float:
-        begun = time.perf_counter()
-        await self.run(self._session, spec, expected)
-        return time.perf_counter() - begun
 
 
 async def _crowded(settings: Settings, many: int) -> Crowded:
