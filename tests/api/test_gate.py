@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import httpx
 import pytest
 import pytest_asyncio
 from tests.api.servers import Client, serving
@@ -62,3 +64,25 @@ async def test_an_exposed_server_without_a_key_is_not_started(host: str) -> None
 async def test_with_a_key_any_page_can(guarded: Client) -> None:
     headers = {"Origin": "https://example.org", "X-API-Key": "s3cret"}
     assert (await guarded.post("/run_code", json=JOB, headers=headers)).status_code == 200
+
+
+async def test_keys_of_the_store_let_a_server_be_exposed(tmp_path: Path) -> None:
+    create_app(Settings(host="0.0.0.0", require_keys=True, state_dir=str(tmp_path)))
+
+
+async def test_required_keys_are_asked_for_on_loopback_too(tmp_path: Path) -> None:
+    settings = Settings(state_dir=str(tmp_path), require_keys=True, log_level="error")
+    async with serving(settings) as client:
+        assert (await client.post("/run_code", json=JOB)).status_code == 401
+        assert (await client.post("/run_code", json=JOB, headers={"X-API-Key": ""})).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("sandbox.example.org", 200), ("a.example.net", 200), ("example.net", 403), ("evil.org", 403), ("localhost", 200)],
+)
+async def test_named_hosts_are_the_only_ones(tmp_path: Path, host: str, status: int) -> None:
+    allowed = ("sandbox.example.org", "*.example.net")
+    app = create_app(Settings(state_dir=str(tmp_path), api_key="k", allowed_hosts=allowed))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=f"http://{host}") as client:
+        assert (await client.get("/v1/ping")).status_code == status

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
 import httpx
+import uvicorn
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.settings import Settings
 
 TEMPLATE = "python-basic"
@@ -45,3 +49,22 @@ async def door(settings: Settings) -> AsyncIterator[Door]:
         async with Door(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:
             client.platform = app.state.platform
             yield client
+
+
+@contextlib.asynccontextmanager
+async def listening_door(settings: Settings) -> AsyncIterator[Door]:
+    """The same on a real connection."""
+    app = create_app(settings)
+    async with open_platform(settings, sessions=True) as platform:
+        app.state.platform = platform
+        server = uvicorn.Server(uvicorn.Config(app, http=BoundedProtocol, lifespan="off", log_config=None, access_log=False))
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
+        with socket.create_server(("127.0.0.1", 0)) as ear:
+            serving = asyncio.create_task(server.serve([ear]))
+            try:
+                async with Door(base_url=f"http://127.0.0.1:{ear.getsockname()[1]}", timeout=60) as client:
+                    client.platform = platform
+                    yield client
+            finally:
+                server.should_exit = server.force_exit = True
+                await serving

@@ -6,21 +6,18 @@ import asyncio
 import base64
 import contextlib
 import json
-import socket
 from collections.abc import AsyncIterator
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import pytest_asyncio
-import uvicorn
 import websockets
-from tests.api.control_plane.doors import Door
+from tests.api.control_plane.doors import Door, listening_door
+from tests.api.keys import new_key
 
-from sandbox_runtime.api.app import create_app
-from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.api.dialects.control_plane.routes import streams
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -30,23 +27,9 @@ SLOW = "import time\nfor n in range(5):\n    print(n, flush=True)\n    time.slee
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def listening(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    """A server on a real connection."""
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), check_languages=False, log_level="error")
-    app = create_app(settings)
-    opening = partial(open_platform, sessions=True)
-    async with opening(settings) as platform:
-        app.state.platform = platform
-        server = uvicorn.Server(uvicorn.Config(app, http=BoundedProtocol, lifespan="off", log_config=None, access_log=False))
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
-        with socket.create_server(("127.0.0.1", 0)) as ear:
-            serving = asyncio.create_task(server.serve([ear]))
-            try:
-                async with Door(base_url=f"http://127.0.0.1:{ear.getsockname()[1]}", timeout=60) as door:
-                    door.platform = platform
-                    yield door
-            finally:
-                server.should_exit = server.force_exit = True
-                await serving
+    async with listening_door(settings) as opened:
+        yield opened
 
 
 def events(text: str) -> list[tuple[str, str, dict[str, Any]]]:
@@ -175,3 +158,31 @@ async def test_a_file_larger_than_any_piece_comes_whole_over_a_real_connection(l
     path = f"/api/v1/sessions/{session['id']}/files"
     assert (await listening.put(f"{path}/big.bin", content=content)).json()["size"] == len(content)
     assert (await listening.get(f"{path}/big.bin")).content == content
+
+
+@pytest.mark.requirement("control_plane-9.04", "control_plane-9.05")
+async def test_a_websocket_needs_a_key_and_the_right_owner(tmp_path: Path) -> None:
+    settings = Settings(state_dir=str(tmp_path), require_keys=True, check_languages=False, log_level="error")
+    async with listening_door(settings) as door:
+        alice, bob = await new_key(door.platform, "alice"), await new_key(door.platform, "bob")
+        door.headers.update(alice)
+        told = await door.run((await door.session())["id"], "print('mine')")
+        url = f"{str(door.base_url).replace('http', 'ws', 1)}/api/v1/executions/{told['id']}/ws"
+        for headers, status in (({}, 401), ({"Authorization": "Bearer x"}, 401), (bob, 404)):
+            with pytest.raises(websockets.InvalidStatus) as refused:
+                await websockets.connect(url, additional_headers=headers)
+            assert refused.value.response.status_code == status
+        async with websockets.connect(url, additional_headers=alice) as line:
+            assert json.loads(await line.recv())["data"] == "mine\n"
+
+
+async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "QUIET_S", 0.01)
+
+    async def slow() -> AsyncIterator[int]:
+        for number in range(3):
+            await asyncio.sleep(0.05)
+            yield number
+
+    told = [one async for one in streams._impatient(slow())]
+    assert [one for one in told if one is not None] == [0, 1, 2] and None in told
