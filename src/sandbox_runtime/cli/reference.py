@@ -24,8 +24,9 @@ This page is made from the code by `sandbox docs --write`.
 A value comes from the highest of these sources: a flag (`--set NAME=VALUE`, or an option of its own such as `--port`), the
 environment (`{ENVIRONMENT_PREFIX}` and the name in capitals; then the names of
 [control-plane deployments](../guides/control-plane.md#environment), also from a file `.env`), a TOML file, the YAML file
-that `{CONFIG_VARIABLE}` names ([configuration](../guides/configuration.md)), the default. The TOML file is the one named by `--config` or by `{FILE_VARIABLE}`,
-otherwise the first that exists of {" and ".join(f"`{path}`" for path in FILES_LOOKED_FOR)}.
+that `{CONFIG_VARIABLE}` names ([configuration](../guides/configuration.md)), the default. The TOML file is the one named by
+`--config` or by `{FILE_VARIABLE}`, otherwise the first that exists of
+{" and ".join(f"`{path}`" for path in FILES_LOOKED_FOR)}.
 `sandbox settings` prints every effective value and where it came from.
 
 The network is off by default (`allow_network`): a program sees its own loopback and nothing else.
