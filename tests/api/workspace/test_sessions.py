@@ -125,6 +125,15 @@ async def test_many_who_use_a_new_name_at_once_share_one_session(workspace: Work
     assert (await workspace.execute("crowd", command="ls | wc -l"))["stdout"].strip() == "6"
 
 
+async def test_many_who_use_a_session_that_has_ended_share_the_new_one(workspace: Workspace) -> None:
+    for _ in range(3):
+        await workspace.execute("again", command="touch old")
+        await workspace.platform.sessions.terminate("again")
+        told = await asyncio.gather(*(workspace.execute("again", command=f"touch {n}") for n in range(6)))
+        assert {one["exit_code"] for one in told} == {0}
+        assert (await workspace.execute("again", command="ls | wc -l"))["stdout"].strip() == "6"
+
+
 @pytest.mark.requirement("workspace-1.13")
 async def test_workspaces_lists_what_lives(workspace: Workspace) -> None:
     await workspace.said("POST", "/session/listed", json={})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -13,10 +14,11 @@ from sandbox_runtime.api.dialects.workspace.wire import CreateSession
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import Conflict, Denied, NotFound, PlatformFault
 from sandbox_runtime.model import Session, SessionState
-from sandbox_runtime.sessions import Sessions
+from sandbox_runtime.sessions import Sessions, SessionSpec
 
 READY_WITHIN_S = 30.0
 _LOOK_AGAIN_S = 0.02
+_TRIES = 8
 
 Result = TypeVar("Result")
 
@@ -41,19 +43,23 @@ class Room:
         """Conflict where it is there. One that has ended makes way."""
         spec = session_spec(self.id, asked, self.platform.settings)
         try:
-            return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
+            return await self._created(spec)
         except Conflict:
             if not await self._cleared():
                 raise Conflict("Session already exists") from None
-        return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
+        return await self._created(spec)
 
     async def use(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """What the work returns, which fails with NotFound or Conflict where the session is not there: then it is made first."""
-        try:
-            return await work()
-        except (NotFound, Conflict):
-            await self._make()
-        return await work()
+        """What the work returns, which fails with NotFound or Conflict where the session is not there: then it is made first.
+        Others may make it or end it at the same time, hence more than one try."""
+        for attempt in range(_TRIES):
+            try:
+                return await work()
+            except (NotFound, Conflict):
+                await self._make()
+            # Whoever makes it has the name before anything of it can be seen.
+            await asyncio.sleep(_LOOK_AGAIN_S * 2**attempt if attempt else 0)
+        raise Conflict(f"the session {self.id!r} cannot be had: it ends again and again")
 
     async def session(self) -> Session:
         """Running, and made if need be."""
@@ -67,6 +73,9 @@ class Room:
         except Conflict:
             await self._until_ready()
 
+    async def _created(self, spec: SessionSpec) -> Session:
+        return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
+
     async def _running(self) -> Session:
         session = await self.sessions.get(self.id, self.owner)
         if session.state is not SessionState.running:
@@ -74,22 +83,33 @@ class Room:
         return session
 
     async def _until_ready(self) -> None:
-        """Somebody else makes it at this moment."""
+        """Somebody else makes it at this moment, unless it is somebody else's altogether."""
+        if await self._is_foreign():
+            raise Conflict(f"the session {self.id!r} belongs to somebody else: choose another name")
         deadline = asyncio.get_running_loop().time() + READY_WITHIN_S
-        while (await self._found()).state is SessionState.creating:
+        while await self._state() is SessionState.creating:
             if asyncio.get_running_loop().time() > deadline:
                 raise PlatformFault(f"the session {self.id!r} was not ready within {READY_WITHIN_S:g} s")
             await asyncio.sleep(_LOOK_AGAIN_S)
 
-    async def _found(self) -> Session:
-        try:
-            return await self.sessions.get(self.id, self.owner)
-        except NotFound:
-            raise Conflict(f"the session {self.id!r} belongs to somebody else: choose another name") from None
-
     async def _cleared(self) -> bool:
-        """Whether the name is free now: what had it has ended, and is forgotten."""
-        if not (await self._found()).state.ended:
+        """Whether the name may be free now: what had it has ended, and is forgotten."""
+        state = await self._state()
+        if state is None or not state.ended:
             return False
-        await self.sessions.delete(self.id, self.owner)
+        with contextlib.suppress(NotFound, Conflict):  # somebody else was faster
+            await self.sessions.delete(self.id, self.owner, only_ended=True)
         return True
+
+    async def _is_foreign(self) -> bool:
+        try:
+            return (await self.sessions.get(self.id)).owner != self.owner != ""
+        except NotFound:
+            return False
+
+    async def _state(self) -> SessionState | None:
+        """None where the caller has no such session."""
+        try:
+            return (await self.sessions.get(self.id, self.owner)).state
+        except NotFound:
+            return None
