@@ -14,7 +14,7 @@ from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 LANGUAGES = [language for language in load_catalog("") if not language.gpu and not language.install.unavailable]
 LARGE = Resources(memory_bytes=2 * GIB, disk_bytes=GIB, processes=512, cpu_cores=2)
-THEIR_OWN = {".Random.seed", "jest-report.json", ".pytest_cache"}
+THEIR_OWN = {".Random.seed", "jest-report.json", ".pytest_cache", "__pycache__"}
 """What programs write when they run, as some do."""
 
 
