@@ -108,6 +108,8 @@ async def _spot(ground: Ground, lifecycle: Lifecycle, session: Session, contexts
     home = await lifecycle.take_home(session)
     try:
         opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
+        for context in opened:
+            await context.expect_copy()
     except BaseException:
         await home.close()
         raise

@@ -118,6 +118,12 @@ class Context:
         await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
         return self._ended.result() if self._ended.done() else None
 
+    async def expect_copy(self) -> None:
+        """Nothing will run here but a copy of another, later on: what can be done ahead for that is done now."""
+        assert self.line is not None
+        if self.can_be_copied:
+            await self.line.send({"do": "rehearse"})
+
     def replaced(self) -> None:
         """What runs here is about to become a copy of another, which will say so when it is."""
         self._ready = asyncio.get_running_loop().create_future()

@@ -161,10 +161,17 @@ def park(peer: int, plan: int) -> None:
     _park(_STATE, peer, _TABLE)
 
 
+def rehearse() -> None:
+    """In what is to become a copy, while it waits: plan once with ourselves, so that what planning needs of our memory is there."""
+    with open("/proc/self/maps", "rb") as maps, open("/proc/self/pagemap", "rb") as pages:
+        _Copying(Source(-1, maps.fileno(), pages.fileno(), heap_end(), -1))
+
+
 def become(source: Source, plan: int) -> None:
     """In the copy: go on where the source parked."""
     _expect(os.read(source.peer, 1))
     copying = _Copying(source)
+    copying.finish()
     table = b"".join(copying.ours)
     if len(table) > _TABLE_BYTES:
         raise MemoryError("the process has too many pieces to be copied")
@@ -196,8 +203,10 @@ class _Copying:
                 self._take_over(piece)
         self._move(_STATE, _STATE_BYTES)
         self._there(_EXIT_GROUP, 0)
+
+    def finish(self) -> None:
         self._correct_thread_id()
-        for descriptor in (*self._files.values(), source.peer):
+        for descriptor in (*self._files.values(), self._source.peer):
             self._here(_CLOSE, descriptor)
         self._here(-1)
 

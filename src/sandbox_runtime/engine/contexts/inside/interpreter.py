@@ -3,7 +3,7 @@
 One thread, no sockets but the line to the server. What is printed goes to the process's own streams, where the server reads it;
 rich results, errors and ends go over the line:
 
-    orders:  execute (code)   fork, with descriptors   become, with descriptors
+    orders:  execute (code)   fork, with descriptors   become, with descriptors   rehearse
     events:  ready   forked (status)   and of a cell: display (data)   error (ename, evalue, traceback)   done (how)
 """
 
@@ -98,6 +98,9 @@ class Interpreter:
         os.close(maps)
         os.close(pages)
         image.park(peer, plan)
+
+    def _rehearse(self, _order: Message, _descriptors: list[int]) -> None:
+        image.rehearse()
 
     def _become(self, order: Message, descriptors: list[int]) -> None:
         """Descriptors: to the source, the plan, the source's map and pages. Does not return: we are the source then."""
