@@ -91,7 +91,8 @@ class Prover:
         """The optional flags of a language that works here; raises Unavailable for one that does not."""
         proof = self.known(language) or await self.prove(language)
         if not proof.enabled:
-            raise Unavailable(f"{language.title} ({language.name}) does not work on this host: {proof.reason}. {_advice(language)}")
+            named = f"{language.title} ({language.name})"
+            raise Unavailable(f"{named} does not work on this host: {proof.reason}. {_advice(language)}")
         return proof.linked
 
     async def prove_all(

@@ -162,7 +162,7 @@ def park(peer: int, plan: int) -> None:
 
 
 def rehearse() -> None:
-    """In what is to become a copy, while it waits: plan once with ourselves, so that what planning needs of our memory is there."""
+    """In what is to become a copy, while it waits: plan once with ourselves, so that what planning needs of memory is there."""
     with open("/proc/self/maps", "rb") as maps, open("/proc/self/pagemap", "rb") as pages:
         _Copying(Source(-1, maps.fileno(), pages.fileno(), heap_end(), -1))
 
