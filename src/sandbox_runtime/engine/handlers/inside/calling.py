@@ -18,7 +18,7 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-from .line import Line, Message  # type: ignore[import-not-found]  # given beside us
+from .line import Line, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 _LINE = 3
 _MOST_BYTES = 1024**2
