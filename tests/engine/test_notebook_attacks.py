@@ -85,7 +85,8 @@ async def test_a_flood_of_text_is_cut_in_the_middle(run: Runner) -> None:
 
 async def test_an_endless_flood_of_text_ends_at_a_limit(run: Runner) -> None:
     result = await run("while True: print('x' * 10_000)", wall_s=60.0)
-    assert (result.complete, result.driver.ending) == (False, Ending.output_limit)
+    # Which one is reached first depends on how fast the driver gets rid of what the kernel prints.
+    assert not result.complete and result.driver.ending in (Ending.output_limit, Ending.out_of_memory)
 
 
 async def test_a_kernel_that_speaks_nonsense_to_its_driver_harms_itself(run: Runner) -> None:

@@ -31,11 +31,21 @@ def files(area: Folder, tmp_path: Path) -> SessionFiles:
 @pytest.fixture(scope="session")
 def s3_url() -> Iterator[str]:
     """Of a real server that speaks S3; it ends with the tests."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
     folder = tempfile.mkdtemp(prefix="s3-")
     try:
+        yield _started(folder)
+    finally:
+        subprocess.run([str(SCRIPT), "stop", folder], check=True, timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(folder: str) -> str:
+    """It takes several ports beside the one it is given: where another has one of them, it is tried with others."""
+    told = ""
+    for _ in range(5):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
         # Output goes to a file: a pipe would stay open as long as the server.
         with tempfile.TemporaryFile("w+") as out:
             ended = subprocess.run([str(SCRIPT), "start", folder, str(port)], stdout=out, stderr=subprocess.STDOUT, timeout=100)
@@ -43,11 +53,10 @@ def s3_url() -> Iterator[str]:
             told = out.read().strip()
         if ended.returncode == NOT_INSTALLED:
             pytest.skip(told)
-        assert ended.returncode == 0, told
-        yield told
-    finally:
+        if ended.returncode == 0:
+            return told
         subprocess.run([str(SCRIPT), "stop", folder], check=True, timeout=60)
-        shutil.rmtree(folder, ignore_errors=True)
+    raise AssertionError(told)
 
 
 @pytest.fixture

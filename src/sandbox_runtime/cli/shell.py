@@ -36,6 +36,7 @@ Timeout = Annotated[float, typer.Option("--timeout", help="Seconds after which i
 
 _PIECE_BYTES = 4096
 _END_OF_INPUT, _BELL = b"\x04", b"\a"
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
 
 
 def register(app: typer.Typer) -> None:
@@ -92,7 +93,15 @@ class _Seat:
         with contextlib.suppress(Conflict):  # the command has ended; what it printed last is on its way
             while keys := await _read(source):
                 await self._send(keys)
+            await self._tell_end()
+
+    async def _tell_end(self) -> None:
+        """More than once: what comes while a shell changes the mode of its terminal is lost on it."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
             await self._send(_END_OF_INPUT)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     async def _send(self, keys: bytes) -> None:
         """Keys that did not arrive are heard; whether there still is a server is for the one who watches to find out."""
