@@ -46,6 +46,7 @@ class StartedBox:
         self._ended: asyncio.Task[Outcome] | None = None
         self._line: socket.socket | None = None
         self._place = 0
+        self.waits = False
         self._sink: Sink | None = None
         self._since_s = time.monotonic()
 
@@ -146,7 +147,10 @@ class Ahead:
             return None
         shelf = await self._shelf(language, policy)
         box = await shelf.take()
-        if box is None or box.limit(limits):
+        if box is None:
+            return None
+        self._put_to_use(box)
+        if box.limit(limits):
             return box
         await self.end(box)
         return None
@@ -175,9 +179,17 @@ class Ahead:
         except BaseException:
             await self.end(started)
             raise
+        started.waits = True
+        self._pool.set_aside(1)
         return started
 
+    def _put_to_use(self, started: StartedBox) -> None:
+        if started.waits:
+            started.waits = False
+            self._pool.set_aside(-1)
+
     async def end(self, started: StartedBox) -> None:
+        self._put_to_use(started)
         try:
             await self._pool.discard(started.policy, started.box)
         finally:

@@ -58,6 +58,7 @@ class BoxPool:
         self._shelves = {policy: _Shelf(policy, floor) for policy, floor in floors.items()}
         self._keepers: list[asyncio.Task[None]] = []
         self._burials: set[asyncio.Task[None]] = set()
+        self._aside = 0
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -77,7 +78,11 @@ class BoxPool:
 
     @property
     def in_use(self) -> int:
-        return sum(shelf.in_use for shelf in self._shelves.values())
+        return sum(shelf.in_use for shelf in self._shelves.values()) - self._aside
+
+    def set_aside(self, boxes: int) -> None:
+        """That many more (or fewer) of those taken are not in use but wait with something started in them."""
+        self._aside += boxes
 
     @property
     def failure(self) -> SandboxError | None:
