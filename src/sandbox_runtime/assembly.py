@@ -21,10 +21,10 @@ from sandbox_runtime.engine import (
     BoxPool,
     Builds,
     Engine,
-    Execution,
     Identity,
     Invocations,
     Remembered,
+    TaskRunner,
     Turns,
     Ways,
     contexts,
@@ -106,9 +106,9 @@ async def open_platform(
             ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
             turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
             started = Ahead(pool, ways.python, ways.toolchains, settings.started_pool_size, _usual(settings), log)
-            execution = Execution(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
+            runner = TaskRunner(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
             engine = Engine(
-                execution=execution,
+                runner=runner,
                 admission=admission,
                 catalog=catalog,
                 allowance=allowance,

@@ -11,11 +11,11 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.builds import Builds, open_builds
 from sandbox_runtime.engine.builds.identity import Identity
 from sandbox_runtime.engine.engine import Engine
-from sandbox_runtime.engine.execution import Execution, Ways
 from sandbox_runtime.engine.invocations import Invocations
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof
 from sandbox_runtime.engine.remembering import Remembered
+from sandbox_runtime.engine.task_runner import TaskRunner, Ways
 from sandbox_runtime.engine.turns import Turns
 
 __all__ = [
@@ -25,11 +25,11 @@ __all__ = [
     "BoxPool",
     "Builds",
     "Engine",
-    "Execution",
     "Identity",
     "Invocations",
     "Proof",
     "Remembered",
+    "TaskRunner",
     "Turns",
     "Ways",
     "open_builds",

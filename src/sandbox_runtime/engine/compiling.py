@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.engine.boxed import Task, raised
 from sandbox_runtime.engine.builds import Builds
-from sandbox_runtime.engine.execution import Execution
+from sandbox_runtime.engine.task_runner import TaskRunner
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, JobResult, Limits, Outcome
 from sandbox_runtime.workspace import Collected, Quotas
@@ -67,8 +67,8 @@ class Built:
 class Compiling:
     """builds None: nothing is kept between jobs. version: what the toolchain of a language says of itself."""
 
-    def __init__(self, execution: Execution, builds: Builds | None, most_bytes: int, version: Callable[[Language], str]) -> None:
-        self._execution = execution
+    def __init__(self, runner: TaskRunner, builds: Builds | None, most_bytes: int, version: Callable[[Language], str]) -> None:
+        self._runner = runner
         self._builds = builds
         self._most_bytes = most_bytes
         self._version = version
@@ -77,12 +77,12 @@ class Compiling:
     async def run(self, task: Task) -> JobResult:
         key = self._key(task)
         if key is None or self._builds is None:
-            return await self._execution.run(task)
+            return await self._runner.run(task)
         build = await self._find(self._builds, key, task)
         if build is not None:
-            return await self._execution.run(dataclasses.replace(task, build=build))
+            return await self._runner.run(dataclasses.replace(task, build=build))
         with self._making(key) as made:
-            result = await self._execution.run(dataclasses.replace(task, keep=made.take, keep_quotas=self._builds.quotas))
+            result = await self._runner.run(dataclasses.replace(task, keep=made.take, keep_quotas=self._builds.quotas))
             await self._keep(key, made)
         return result
 
@@ -95,7 +95,7 @@ class Compiling:
             return Built(found.outcome, found)
         with self._making(key) as made:
             quotas = Quotas(_MOST_FILES, self._most_bytes, self._most_bytes)
-            result = await self._execution.run(dataclasses.replace(task, keep=made.take, keep_quotas=quotas, only_build=True))
+            result = await self._runner.run(dataclasses.replace(task, keep=made.take, keep_quotas=quotas, only_build=True))
             await self._keep(key, made)
         return Built(result.compile, made.build)
 
@@ -123,9 +123,9 @@ class Compiling:
 
     def _key(self, task: Task) -> str | None:
         recipe = task.language.compile
-        if self._builds is None or recipe is None or not self._execution.sealed(task):
+        if self._builds is None or recipe is None or not self._runner.sealed(task):
             return None
-        made = self._execution.plan(task, self._builds.workdir)
+        made = self._runner.plan(task, self._builds.workdir)
         if made.refused:
             return None
         return self._builds.key(task.language, made, raised(_effective(task), recipe), self._version(task.language))

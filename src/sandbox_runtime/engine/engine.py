@@ -17,9 +17,9 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.boxed import Task
 from sandbox_runtime.engine.builds import Builds
 from sandbox_runtime.engine.compiling import Compiling
-from sandbox_runtime.engine.execution import Execution
 from sandbox_runtime.engine.many import Cases
 from sandbox_runtime.engine.proof import Memory, Proof, Prover
+from sandbox_runtime.engine.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language
@@ -36,7 +36,7 @@ class Engine:
     def __init__(
         self,
         *,
-        execution: Execution,
+        runner: TaskRunner,
         admission: Admission,
         catalog: Catalog,
         allowance: Allowance,
@@ -45,13 +45,13 @@ class Engine:
         memory: Memory | None = None,
         prove_ahead: bool = True,
     ) -> None:
-        self._execution = execution
+        self._runner = runner
         self._admission = admission
         self._catalog = catalog
         self._allowance = allowance
         self._log = log
         self._prover = Prover(self._checked, self._version, allowance.for_checks(), memory)
-        self._compiling = Compiling(execution, builds, allowance.quotas.max_total_bytes, self._known_version)
+        self._compiling = Compiling(runner, builds, allowance.quotas.max_total_bytes, self._known_version)
         self._prove_ahead = prove_ahead
         self._proving: asyncio.Task[None] | None = None
 
@@ -73,7 +73,7 @@ class Engine:
         entered = await self._admission.enter()
         try:
             task = Task(language, job, await self._prover.linked(language), sink)
-            return await (self._execution.run(task) if language.compile is None else self._compiling.run(task))
+            return await (self._runner.run(task) if language.compile is None else self._compiling.run(task))
         finally:
             self._admission.leave(entered)
 
@@ -90,7 +90,7 @@ class Engine:
             built = await self._compiling.build(task)
             if not built.runnable:
                 return ManyResult(built.compile, (None,) * len(stdins))
-            cases = Cases(self._execution, self._admission, built.ready(task), stdins)
+            cases = Cases(self._runner, self._admission, built.ready(task), stdins)
             runs = await cases.run(parallel, stop_at_first_failure, self._allowance.quotas.max_total_bytes)
             return ManyResult(built.compile, runs)
         finally:
@@ -121,7 +121,7 @@ class Engine:
         return await self._version(self._catalog.find(name))
 
     async def _version(self, language: Language) -> str:
-        outcome = await self._execution.version(language, self._allowance.for_checks())
+        outcome = await self._runner.version(language, self._allowance.for_checks())
         lines = (outcome.stdout.text + outcome.stderr.text).strip().splitlines()
         if not outcome.ok or not lines:
             raise Unavailable(
@@ -135,7 +135,7 @@ class Engine:
 
     async def _checked(self, language: Language, job: Job, linked: tuple[str, ...]) -> JobResult:
         """A check is never answered from the cache: it is there to find out what this host can do now."""
-        return await self._execution.run(Task(language, job, linked))
+        return await self._runner.run(Task(language, job, linked))
 
     async def _prove_in_background(self) -> None:
         """So that the first request of a language need not wait for its check."""

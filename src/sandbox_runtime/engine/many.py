@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.boxed import Task
-from sandbox_runtime.engine.execution import Execution
+from sandbox_runtime.engine.task_runner import TaskRunner
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.model import Outcome, Output
 
@@ -28,8 +28,8 @@ class Cases:
     """For one use. task: the job whose standard input is replaced, with its build where there is one; without one each input
     goes the whole way, compile step and all."""
 
-    def __init__(self, execution: Execution, admission: Admission, task: Task, inputs: Sequence[bytes | None]) -> None:
-        self._execution = execution
+    def __init__(self, runner: TaskRunner, admission: Admission, task: Task, inputs: Sequence[bytes | None]) -> None:
+        self._runner = runner
         self._admission = admission
         self._task = task
         self._inputs = inputs
@@ -70,7 +70,7 @@ class Cases:
 
     async def _one(self, stdin: bytes | None) -> Outcome:
         job = dataclasses.replace(self._task.job, stdin=stdin)
-        result = await self._execution.run(dataclasses.replace(self._task, job=job))
+        result = await self._runner.run(dataclasses.replace(self._task, job=job))
         outcome = result.run or result.compile
         if outcome is None:
             raise PlatformFault("a run gave no outcome")

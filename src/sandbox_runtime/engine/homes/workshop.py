@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox_runtime.engine.allowance import Allowance
-from sandbox_runtime.engine.execution import STD, Ways
 from sandbox_runtime.engine.handlers import Call, check_code
 from sandbox_runtime.engine.handlers.calling import JAVASCRIPT, LANGUAGES, PYTHON
 from sandbox_runtime.engine.homes.work import Work
+from sandbox_runtime.engine.task_runner import STD, Ways
 from sandbox_runtime.engine.turns import Turns
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.isolation.port import Backend

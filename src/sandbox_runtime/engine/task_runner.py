@@ -31,7 +31,7 @@ class Ways:
     policies: Mapping[str, Policy]
 
 
-class Execution:
+class TaskRunner:
     """ahead None: nothing is started before it is asked for."""
 
     def __init__(
