@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -60,6 +61,7 @@ def bench(
     settings = settings_from(config, sets, isolation=isolation)
     effort = (QUICK if quick else FULL).asked(rounds=runs, seconds=seconds, soak_runs=soak, only=only or [])
     _check_writable(json_file)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started on the way is ended
     with Shown() as progress, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         report = runner.run(measure(settings, effort, progress, peer))
     if json_file:
