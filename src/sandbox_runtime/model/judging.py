@@ -67,7 +67,7 @@ class Options:
     is_fewshot: bool | None = None
     compile_timeout_s: float | None = None
     run_timeout_s: float | None = None
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Prompt:
     id: int | str
     prompt: str | tuple[Mapping[str, str], ...]
     """A text, or messages with role and content."""
-    labels: Mapping[str, Any] = NOTHING
+    labels: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Check:
     `interactive` run `job` in a box of its own (the checker or the interactor)."""
 
     name: str = "status"
-    options: Mapping[str, Any] = NOTHING
+    options: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     job: Job | None = None
 
 
@@ -170,7 +170,7 @@ class Verdict:
     tamper: tuple[str, ...] = ()
     """What the program did to its own grading, in words; not empty only where the reason is `tampered`."""
     message: str = ""
-    extra: Mapping[str, Any] = NOTHING
+    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
