@@ -15,7 +15,7 @@ import pytest
 from tests.isolation.kernel.groups import SOURCE
 
 PLAIN_USER = 54321
-SUITE = ("commands", "streams", "processes", "limits", "warm_boxes")
+SUITE = ("commands", "streams", "processes", "limits", "warm_boxes", "shared_files")
 ROOM = Path(__file__).parent
 REPOSITORY = ROOM.parent.parent
 CHECK = "import subprocess, sys, pytest, pytest_asyncio, sandbox_runtime\nsubprocess.run([sys.executable, '-c', ''], check=True)"
@@ -63,7 +63,8 @@ def test_the_suite_holds_for_a_plain_user(guest_python: str, home: str) -> None:
     if as_plain_user(["unshare", "-Urm", "true"], home, 30).returncode:
         pytest.skip("this host lets plain users make no namespaces")
     modules = [str(ROOM / f"test_{name}.py") for name in SUITE]
-    chosen = ["-k", "single-use or namespaces", "-p", "no:cacheprovider", f"--basetemp={home}/pytest", "-q", "--tb=short"]
-    answer = as_plain_user([python, "-m", "pytest", *modules, *chosen], home, 110)
+    chosen = ["-k", "single-use or namespaces or shared_files", "-q", "--tb=short"]
+    apart = ["-p", "no:cacheprovider", f"--basetemp={home}/pytest"]
+    answer = as_plain_user([python, "-m", "pytest", *modules, *chosen, *apart], home, 110)
     passed = re.search(r"(\d+) passed", answer.stdout)
     assert answer.returncode == 0 and passed and int(passed[1]) > 50, answer.stdout[:6000] + answer.stderr[-1000:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import secrets
 import signal
@@ -17,9 +18,10 @@ from tests.isolation.boxed import opened, shell
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.kernel.reaping import descendants
-from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.namespaces import NamespacesBackend
+from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Files
-from sandbox_runtime.model import Policy
+from sandbox_runtime.model import Layer, Policy
 from sandbox_runtime.model.limits import MIB
 
 
@@ -37,8 +39,8 @@ async def files(backend: Backend) -> AsyncIterator[Files]:
     await made.close()
 
 
-async def said(backend: Backend, files: Files | None, script: str, *, single_use: bool = True) -> str:
-    box = await backend.open(Policy(single_use=single_use), files)
+async def said(backend: Backend, files: Files | None, script: str, *, single_use: bool = True, preset: str = "std") -> str:
+    box = await backend.open(Policy(single_use=single_use, preset=preset), files)
     try:
         outcome = await box.run(shell(script))
         return outcome.stdout.text + outcome.stderr.text
@@ -50,6 +52,27 @@ async def said(backend: Backend, files: Files | None, script: str, *, single_use
 async def test_what_one_box_wrote_the_next_one_finds(backend: Backend, files: Files, single_use: bool) -> None:
     await said(backend, files, "echo kept > note; echo home > ~/note; echo tmp > /tmp/note", single_use=single_use)
     assert await said(backend, files, "cat note ~/note /tmp/note", single_use=single_use) == "kept\nhome\ntmp\n"
+
+
+async def test_boxes_of_every_preset_see_them(options: BackendOptions) -> None:
+    skip_where_the_host_lacks("namespaces")
+    presets = {"std": Preset(("json",)), "early": Preset(("json",)), "late": Preset(("json",), at_once=False)}
+    async with open_backend("namespaces", dataclasses.replace(options, presets=presets)) as backend:
+        files = await backend.open_files(MIB, 1000)
+        for preset in presets:
+            assert await said(backend, files, f"echo {preset} >> note; tail -n 1 note", preset=preset) == f"{preset}\n"
+        assert await said(backend, files, "cat note") == "std\nearly\nlate\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root's spawners need no user namespace")
+async def test_a_box_that_lacks_a_layer_is_apart_from_those_that_lack_none(options: BackendOptions) -> None:
+    skip_where_the_host_lacks("namespaces")
+    async with open_backend("namespaces", options) as backend:
+        assert isinstance(backend, NamespacesBackend)
+        shared = f"user:[{os.fstat(backend._user_namespace).st_ino}]\n"
+        async with opened(backend, Policy(without=frozenset({Layer.user}))) as box:
+            outcome = await box.run(shell("readlink /proc/self/ns/user"))
+        assert outcome.stdout.text.startswith("user:[") and outcome.stdout.text != shared
 
 
 async def test_two_boxes_at_once_see_the_same_files_and_nothing_else_of_one_another(backend: Backend, files: Files) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,23 @@ def test_files_are_written_with_their_folders(area: Folder) -> None:
 def test_a_later_file_replaces_an_earlier_one(area: Folder) -> None:
     staged(area, File("x", b"a longer text"), File("x", b"short"))
     assert (area.path / "work/x").read_bytes() == b"short"
+
+
+def test_a_file_that_is_replaced_is_there_all_the_while(area: Folder) -> None:
+    path, ended, missed = area.path / "work/x", threading.Event(), 0
+    staged(area, File("x", b"0"))
+
+    def look() -> int:
+        return sum(not path.exists() for _ in iter(ended.is_set, True))
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        for number in range(300):
+            staged(area, File("x", str(number).encode()))
+        ended.set()
+        missed = looking.result(30)
+    assert missed == 0
+    assert os.listdir(area.path / "work") == ["x"]
 
 
 def test_a_name_with_a_newline_is_an_ordinary_name(area: Folder) -> None:

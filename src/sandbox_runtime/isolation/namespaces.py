@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from types import TracebackType
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
@@ -30,6 +31,8 @@ class NamespacesBackend:
         self._ground = Ground(self.name, options)
         self._spawners: dict[tuple[str, frozenset[Layer], bool], Spawner] = {}
         self._starting = asyncio.Lock()
+        self._user_namespace = -1
+        """That spawners of complete boxes share, where we are not root."""
         self._opened = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> NamespacesBackend:
@@ -48,6 +51,9 @@ class NamespacesBackend:
     async def _close_spawners(self) -> None:
         await asyncio.gather(*(spawner.close() for spawner in self._spawners.values()))
         self._spawners.clear()
+        if self._user_namespace >= 0:
+            os.close(self._user_namespace)
+            self._user_namespace = -1
 
     def layers(self) -> list[LayerReport]:
         """A spawner that came up has made every layer once; only limits depend on what the host lends."""
@@ -149,7 +155,12 @@ class NamespacesBackend:
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._ground.guest
         spawner = Spawner(guest.python, {**self._ground.start_env(policy), **_ONE_THREAD}, self._config(policy))
-        await spawner.start()
+        if policy.without:  # a box that lacks a layer, as proofs open it, shall find no more than its own spawner's
+            await spawner.start()
+            return spawner
+        await spawner.start(self._user_namespace)
+        if self._user_namespace < 0:
+            self._user_namespace = spawner.take_user_namespace()
         return spawner
 
     def _config(self, policy: Policy) -> wire.Message:

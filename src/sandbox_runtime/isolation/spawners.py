@@ -33,9 +33,11 @@ class Spawner:
         self._waiting: dict[str, asyncio.Future[list[int]]] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
+        self._user_namespace = -1
         self.alive = False
 
-    async def start(self) -> None:
+    async def start(self, user_namespace: int = -1) -> None:
+        """user_namespace: that of a spawner before, which this one is to share; where there is none, it may make its own."""
         ours, theirs = wire.pair()
         with theirs:
             self._channel = Channel(ours)
@@ -50,16 +52,25 @@ class Spawner:
                 cwd="/",
             )
         try:
-            self._channel.send(self._config)
+            self._channel.send(self._config, [user_namespace] if user_namespace >= 0 else [])
             received = await self._channel.receive(START_TIMEOUT_S)
             if received.message is None or not received.message.get("ready"):
                 reason = (received.message or {}).get("fault") or self._complaint()
                 raise Unavailable(f"no box can be made here: {reason}")
+            self._hold(received.descriptors)
         except BaseException:
             await self.close()
             raise
         self.alive = True
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._on_message)
+
+    def take_user_namespace(self) -> int:
+        """A descriptor, from now on the caller's, of the one that it lives in; -1 where that is the server's own."""
+        taken, self._user_namespace = self._user_namespace, -1
+        return taken
+
+    def _hold(self, descriptors: list[int]) -> None:
+        self._user_namespace = descriptors.pop() if descriptors else -1
 
     async def open(self, box_id: str, box: wire.Message, descriptors: Sequence[int], *, single: bool) -> list[int]:
         """Fork a box; the descriptors of its first process and, for a box for one command, of the one that becomes it. The
@@ -140,6 +151,8 @@ class Spawner:
                 self._mark_dead()
             self._channel.close()
             self._channel = None
+        if self._user_namespace >= 0:
+            os.close(self.take_user_namespace())
         process, self._process = self._process, None
         if process is None:
             return

@@ -1,7 +1,8 @@
 """Files into a box.
 
-Every file is created anew with O_EXCL: what a guest left under the name (a link, a FIFO, a file it holds open) is unlinked, never
-written to. New files and folders get the workspace's owner, by descriptor, so that the program in the box can change them.
+Every file is created anew with O_EXCL: what a guest left under the name (a link, a FIFO, a file it holds open) is replaced,
+never written to, and in one step, so that a program that looks for it meanwhile finds the one or the other. New files and
+folders get the workspace's owner, by descriptor, so that the program in the box can change them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 from collections.abc import Sequence
 
 from sandbox_runtime.errors import Conflict, SandboxError
@@ -52,35 +54,48 @@ def _link(files_fd: int, path: str, target: str, owner: Owner) -> None:
 
 
 def _write(files_fd: int, path: str, file: File, owner: Owner) -> None:
-    descriptor = _create(files_fd, path, 0o755 if file.executable else 0o644, owner)
+    mode = 0o755 if file.executable else 0o644
+    for _ in range(_ATTEMPTS):
+        try:
+            descriptor = open_beneath(files_fd, path, _CREATE, mode)
+        except FileNotFoundError:
+            make_folders(files_fd, path.split("/")[:-1], owner)
+        except FileExistsError:
+            _replace(files_fd, path, file.content, mode, owner)
+            return
+        else:
+            _fill(descriptor, file.content, owner)
+            return
+    raise Conflict(f"{path!r} could not be written: the program keeps removing the folder it belongs in")
+
+
+def _fill(descriptor: int, content: bytes, owner: Owner) -> None:
     try:
         if owner:
             os.fchown(descriptor, *owner)
-        write_all(descriptor, file.content)
+        write_all(descriptor, content)
     finally:
         os.close(descriptor)
+
+
+def _replace(files_fd: int, path: str, content: bytes, mode: int, owner: Owner) -> None:
+    """By one of another name that takes its place when it is complete."""
+    with parent(files_fd, path) as (folder_fd, name):
+        passing = f".staged-{secrets.token_hex(8)}"
+        descriptor = os.open(passing, _CREATE | os.O_CLOEXEC, mode, dir_fd=folder_fd)
+        try:
+            _fill(descriptor, content, owner)
+            os.rename(passing, name, src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(passing, dir_fd=folder_fd)
+            raise
 
 
 def write_all(descriptor: int, content: bytes | memoryview) -> None:
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def _create(files_fd: int, path: str, mode: int, owner: Owner) -> int:
-    for _ in range(_ATTEMPTS):
-        try:
-            return open_beneath(files_fd, path, _CREATE, mode)
-        except FileNotFoundError:
-            make_folders(files_fd, path.split("/")[:-1], owner)
-        except FileExistsError:
-            _unlink(files_fd, path)
-    raise Conflict(f"{path!r} could not be written: the program keeps putting something in its place")
-
-
-def _unlink(files_fd: int, path: str) -> None:
-    with parent(files_fd, path) as (folder_fd, name), contextlib.suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder_fd)
 
 
 def _told(error: OSError, name: str) -> SandboxError:

@@ -27,13 +27,13 @@ _EXITING = 0x4
 
 def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
     """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
-    data, _ = wire.receive(channel)
+    data, passed = wire.receive(channel)
     if not data:
         os._exit(1)
     config = wire.from_server(data)
-    descriptors.close_but([channel.fileno()])
+    descriptors.close_but([channel.fileno(), *passed])
     try:
-        spawner = _pass_gate(channel, config)
+        spawner = _pass_gate(config, passed)
     except OSError as error:
         wire.send(channel, wire.to_server({"fault": str(error)}))
         os._exit(1)
@@ -42,9 +42,13 @@ def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
     return _Spawner(channel, config, warm).serve()
 
 
-def _pass_gate(channel: socket.SocketType, config: dict[str, Any]) -> int:
-    """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner."""
-    if config["rootless"]:
+def _pass_gate(config: dict[str, Any], passed: list[int]) -> int:
+    """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner. passed: the user namespace of the
+    spawners before, where there is one to join."""
+    for user_namespace in passed:
+        namespaces.enter(user_namespace, namespaces.NEW_USER)
+        os.close(user_namespace)
+    if config["rootless"] and not passed:
         _become_root_of_our_own()
     namespaces.leave(namespaces.NEW_PID)
     return os.fork()
@@ -96,7 +100,7 @@ class _Spawner:
         except Exception as error:
             wire.send(self.channel, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
-        wire.send(self.channel, wire.to_server({"ready": True}))
+        self._say_ready()
         set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
         self.poll.register(self.channel, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
@@ -106,6 +110,17 @@ class _Spawner:
                     self._collect()
                 elif (order := self._obey()) is not None:
                     return order
+
+    def _say_ready(self) -> None:
+        """With our user namespace, where we have one of our own making: for spawners that are started later."""
+        if not self.config["rootless"]:
+            wire.send(self.channel, wire.to_server({"ready": True}))
+            return
+        user_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            wire.send(self.channel, wire.to_server({"ready": True}), [user_namespace])
+        finally:
+            os.close(user_namespace)
 
     def _obey(self) -> Order | None:
         data, passed = wire.receive(self.channel)
