@@ -9,6 +9,8 @@ from sandbox_runtime.model import (
     Artifact,
     ArtifactKind,
     AuditEntry,
+    Batch,
+    BatchState,
     BoxRecord,
     BoxState,
     Dependency,
@@ -229,6 +231,29 @@ def full_key() -> ApiKey:
         expires_ms=NOW_MS + 2,
         last_used_ms=NOW_MS + 3,
         revoked_ms=NOW_MS + 4,
+    )
+
+
+def batch(name: str = "batch-1", **changes: Any) -> Batch:
+    return Batch(id=name, **{"owner": "ann", "dataset": "mbpp", "created_ms": NOW_MS, **changes})
+
+
+def full_batch() -> Batch:
+    return batch(
+        "batch-full",
+        state=BatchState.cancelled,
+        config_json='{"extra": {}}',
+        key="run-7",
+        total=5,
+        judged=4,
+        accepted=2,
+        not_judged=1,
+        reasons={"accepted": 2, "wrong_answer": 1, "not_judged": 1},
+        input_bytes=2**40,
+        message=ODD,
+        updated_ms=NOW_MS + 1,
+        started_ms=NOW_MS + 2,
+        ended_ms=NOW_MS + 3,
     )
 
 

@@ -12,6 +12,7 @@ from tests.store.samples import NOW_MS, ODD
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
 from sandbox_runtime.model import (
+    BatchState,
     BoxState,
     ExecutionState,
     NodeState,
@@ -24,6 +25,7 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.store import (
     ArtifactFilter,
     AuditFilter,
+    BatchFilter,
     BoxFilter,
     ExecutionFilter,
     KeyFilter,
@@ -41,6 +43,7 @@ FULL = {
     "boxes": samples.full_box(),
     "artifacts": samples.full_artifact(),
     "keys": samples.full_key(),
+    "batches": samples.full_batch(),
 }
 
 
@@ -449,3 +452,29 @@ async def test_an_operator_of_the_old_platform_finds_what_he_knows(store: Store,
     row = await ask(url, "SELECT f_default_memory_mb, f_is_active, f_deleted_at FROM t_sandbox_template")
     assert row == [(512, 1, 0)]
     assert await ask(url, "SELECT f_session_id, f_code, f_timeout_sec FROM t_sandbox_execution") == [("s1", "print(1)", 30.0)]
+
+
+async def test_a_batch_sent_twice_with_one_key_exists_once(store: Store) -> None:
+    first, new = await store.batches.add_once(samples.batch("b1", key="run-1"))
+    again, second_new = await store.batches.add_once(samples.batch("b2", key="run-1"))
+    other, other_new = await store.batches.add_once(samples.batch("b3", key="run-1", owner="bob"))
+    assert (new, second_new, other_new) == (True, False, True)
+    assert again == first and other.id == "b3"
+
+
+async def test_batches_without_a_key_are_each_their_own(store: Store) -> None:
+    for key in ("b1", "b2"):
+        assert (await store.batches.add_once(samples.batch(key)))[1]
+    with pytest.raises(Conflict):
+        await store.batches.add_once(samples.batch("b1"))
+
+
+async def test_batches_are_found_by_owner_dataset_and_state(store: Store) -> None:
+    await store.batches.add(samples.batch("b1", state=BatchState.running))
+    await store.batches.add(samples.batch("b2", owner="bob", dataset="humaneval_python"))
+    for wanted, found in (
+        (BatchFilter(owner="ann"), ["b1"]),
+        (BatchFilter(dataset="humaneval_python"), ["b2"]),
+        (BatchFilter(states=(BatchState.running, BatchState.completed)), ["b1"]),
+    ):
+        assert [one.id for one in (await store.batches.list(wanted)).items] == found

@@ -5,6 +5,7 @@ what to do instead.
 """
 
 from sandbox_runtime.model.access import ApiKey
+from sandbox_runtime.model.batch import ENDED_BATCH_STATES, Batch, BatchState
 from sandbox_runtime.model.build import Build, ManyResult
 from sandbox_runtime.model.command import Command
 from sandbox_runtime.model.execution import Artifact, ArtifactKind, Execution, ExecutionKind, ExecutionState, Metering
@@ -45,10 +46,13 @@ from sandbox_runtime.model.session import (
 from sandbox_runtime.model.template import PoolSizes, Template
 
 __all__ = [
+    "ENDED_BATCH_STATES",
     "ApiKey",
     "Artifact",
     "ArtifactKind",
     "AuditEntry",
+    "Batch",
+    "BatchState",
     "Benchmark",
     "Blame",
     "Block",

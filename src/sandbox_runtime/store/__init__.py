@@ -12,6 +12,7 @@ holds a password, code or output.
 """
 
 from sandbox_runtime.store.audit import AuditFilter
+from sandbox_runtime.store.batches import BatchFilter
 from sandbox_runtime.store.database import StoreOptions
 from sandbox_runtime.store.executions import ExecutionFilter
 from sandbox_runtime.store.migrating import Revision
@@ -26,6 +27,7 @@ from sandbox_runtime.store.templates import TemplateFilter
 __all__ = [
     "ArtifactFilter",
     "AuditFilter",
+    "BatchFilter",
     "BoxFilter",
     "ExecutionFilter",
     "KeyFilter",

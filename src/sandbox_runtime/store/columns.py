@@ -134,13 +134,13 @@ class Megabytes(TypeDecorator[int]):
         return (value or 0) * MIB
 
 
-class JsonMap(Long[Mapping[str, str]]):
+class JsonMap(Long[Mapping[str, Any]]):
     cache_ok = True
 
-    def process_bind_param(self, value: Mapping[str, str] | None, dialect: Dialect) -> str | None:
+    def process_bind_param(self, value: Mapping[str, Any] | None, dialect: Dialect) -> str | None:
         return json.dumps(dict(value)) if value else None
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Mapping[str, str]:
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Mapping[str, Any]:
         return json.loads(value) if value else {}
 
 

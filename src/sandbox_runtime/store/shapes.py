@@ -6,6 +6,7 @@ from sandbox_runtime.model import (
     ApiKey,
     Artifact,
     AuditEntry,
+    Batch,
     BoxRecord,
     Execution,
     Installation,
@@ -214,6 +215,30 @@ KEY = Shape(
         "expires_ms": "f_expires_at",
         "last_used_ms": "f_last_used_at",
         "revoked_ms": "f_revoked_at",
+        **_CHANGES,
+    },
+)
+
+BATCH = Shape(
+    "batch",
+    Batch,
+    tables.BATCHES,
+    {
+        "id": "f_id",
+        "owner": "f_owner",
+        "dataset": "f_dataset",
+        "state": "f_status",
+        "config_json": "f_config",
+        "key": "f_idempotency_key",
+        "total": "f_total",
+        "judged": "f_judged",
+        "accepted": "f_accepted",
+        "not_judged": "f_not_judged",
+        "reasons": "f_reasons",
+        "input_bytes": "f_input_bytes",
+        "message": "f_message",
+        "started_ms": "f_started_at",
+        "ended_ms": "f_ended_at",
         **_CHANGES,
     },
 )

@@ -9,6 +9,7 @@ from sqlalchemy import text
 
 from sandbox_runtime.store.address import SQLITE, Address, read_address
 from sandbox_runtime.store.audit import Audit
+from sandbox_runtime.store.batches import Batches
 from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
@@ -39,6 +40,7 @@ class Store:
         self.boxes = Boxes(database)
         self.artifacts = Artifacts(database)
         self.keys = Keys(database)
+        self.batches = Batches(database)
         self.audit = Audit(database)
 
     async def ping(self) -> None:

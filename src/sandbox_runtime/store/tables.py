@@ -12,6 +12,7 @@ from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, M
 
 from sandbox_runtime.model import (
     ArtifactKind,
+    BatchState,
     BoxState,
     Ending,
     ExecutionKind,
@@ -294,6 +295,32 @@ KEYS = Table(
     UniqueConstraint("f_digest", name="uk_api_key_digest"),
     Index("idx_api_key_owner", "f_owner", "f_created_at"),
     Index("idx_api_key_created_at", "f_created_at"),
+    **_OPTIONS,
+)
+
+BATCHES = Table(
+    "t_sandbox_judge_batch",
+    METADATA,
+    Column("f_id", String(64), primary_key=True),
+    _text("f_owner", 128),
+    Column("f_dataset", String(128), nullable=False),
+    Column("f_status", kinds.Choice(BatchState), nullable=False),
+    _long("f_config"),
+    Column("f_idempotency_key", kinds.Reference(128)),
+    _number("f_total"),
+    _number("f_judged"),
+    _number("f_accepted"),
+    _number("f_not_judged"),
+    Column("f_reasons", kinds.JsonMap),
+    _number("f_input_bytes"),
+    _long("f_message"),
+    _time("f_started_at"),
+    _time("f_ended_at"),
+    *_audit(),
+    UniqueConstraint("f_owner", "f_idempotency_key", name="uk_judge_batch_idempotency"),
+    Index("idx_judge_batch_status", "f_status", "f_created_at"),
+    Index("idx_judge_batch_owner", "f_owner", "f_created_at"),
+    Index("idx_judge_batch_created_at", "f_created_at"),
     **_OPTIONS,
 )
 
