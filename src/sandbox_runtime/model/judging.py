@@ -86,6 +86,8 @@ class Case:
     expected: str = ""
     info: Mapping[str, Any] | None = None
     """What the answer shows of this case."""
+    short_info: Mapping[str, Any] | None = None
+    """What it shows instead when the case passed; None: the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ class Trial:
     decided: bool | None = None
     note: str = ""
     """Why it was decided so."""
+    tamper: tuple[str, ...] = ()
+    """What the completion's text tries on its own grading, in words; not empty only where it was decided against it for that."""
 
 
 @dataclass(frozen=True, slots=True)
