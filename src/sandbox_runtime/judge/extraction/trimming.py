@@ -1,0 +1,105 @@
+"""What is taken off a block of code so that tests can stand in its place: main functions, examples, wrappers. Pure steps by
+language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from sandbox_runtime.judge.extraction.braces import body_of_block, end_of_block, without_block
+from sandbox_runtime.judge.extraction.stopping import before
+
+EXAMPLE_USAGE = "# Example usage"
+_PYTHON_MAIN = 'if __name__ == "__main__":'
+_C_MAIN = "int main()"
+_GO_MAIN = re.compile(r"(?m)^func[ \t]+main[ \t]*\(")
+_KOTLIN_MAIN = re.compile(r"(?m)^[ \t]*fun[ \t]+main[ \t]*\(")
+_SCALA_OBJECT = re.compile(r"(?m)^[ \t]*(?:case[ \t]+)?object[ \t]+\w+[^{\n]*\{")
+_STATIC_METHOD = re.compile(r"(?m)^[ \t]*(?:(?:public|private|protected|internal)[ \t]+)?static[ \t][^;={}\n]*\(")
+_ASSERTION = re.compile(r"(?m)^assert\b.*\n?")
+
+Step = Callable[[str], str]
+Steps = Mapping[str, tuple[Step, ...]]
+
+
+def without_carriage_returns(code: str) -> str:
+    return code.replace("\r", "")
+
+
+def without_example_usage(code: str) -> str:
+    return before(code, EXAMPLE_USAGE)
+
+
+def without_assertions(code: str) -> str:
+    """Without the lines at the left edge that assert something."""
+    return _ASSERTION.sub("", code)
+
+
+def without_python_main(code: str) -> str:
+    return before(code, _PYTHON_MAIN)
+
+
+def without_any_python_main(code: str) -> str:
+    """The same, however the line is written."""
+    lines = code.split("\n")
+    ends = (number for number, line in enumerate(lines) if "__name__" in line and "__main__" in line)
+    return "\n".join(lines[: next(ends, len(lines))])
+
+
+def without_c_main(code: str) -> str:
+    return before(code, _C_MAIN)
+
+
+def without_go_package(code: str) -> str:
+    return code.replace("package main", "")
+
+
+def without_go_main(code: str) -> str:
+    return without_block(code, _GO_MAIN)
+
+
+def without_kotlin_main(code: str) -> str:
+    return without_block(code, _KOTLIN_MAIN)
+
+
+def main_class_renamed(code: str) -> str:
+    """The tests bring a class Main of their own."""
+    return code.replace("public class Main {", "class Solution {")
+
+
+def body_of_scala_object(code: str) -> str:
+    found = _SCALA_OBJECT.search(code)
+    return code if found is None else body_of_block(code, found.start())
+
+
+def first_static_method(code: str) -> str:
+    """Without the class around it."""
+    found = _STATIC_METHOD.search(code)
+    return code if found is None else code[found.start() : end_of_block(code, found.start())]
+
+
+FIRST: Steps = MappingProxyType(
+    {
+        "python": (without_python_main,),
+        "cpp": (without_c_main,),
+        "java": (main_class_renamed,),
+        "go": (without_go_package,),
+        "go_test": (without_go_package,),
+    }
+)
+"""What the first form of freeform extraction takes off."""
+
+SECOND: Steps = MappingProxyType(
+    {
+        "python": (without_any_python_main,),
+        "c": (without_c_main,),
+        "cpp": (without_c_main,),
+        "go": (without_go_main,),
+        "go_test": (without_go_main,),
+        "kotlin": (without_kotlin_main,),
+        "kotlin_script": (without_kotlin_main,),
+        "scala": (body_of_scala_object,),
+    }
+)
+"""What the second takes off."""
