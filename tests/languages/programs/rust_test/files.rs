@@ -1,0 +1,4 @@
+#[test]
+fn copies() {
+    std::fs::copy("input.txt", "output.txt").unwrap();
+}

@@ -1,0 +1,4 @@
+#[test]
+fn boom() {
+    assert_eq!(3, 1 + 1);
+}
