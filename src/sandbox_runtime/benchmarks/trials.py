@@ -1,0 +1,81 @@
+"""Trials of the kinds that many benchmarks share: how long a program may take, and where its tests are run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.extraction import Extracted
+from sandbox_runtime.model.job import File, Job
+from sandbox_runtime.model.judging import Case, Guard, GuardKind, Options, Trial
+from sandbox_runtime.model.limits import Limits
+
+_FUTURE = re.compile(r"^from __future__ import [^\n]*\n?", re.MULTILINE)
+
+
+def limits(asked_s: float | None, usual_s: float) -> Limits:
+    """Of one step. The memory is left to the operator: no benchmark here depends on a bound of its own."""
+    return Limits(wall_s=usual_s if asked_s is None else asked_s, memory_bytes=None)
+
+
+def flag(options: Options, name: str) -> bool:
+    """A switch among the caller's extra options."""
+    value = options.extra.get(name, False)
+    if value is None or isinstance(value, bool | int):
+        return bool(value)
+    raise InvalidRequest(f"the option {name!r} must be true or false, not {value!r}")
+
+
+def future_first(code: str) -> str:
+    """Python wants its imports from the future on top, also when other lines were put in front of the code that has them."""
+    found = _FUTURE.findall(code)
+    if not found:
+        return code
+    return "".join(line.rstrip("\n") + "\n" for line in dict.fromkeys(found)) + _FUTURE.sub("", code)
+
+
+def python_trial(
+    extracted: Extracted,
+    options: Options,
+    *,
+    solution: str,
+    tests: str,
+    run_s: float = 20,
+    pytest: bool = False,
+    info: Mapping[str, Any] | None = None,
+    files: tuple[File, ...] = (),
+) -> Trial:
+    """A solution and tests that share its process; `pytest` where the tests are functions and classes to be collected."""
+    solution = future_first(solution)
+    whole = f"{solution}\n{tests}"
+    language, kind = ("pytest", GuardKind.pytest) if pytest else ("python", GuardKind.python)
+    return Trial(
+        job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s)),
+        cases=(Case(info=info),),
+        guard=Guard(kind=kind, solution=solution, tests=tests),
+        extracted_code=extracted.code,
+        extracted_type=extracted.kind,
+        full_code=whole,
+        test_code=tests,
+    )
+
+
+def refused(trial: Trial, note: str) -> Trial:
+    """The same trial, decided without a run: the answer is none."""
+    return Trial(
+        job=trial.job,
+        cases=trial.cases,
+        extracted_code=trial.extracted_code,
+        extracted_type=trial.extracted_type,
+        full_code=trial.full_code,
+        test_code=trial.test_code,
+        decided=False,
+        note=note,
+    )
+
+
+def fence(code: str, language: str) -> str:
+    """Code as a chat model would answer it."""
+    return f"```{language}\n{code.strip(chr(10))}\n```"
