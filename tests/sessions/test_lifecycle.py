@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 from typing import Any
 
@@ -199,3 +201,32 @@ async def test_nothing_is_left_of_sessions_that_are_gone(opening: Any) -> None:
             await sessions.delete(session.id)
         sessions._executions.forget_all()
         assert len(os.listdir("/proc/self/fd")) <= before
+
+
+async def test_whoever_deletes_what_has_ended_leaves_a_new_one_of_that_name_alone(sessions: Sessions) -> None:
+    await sessions.create(SessionSpec(id="renamed"))
+    old = await sessions.terminate("renamed")
+    await sessions.delete("renamed")
+    new = await sessions.create(SessionSpec(id="renamed"))
+    with pytest.raises(Conflict, match="somebody else"):
+        await sessions._lifecycle.forget(old)
+    assert (await sessions.get("renamed")).created_ms == new.created_ms
+    assert (await sessions.execute("renamed", ExecutionSpec(code="print(1)"))).stdout == "1\n"
+    await sessions.delete("renamed")
+
+
+async def test_of_many_who_delete_a_session_at_once_nobody_is_told_before_its_name_is_free(sessions: Sessions) -> None:
+    async def deleted() -> bool:
+        with contextlib.suppress(NotFound):
+            await sessions.delete("crowded")
+            return True
+        return False
+
+    for _ in range(3):
+        await sessions.create(SessionSpec(id="crowded"))
+        busy = await sessions.submit("crowded", ExecutionSpec(language="bash", code="sleep 100"))
+        assert any(await asyncio.gather(*(deleted() for _ in range(5))))
+        left = sessions._executions.found(busy.id)
+        assert left is None or left.done.done()
+        await sessions.create(SessionSpec(id="crowded"))
+        await sessions.delete("crowded")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack
 from typing import TypeVar
 
+import pytest
 import pytest_asyncio
 from tests.store import samples
 from tests.store.conftest import ask
 from tests.store.samples import NOW_MS
 
-from sandbox_runtime.errors import Conflict
+from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import NodeVisit, Resources, SessionState
 from sandbox_runtime.store import Store, open_store
 
@@ -99,3 +101,17 @@ async def test_servers_that_start_together_make_the_tables_once(bare_url: str) -
         await stores[0].sessions.add(samples.session())
         assert await stores[3].sessions.get("s1")
     assert len(await ask(bare_url, "SELECT version_num FROM t_sandbox_revision")) == 1
+
+
+async def test_what_was_changed_or_made_anew_meanwhile_is_not_deleted(store: Store) -> None:
+    read = await store.sessions.add(samples.session("s1"))
+    changed = await store.sessions.update(read, error="changed")
+    with pytest.raises(Conflict, match="somebody else"):
+        await store.sessions.delete_as_read(read)
+    await store.sessions.delete_as_read(changed)
+    with pytest.raises(NotFound):
+        await store.sessions.delete_as_read(changed)
+    new = await store.sessions.add(dataclasses.replace(changed, created_ms=NOW_MS + 1))
+    with pytest.raises(Conflict):
+        await store.sessions.delete_as_read(changed)
+    assert await store.sessions.get("s1") == new

@@ -1,9 +1,9 @@
 """Executions: asked for, in line, run, written down.
 
 The way of one: its row is written before anybody is told of it (an execution that was acknowledged is known after a crash), it
-waits for its turn in the session and for a place on the machine, runs, and its end is written before anybody is told of that. One
-whose turn is at once runs while its row is being written. Each is a task that this object owns, so that a client who goes away
-takes nothing along. Only faults of this platform are tried again, and only while nothing of the program was seen.
+waits for its turn in the session and for a place on the machine, runs, and its end is written before anybody is told of that
+(rows.py tells more). Each is a task that this object owns, so that a client who goes away takes nothing along. Only faults of
+this platform are tried again, and only while nothing of the program was seen.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.homes import Ran, Work
-from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany
+from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError, TooMany
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import artifacts, endings, ids, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveContext, LiveExecution, LiveSession, Slots
+from sandbox_runtime.sessions.rows import Rows
 from sandbox_runtime.sessions.specs import ExecutionSpec
 from sandbox_runtime.sessions.streams import Tape
 
@@ -30,8 +31,6 @@ DEAD_ON_ARRIVAL_S = 0.1
 """A box that broke within this time was broken before it was given anything."""
 MOST_LINGERING, MOST_LINGERING_BYTES = 2000, 512 * MIB
 """Executions that ended a moment ago and whose whole output can still be followed."""
-_WRITE_TRIES = 5
-_WRITE_AGAIN_S = 0.2
 CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
 
 
@@ -45,6 +44,7 @@ class _Asked:
 class Executions:
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
+        self._rows = Rows(ground.store)
         self._lingering: dict[str, LiveExecution] = {}
         self._lingering_bytes = 0
 
@@ -53,7 +53,7 @@ class Executions:
         one = await self.start(live, spec, actor)
         if isinstance(one, LiveExecution):
             try:
-                await self._noted(one)
+                await self._rows.noted(one)
             except SandboxError:
                 await self.stop(one, "it could not be written down")
                 raise
@@ -72,17 +72,20 @@ class Executions:
         turn = slots.reserve()
         if turn.done():
             execution = dataclasses.replace(execution, state=ExecutionState.running, started_ms=execution.created_ms)
-        noting = asyncio.create_task(self._note(live, execution, actor))
+        birth = entry(actor, "execute", "execution", execution.id, owner=live.session.owner, session=live.id)
+        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal, birth=birth)
         if spec.idempotency_key:
             try:
-                execution, new = await noting
+                one.execution, new = await self._ground.store.executions.add_once(execution, by=actor, audit=birth)
             except BaseException:
                 slots.give_back(turn)
                 raise
             if not new:
                 slots.give_back(turn)
-                return self.found(execution.id) or execution
-        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal, noting=noting)
+                return self.found(one.execution.id) or one.execution
+            one.birth = None
+        else:
+            self._rows.soon(one)
         live.touch()
         live.executions[execution.id] = one
         one.task = asyncio.create_task(self._perform(live, one, _Asked(spec, work, context), slots, turn))
@@ -90,15 +93,15 @@ class Executions:
 
     def found(self, execution_id: str) -> LiveExecution | None:
         """One that lives, or that ended a moment ago."""
-        live = next((one.executions[execution_id] for one in self._open() if execution_id in one.executions), None)
-        return live or self._lingering.get(execution_id)
+        lingering = self._lingering.get(execution_id)
+        return lingering or next((one.executions[execution_id] for one in self._open() if execution_id in one.executions), None)
 
     async def wait(self, one: LiveExecution, wait_s: float) -> Execution:
         """Its end; or how it stands when the time is over."""
         await asyncio.wait((one.done,), timeout=wait_s)
         if one.done.done():
             return one.done.result()
-        await self._noted(one)
+        await self._rows.noted(one)
         return one.execution
 
     async def cancel(self, execution_id: str, reason: str = CANCELLED) -> None:
@@ -152,10 +155,6 @@ class Executions:
             heartbeat_ms=now_ms,
         )
 
-    async def _note(self, live: LiveSession, execution: Execution, actor: str) -> tuple[Execution, bool]:
-        told = entry(actor, "execute", "execution", execution.id, owner=live.session.owner, session=live.id)
-        return await self._ground.store.executions.add_once(execution, by=actor, audit=told)
-
     async def _perform(
         self, live: LiveSession, one: LiveExecution, asked: _Asked, slots: Slots, turn: asyncio.Future[None]
     ) -> None:
@@ -185,17 +184,10 @@ class Executions:
             self._ground.log.exception("an execution failed in an unforeseen way", execution=one.execution.id)
             return endings.of_fault(f"an unforeseen fault: {type(error).__name__}", *self._printed(one))
 
-    async def _noted(self, one: LiveExecution) -> None:
-        """Its row is there from now on."""
-        if one.noting is not None:
-            written, _ = await asyncio.shield(one.noting)
-            if one.noting is not None:  # whoever comes second finds it done, and the row maybe changed since
-                one.execution, one.noting = written, None
-
     async def _begin(self, one: LiveExecution, *, at_once: bool) -> None:
         """One that had to wait says that it runs; one whose turn was at once said so when it was noted."""
         if not at_once:
-            await self._noted(one)
+            await self._rows.noted(one)
             now_ms = ids.now_ms()
             one.execution = await self._ground.store.executions.update(
                 one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
@@ -230,13 +222,13 @@ class Executions:
 
     async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: Work) -> endings.Fields:
         options = self._ground.options
-        before = await asyncio.to_thread(artifacts.seen, live.home.files) if spec.artifacts else {}
+        before = await artifacts.seen(live.home.files) if spec.artifacts else {}
         attempt = 0
         while (ran := await self._attempt(live, one, work, last=attempt == options.retries)) is None:
             await self._again(one, attempt)
             attempt += 1
         if spec.artifacts:
-            await self._keep_artifacts(live, one, before)
+            one.artifacts = await artifacts.left(live.home.files, before, one.execution.id, ids.now_ms())
         return endings.of_ran(spec.kind, ran)
 
     async def _attempt(self, live: LiveSession, one: LiveExecution, work: Work, *, last: bool) -> Ran | None:
@@ -253,14 +245,9 @@ class Executions:
     async def _again(self, one: LiveExecution, attempt: int) -> None:
         options = self._ground.options
         self._ground.metrics.tried_again()
-        await self._noted(one)
+        await self._rows.noted(one)
         one.execution = await self._ground.store.executions.update(one.execution, retries=attempt + 1)
         await asyncio.sleep(min(options.retry_first_s * 2**attempt, options.retry_longest_s))
-
-    async def _keep_artifacts(self, live: LiveSession, one: LiveExecution, before: dict[str, str]) -> None:
-        await self._noted(one)
-        found = await asyncio.to_thread(artifacts.left, live.home.files, before, one.execution.id, ids.now_ms())
-        await self._ground.store.artifacts.add_all(found)
 
     def _stopped(self, one: LiveExecution) -> endings.Fields:
         printed = self._printed(one)
@@ -277,10 +264,11 @@ class Executions:
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
                 await self._save(live)
-            await self._noted(one)
-            one.execution = await self._write(one.execution, {**fields, "completed_ms": ids.now_ms()})
+            await self._rows.ended(one, {**fields, "completed_ms": ids.now_ms()})
         except Exception as error:
-            self._ground.log.error("the end of an execution could not be written", execution=one.execution.id, reason=str(error))
+            # Whoever deletes a session wants nothing of it to be written any more.
+            log = self._ground.log.info if isinstance(error, NotFound) else self._ground.log.error
+            log("the end of an execution could not be written", execution=one.execution.id, reason=str(error))
             one.done.set_exception(error if isinstance(error, SandboxError) else PlatformFault("its end could not be written"))
             one.done.exception()  # whoever waits is told; nobody may be waiting
         else:
@@ -292,19 +280,6 @@ class Executions:
             await self._ground.snapshots.save(live.id, live.home.files)
         except (SandboxError, OSError) as error:
             self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
-
-    async def _write(self, execution: Execution, fields: endings.Fields) -> Execution:
-        """A database that is away for a moment costs no result."""
-        for attempt in range(_WRITE_TRIES):
-            try:
-                return await self._ground.store.executions.update(execution, **fields)
-            except (Conflict, NotFound):
-                return await self._ground.store.executions.get(execution.id)
-            except SandboxError:
-                if attempt == _WRITE_TRIES - 1:
-                    raise
-                await asyncio.sleep(_WRITE_AGAIN_S * 2**attempt)
-        raise AssertionError("not reached")
 
     def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
         execution = one.execution

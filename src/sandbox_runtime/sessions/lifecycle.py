@@ -165,8 +165,18 @@ class Lifecycle:
     async def let_go(self, live: LiveSession) -> None:
         """One that somebody else ended."""
         await self.close(live, SESSION_ENDED)
-        self._ground.directory.leave(live.id)
-        self._ground.snapshots.forget(live.id)
+        self._release(live.id, live)
+
+    async def forget(self, ended: Session, actor: str = "") -> None:
+        """Nothing of it stays, and its name is free afterwards. Somebody else may have forgotten it meanwhile, and the name may
+        be that of a new session by now: that one stays, and this is a Conflict."""
+        await self._until_gone(ended)
+        async with self._turn_of(ended.id):
+            if ended.mode is SessionMode.persistent:
+                if (await self._ground.store.sessions.get(ended.id)).created_ms != ended.created_ms:
+                    raise Conflict(f"the session {ended.id!r} is another one by now")
+                await self._ground.snapshots.drop(ended.id)
+            await self._ground.store.sessions.delete_as_read(ended, audit=_told(ended, "delete", actor))
 
     def node_rows(self) -> list[Node]:
         """The nodes as they are now: what is counted here is known better than the rows say."""
@@ -333,8 +343,21 @@ class Lifecycle:
                 await self.close(live, SESSION_ENDED)
             self._ground.metrics.session_ended(session.state)
         if machine.Effect.release in effects:
-            self._ground.directory.leave(session.id)
-            self._ground.snapshots.forget(session.id)
+            self._release(session.id, live)
+
+    def _release(self, session_id: str, live: LiveSession | None) -> None:
+        """Its place. Another session may have its name by now, where two let go of the same one at once."""
+        if self._ground.directory.open.get(session_id) is live:
+            self._ground.directory.leave(session_id)
+            self._ground.snapshots.forget(session_id)
+
+    async def _until_gone(self, ended: Session) -> None:
+        """The row of a session says that it has ended a moment before everything in it has."""
+        live = self._ground.directory.open.get(ended.id)
+        if live is not None and live.session.created_ms == ended.created_ms:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_WITHIN_S):
+                    await live.gone.wait()
 
 
 def _told(session: Session, action: str, actor: str | None = None, **details: str) -> AuditEntry:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
-from sandbox_runtime.model import Execution, Session, SessionState
+from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
 from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.node import Home
 from sandbox_runtime.sessions.spare import Spare
@@ -61,8 +61,9 @@ class Slots:
 
 @dataclass(slots=True)
 class LiveExecution:
-    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. noting: its
-    row is being written."""
+    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. birth: what
+    the audit will be told with its row; None once that is written. noting: the row is being written, which begins at note_at.
+    artifacts: files that it left."""
 
     execution: Execution
     tape: Tape
@@ -70,7 +71,10 @@ class LiveExecution:
     task: asyncio.Task[None] | None = None
     stopped_for: str = ""
     terminal: Terminal | None = None
-    noting: asyncio.Task[tuple[Execution, bool]] | None = None
+    birth: AuditEntry | None = None
+    note_at: asyncio.TimerHandle | None = None
+    noting: asyncio.Task[Execution] | None = None
+    artifacts: tuple[Artifact, ...] = ()
 
 
 @dataclass(slots=True)
@@ -96,6 +100,8 @@ class LiveSession:
     terminals: Slots = field(default_factory=lambda: Slots(TERMINALS, 0))
     """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
     spare: Spare | None = None
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the directory has it no more."""
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while its set of contexts, its packages or its copies change."""
 
@@ -143,7 +149,9 @@ class Directory:
             self._per_owner[owner] += 1
 
     def leave(self, session_id: str) -> None:
-        self.open.pop(session_id, None)
+        live = self.open.pop(session_id, None)
+        if live is not None:
+            live.gone.set()
         owner = self._owners.pop(session_id, None)
         if owner is not None:
             self._per_owner[owner] -= 1

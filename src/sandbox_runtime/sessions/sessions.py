@@ -105,16 +105,20 @@ class Sessions:
         session = await self._lifecycle.find(session_id, owner)
         if session.state.ended:
             return session
-        return await self._lifecycle.apply(session_id, machine.Terminated(owner), owner)
+        try:
+            return await self._lifecycle.apply(session_id, machine.Terminated(owner), owner)
+        except Conflict:
+            session = await self._lifecycle.find(session_id, owner)
+            if not session.state.ended:
+                raise
+            return session  # somebody else was quicker
 
     async def delete(self, session_id: str, owner: str = "", *, only_ended: bool = False) -> None:
         """Ends it; nothing of it stays: row, executions, files. only_ended: Conflict where it has not ended by itself."""
-        if only_ended and not (await self._lifecycle.find(session_id, owner)).state.ended:
+        session = await self._lifecycle.find(session_id, owner)
+        if only_ended and not session.state.ended:
             raise Conflict(f"the session {session_id!r} has not ended")
-        session = await self.terminate(session_id, owner)
-        if session.mode is SessionMode.persistent:
-            await self._ground.snapshots.drop(session_id)
-        await self._store.sessions.delete(session_id, audit=entry(owner, "delete", "session", session_id, owner=session.owner))
+        await self._lifecycle.forget(session if session.state.ended else await self.terminate(session_id, owner), owner)
 
     async def finish(self, session_id: str, exit_code: int = 0, reason: str = "normal") -> Session:
         """Its place ended by itself, as nodes elsewhere report."""
@@ -188,8 +192,15 @@ class Sessions:
         return found
 
     async def artifacts(self, execution_id: str, owner: str = "") -> tuple[Artifact, ...]:
-        await self.execution(execution_id, owner)
-        return (await self._store.artifacts.list(ArtifactFilter(execution=execution_id), limit=_MOST_ARTIFACTS)).items
+        return await self.artifacts_of(await self.execution(execution_id, owner))
+
+    async def artifacts_of(self, execution: Execution) -> tuple[Artifact, ...]:
+        """Of one that was found: whose it is has been looked at. By their paths."""
+        one = self._executions.found(execution.id)
+        if one is not None and one.done.done():
+            return one.artifacts
+        found = await self._store.artifacts.list(ArtifactFilter(execution=execution.id), limit=_MOST_ARTIFACTS)
+        return tuple(sorted(found.items, key=lambda artifact: artifact.path))
 
     async def cancel(self, execution_id: str, owner: str = "") -> Execution:
         """Returns when it has ended, however it did."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, Update, and_, bindparam, update
 
-from sandbox_runtime.errors import Conflict
+from sandbox_runtime.errors import Conflict, RequestError
 from sandbox_runtime.model import AuditEntry
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.reading import Kept, Shelf, now_ms
@@ -64,9 +64,13 @@ class Repository(Shelf[Noun, Filter]):
         seen = {"seen_key": before.id, "seen_version": before.version}
         if connection.execute(self._update_of(tuple(values)), {**values, **seen}).rowcount == 1:
             return
-        if self._one(connection, self.shape.key == before.id) is None:
-            raise self._missing(before.id)
-        raise Conflict(f"the {self.shape.called} {before.id!r} was changed by somebody else: read it again and decide anew")
+        raise self._stale(connection, before)
+
+    def _stale(self, connection: Connection, seen: Noun) -> RequestError:
+        """What was read is no more."""
+        if self._one(connection, self.shape.key == seen.id) is None:
+            return self._missing(seen.id)
+        return Conflict(f"the {self.shape.called} {seen.id!r} was changed by somebody else: read it again and decide anew")
 
     def _update_of(self, names: tuple[str, ...]) -> Update:
         """Kept, for there are few and making one takes longer than carrying it out."""

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, bindparam, or_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, or_, update
 
-from sandbox_runtime.model import Session, SessionMode, SessionState
+from sandbox_runtime.model import AuditEntry, Session, SessionMode, SessionState
 from sandbox_runtime.store import shapes
 from sandbox_runtime.store.repository import Repository
 from sandbox_runtime.store.tables import SESSIONS
@@ -39,6 +39,17 @@ class Sessions(Repository[Session, SessionFilter]):
         rows = [{"seen_key": key, "at_ms": at_ms} for key, at_ms in activity.items()]
         if rows:
             await self._database.write(lambda connection: _touch(connection, rows))
+
+    async def delete_as_read(self, session: Session, *, audit: AuditEntry | None = None) -> None:
+        """As delete, and only what was read: one that was changed since, or a new one of that name, stays, and that is a
+        Conflict."""
+        await self._write(lambda connection: self._delete(connection, session), session.id, audit)
+
+    def _delete(self, connection: Connection, seen: Session) -> None:
+        column = self.shape.column
+        same = (self.shape.key == seen.id, column("version") == seen.version, column("created_ms") == seen.created_ms)
+        if not connection.execute(delete(SESSIONS).where(*same)).rowcount:
+            raise self._stale(connection, seen)
 
     def _clauses(self, wanted: SessionFilter) -> tuple[ColumnElement[bool], ...]:
         column = SESSIONS.c

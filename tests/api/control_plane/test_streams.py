@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import pytest_asyncio
 import websockets
@@ -22,7 +20,15 @@ from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SLOW = "import time\nfor n in range(5):\n    print(n, flush=True)\n    time.sleep(0.05)"
+COUNTING = "for n in range(5):\n    print(n, flush=True)"
+WAITING = """
+import os, time
+for n in range(5):
+    print(n, flush=True)
+    while n == 1 and not os.path.exists("go"):
+        time.sleep(0.01)
+"""
+"""Stands still after its second line until go_on()."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -46,9 +52,14 @@ def text_of(found: list[tuple[str, str, dict[str, Any]]], stream: str = "stdout"
     return "".join(data["data"] for _, name, data in found if name == stream)
 
 
+async def go_on(door: Door, session: str) -> None:
+    assert (await door.put(f"/api/v1/sessions/{session}/files/go", content=b"")).is_success
+
+
 @pytest.mark.requirement("control_plane-9.03")
 async def test_output_is_sent_while_the_program_runs(listening: Door) -> None:
-    execution = await listening.submit((await listening.session())["id"], SLOW)
+    session = (await listening.session())["id"]
+    execution = await listening.submit(session, WAITING)
     seen = []
     async with listening.stream("GET", f"/api/v1/executions/{execution}/stream") as answer:
         assert answer.headers["Content-Type"].startswith("text/event-stream")
@@ -56,6 +67,7 @@ async def test_output_is_sent_while_the_program_runs(listening: Door) -> None:
             if line.startswith("event: stdout") and not seen:
                 running = (await listening.get(f"/api/v1/executions/{execution}")).json()["status"]
                 seen.append(running)
+                await go_on(listening, session)
             if line.startswith("event: end"):
                 seen.append("end")
     assert seen == ["running", "end"]
@@ -63,7 +75,8 @@ async def test_output_is_sent_while_the_program_runs(listening: Door) -> None:
 
 @pytest.mark.requirement("control_plane-9.03")
 async def test_a_lost_connection_goes_on_where_it_was(listening: Door) -> None:
-    execution = await listening.submit((await listening.session())["id"], SLOW)
+    session = (await listening.session())["id"]
+    execution = await listening.submit(session, WAITING)
     first = ""
     async with listening.stream("GET", f"/api/v1/executions/{execution}/stream") as answer:
         async for chunk in answer.aiter_text():
@@ -71,6 +84,7 @@ async def test_a_lost_connection_goes_on_where_it_was(listening: Door) -> None:
             if text_of(events(first[: first.rfind("\n\n") + 2])).count("\n") >= 2:
                 break
     begun = events(first[: first.rfind("\n\n") + 2])
+    await go_on(listening, session)
     rest = await listening.get(f"/api/v1/executions/{execution}/stream", headers={"Last-Event-ID": begun[-1][0]})
     assert text_of(begun) + text_of(events(rest.text)) == "0\n1\n2\n3\n4\n"
     assert events(rest.text)[-1][1:] == ("end", events(rest.text)[-1][2]) and events(rest.text)[-1][2]["status"] == "completed"
@@ -80,7 +94,7 @@ async def test_a_lost_connection_goes_on_where_it_was(listening: Door) -> None:
 @pytest.mark.parametrize("offset", [0, 3, 9, 10, 500])
 async def test_it_begins_at_the_byte_that_is_asked_for(listening: Door, offset: int) -> None:
     session = await listening.session()
-    told = await listening.run(session["id"], SLOW)
+    told = await listening.run(session["id"], COUNTING)
     path = f"/api/v1/executions/{told['id']}/stream"
     answer = await listening.get(path, params={"offset": offset, "stream": "stdout"})
     assert text_of(events(answer.text)) == "0\n1\n2\n3\n4\n"[offset:]
@@ -112,10 +126,13 @@ async def test_offsets_that_make_no_sense_are_refused(listening: Door, query: di
 
 @pytest.mark.requirement("control_plane-9.04")
 async def test_a_websocket_tells_the_same(listening: Door) -> None:
-    execution = await listening.submit((await listening.session())["id"], SLOW)
+    session = (await listening.session())["id"]
+    execution = await listening.submit(session, WAITING)
     url = f"{str(listening.base_url).replace('http', 'ws', 1)}/api/v1/executions/{execution}/ws"
     async with websockets.connect(url) as line:
-        messages = [json.loads(text) async for text in line]
+        messages = [json.loads(await line.recv())]
+        await go_on(listening, session)
+        messages += [json.loads(text) async for text in line]
     assert "".join(one["data"] for one in messages if one["type"] == "stdout") == "0\n1\n2\n3\n4\n"
     assert messages[-1]["type"] == "end" and messages[-1]["status"] == "completed"
     async with websockets.connect(f"{url}?offset=6&stream=stdout") as line:
@@ -142,12 +159,12 @@ async def test_a_websocket_of_another_site_s_page_is_not_opened(listening: Door)
 
 
 async def test_a_reader_that_leaves_stops_nothing(listening: Door) -> None:
-    session = await listening.session()
-    execution = await listening.submit(session["id"], SLOW)
-    with contextlib.suppress(httpx.ReadTimeout):
-        async with listening.stream("GET", f"/api/v1/executions/{execution}/stream", timeout=0.05) as answer:
-            async for _ in answer.aiter_bytes():
-                break
+    session = (await listening.session())["id"]
+    execution = await listening.submit(session, WAITING)
+    async with listening.stream("GET", f"/api/v1/executions/{execution}/stream") as answer:
+        async for _ in answer.aiter_bytes():
+            break
+    await go_on(listening, session)
     told = await listening.get(f"/api/v1/executions/{execution}/stream")
     assert text_of(events(told.text)) == "0\n1\n2\n3\n4\n"
 
@@ -178,11 +195,16 @@ async def test_a_websocket_needs_a_key_and_the_right_owner(tmp_path: Path) -> No
 
 async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "QUIET_S", 0.01)
+    signs = asyncio.Semaphore(0)
 
     async def slow() -> AsyncIterator[int]:
         for number in range(3):
-            await asyncio.sleep(0.05)
+            await signs.acquire()
             yield number
 
-    told = [one async for one in streams._impatient(slow())]
+    told = []
+    async for one in streams._impatient(slow()):
+        told.append(one)
+        if one is None:
+            signs.release()
     assert [one for one in told if one is not None] == [0, 1, 2] and None in told
