@@ -25,7 +25,8 @@ Keep = Callable[[Outcome, Collected], None]
 class Task:
     """A job of a language. linked: flags at the end of its compile command; sink: given the output of the run step; build: made
     before, so that there is nothing to compile; keep: told of the build, of which no more than keep_quotas is read; only_build:
-    nothing is run."""
+    nothing is run. preset: the warm interpreter to use where the language has one; empty: the usual. args: further arguments of
+    the run step."""
 
     language: Language
     job: Job
@@ -35,6 +36,8 @@ class Task:
     keep: Keep | None = None
     keep_quotas: Quotas | None = None
     only_build: bool = False
+    preset: str = ""
+    args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,23 @@ class BoxedRun:
             place(self.box, name)
         if self.plan.refused:
             return self._refused()
-        self._stage()
-        compiled = await self._compile()
+        compiled = await self.prepare()
         ran = None if self.task.only_build or (compiled is not None and not compiled.ok) else await self._run()
         if not wanted:
             return JobResult(compiled, ran)
         fetched = fetch(self.box, wanted, self.quotas)
         return JobResult(compiled, ran, fetched.files, fetched.skipped)
+
+    async def prepare(self) -> Outcome | None:
+        """All up to the run step."""
+        self._stage()
+        return await self._compile()
+
+    def command(self) -> Command:
+        """The run step, as it is started."""
+        recipe, limits = self.task.language.run, self.task.job.run_limits
+        limits = raised(limits, recipe) if recipe.at_least else limits
+        return Command(self.plan.run.argv, stdin=self.task.job.stdin, env=dict(self.plan.run.env), limits=limits)
 
     def _refused(self) -> JobResult:
         """As the toolchain's own first step would have told it."""

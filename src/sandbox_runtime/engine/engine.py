@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
@@ -17,13 +18,14 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.boxed import Task
 from sandbox_runtime.engine.builds import Builds
 from sandbox_runtime.engine.compiling import Compiling
-from sandbox_runtime.engine.many import Cases
+from sandbox_runtime.engine.many import OutputBudget
+from sandbox_runtime.engine.place import Place, Rooms
 from sandbox_runtime.engine.proof import Memory, Proof, Prover
 from sandbox_runtime.engine.task_runner import TaskRunner
-from sandbox_runtime.errors import InvalidRequest, SandboxError, Unavailable
+from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language
-from sandbox_runtime.model import Job, JobResult, ManyResult
+from sandbox_runtime.model import Job, JobResult, ManyResult, Outcome
 from sandbox_runtime.telemetry import Log
 
 PARALLEL = 4
@@ -52,6 +54,7 @@ class Engine:
         self._log = log
         self._prover = Prover(self._checked, self._version, allowance.for_checks(), memory)
         self._compiling = Compiling(runner, builds, allowance.quotas.max_total_bytes, self._known_version)
+        self._rooms = Rooms(runner, self._compiling, admission, allowance, self._found)
         self._prove_ahead = prove_ahead
         self._proving: asyncio.Task[None] | None = None
 
@@ -66,35 +69,41 @@ class Engine:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._proving
 
-    async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
-        """sink is given the output of the run step while it runs, beside what the result holds."""
-        language = self._catalog.find(job.language)
-        self._allowance.check(job)
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[Place]:
+        """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time."""
         entered = await self._admission.enter()
         try:
-            task = Task(language, job, await self._prover.linked(language), sink)
-            return await (self._runner.run(task) if language.compile is None else self._compiling.run(task))
+            yield Place(self._rooms)
         finally:
             self._admission.leave(entered)
+
+    async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
+        """sink is given the output of the run step while it runs, beside what the result holds."""
+        self._catalog.find(job.language)
+        self._allowance.check(job)
+        async with self.place() as place:
+            return await place.run(job, sink=sink)
 
     async def run_many(
         self, job: Job, stdins: Sequence[bytes | None], *, stop_at_first_failure: bool = False, parallel: int = PARALLEL
     ) -> ManyResult:
         """Compile once; then each input in a fresh box, under the job's run limits, with its own outcome. The job's own stdin
         is not used, and it may not ask for files. parallel bounds how many of them run at once; fewer do while others wait."""
-        language = self._catalog.find(job.language)
+        self._catalog.find(job.language)
         self._check_many(job, stdins, parallel)
-        entered = await self._admission.enter()
-        try:
-            task = Task(language, job, await self._prover.linked(language))
-            built = await self._compiling.build(task)
-            if not built.runnable:
-                return ManyResult(built.compile, (None,) * len(stdins))
-            cases = Cases(self._runner, self._admission, built.ready(task), stdins)
-            runs = await cases.run(parallel, stop_at_first_failure, self._allowance.quotas.max_total_bytes)
-            return ManyResult(built.compile, runs)
-        finally:
-            self._admission.leave(entered)
+        budget = OutputBudget(self._allowance.quotas.max_total_bytes)
+        async with self.place() as place:
+            program = await place.build(job)
+            if not program.runnable:
+                return ManyResult(program.compile, (None,) * len(stdins))
+
+            async def one(number: int) -> Outcome:
+                result = await place.case(program, stdins[number])
+                return budget.kept(_outcome(result))
+
+            runs = await place.each(len(stdins), one, _failed, parallel=parallel, stop_early=stop_at_first_failure)
+            return ManyResult(program.compile, runs)
 
     def _check_many(self, job: Job, stdins: Sequence[bytes | None], parallel: int) -> None:
         self._allowance.check(job)
@@ -119,6 +128,10 @@ class Engine:
     async def version(self, name: str) -> str:
         """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
         return await self._version(self._catalog.find(name))
+
+    async def _found(self, name: str) -> tuple[Language, tuple[str, ...]]:
+        language = self._catalog.find(name)
+        return language, await self._prover.linked(language)
 
     async def _version(self, language: Language) -> str:
         outcome = await self._runner.version(language, self._allowance.for_checks())
@@ -147,3 +160,14 @@ class Engine:
                 continue
             if not proof.enabled:
                 self._log.info("a language is not available", language=language.name, reason=proof.reason)
+
+
+def _outcome(result: JobResult) -> Outcome:
+    outcome = result.run or result.compile
+    if outcome is None:
+        raise PlatformFault("a run gave no outcome")
+    return outcome
+
+
+def _failed(outcome: Outcome) -> bool:
+    return not outcome.ok

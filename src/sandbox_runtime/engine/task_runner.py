@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 
 from sandbox_runtime.engine.ahead import Ahead, StartedBox
 from sandbox_runtime.engine.boxed import BoxedRun, Task
@@ -77,8 +78,28 @@ class TaskRunner:
         return self._policy(task).network.mode == "none"
 
     def plan(self, task: Task, workdir: str) -> Plan:
-        ways = self._ways
-        return plan(task.language, task.job, Toolchain(ways.python, workdir, ways.preset, task.linked, ways.toolchains))
+        ways, preset = self._ways, task.preset or self._ways.preset
+        made = plan(task.language, task.job, Toolchain(ways.python, workdir, preset, task.linked, ways.toolchains))
+        if not task.args:
+            return made
+        return dataclasses.replace(made, run=dataclasses.replace(made.run, argv=(*made.run.argv, *task.args)))
+
+    @asynccontextmanager
+    async def opened(self, task: Task) -> AsyncIterator[BoxedRun]:
+        """A box for the task with nothing in it yet, for who starts its command himself; closed on the way out."""
+        policy = self._policy(task)
+        box = await self._pool.take(policy)
+        try:
+            yield self._boxed(box, task)
+        except PlatformFault as fault:
+            self._broken(policy, str(fault))
+            raise
+        finally:
+            await self._pool.discard(policy, box)
+
+    def distrust(self, task: Task, outcome: Outcome) -> None:
+        """The box of the task broke under it."""
+        self._broken(self._policy(task), outcome.message)
 
     async def _in_a_box(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
         """None when the box broke and there is another attempt to make."""
@@ -124,7 +145,7 @@ class TaskRunner:
     def _policy(self, task: Task) -> Policy:
         """What was built before takes one command, as if there were no compile step."""
         language = task.language
-        policy = self._ways.policies[self._ways.preset if language.warm else STD]
+        policy = self._ways.policies[(task.preset or self._ways.preset) if language.warm else STD]
         two_commands = language.compile is not None and task.build is None and not task.only_build
         if two_commands or language.toolchain or language.gpu:
             policy = dataclasses.replace(policy, single_use=not two_commands, toolchains=language.toolchain, gpu=language.gpu)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from sandbox_runtime.isolation.clock import Clock
 from sandbox_runtime.model import Command, LayerReport, Limits, Outcome, Policy
 
 Sink = Callable[[str, bytes], None]
@@ -37,6 +38,18 @@ class Running(Protocol):
 
     def end_input(self) -> None: ...
 
+    @property
+    def unread_bytes(self) -> int:
+        """Of what was fed, how much waits with us because the command has not read that far."""
+        ...
+
+    when_read: Callable[[], None] | None
+    """Called whenever nothing waits any more; also when the command will read nothing again."""
+
+    def hold(self, stream: str, held: bool) -> None:
+        """Whether "stdout" or "stderr" is left in its pipe for now: a program that prints more has to wait."""
+        ...
+
     def limit(self, limits: Limits) -> bool:
         """Other bounds on memory, processes and cores from now on. False where this host has no means to change them, or where
         the command uses more already."""
@@ -61,6 +74,8 @@ class Box(Protocol):
     writable: Mapping[str, str]
     """Absolute folder as the program sees it → its place below files_fd. Always holds `workdir`."""
     workdir: str
+    clock: Clock
+    """By which wall limits of its commands are counted: it stands still while the box is paused."""
 
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
@@ -84,9 +99,20 @@ class Files(Protocol):
     writable: Mapping[str, str]
     workdir: str
 
+    no_pause: str
+    """Why its boxes cannot be paused; empty where they can."""
+
     def usage(self) -> tuple[int, int]:
         """Bytes and files in use."""
         ...
+
+    async def pause(self) -> None:
+        """Every process in every box that sees it stands still from now on, and in those that are opened later; so do their
+        clocks. What is started meanwhile begins when they go on; what is killed dies. Raises Unavailable where this host has no
+        means to do so, PlatformFault where it failed: then all go on."""
+        ...
+
+    def resume(self) -> None: ...
 
     async def close(self) -> None:
         """Idempotent. Closes the boxes that still see it; afterwards it is gone with all that was in it."""

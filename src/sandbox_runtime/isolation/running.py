@@ -12,13 +12,13 @@ import contextlib
 import os
 import signal
 import socket
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.capture import Capture
 from sandbox_runtime.isolation.channel import Channel
+from sandbox_runtime.isolation.clock import Clock, Timer
 from sandbox_runtime.isolation.endings import Facts, ending_of
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
@@ -51,6 +51,7 @@ class Host(Protocol):
     keep_bytes: int
     label: str
     refusals: Refusals
+    clock: Clock
 
     def send_signal(self, number: int) -> None:
         """To the command's first process; SIGKILL to everyone."""
@@ -88,10 +89,11 @@ class RunningCommand:
         self._ended: asyncio.Future[wire.Message | None] = self._loop.create_future()
         self._outcome: Outcome | None = None
         self._stopped_for: str | None = None
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._timers: dict[str, Timer | asyncio.TimerHandle] = {}
         self._stdin = -1
         self._last = -1
         self._pending = memoryview(command.stdin or b"")
+        self.when_read: Callable[[], None] | None = None
         self._captures: dict[str, Capture] = {}
         self._used_before: GroupUsage | None = None
         self._started = 0.0
@@ -110,7 +112,7 @@ class RunningCommand:
                 self.control, far_end = socket.socketpair()
                 self.control.setblocking(False)
                 theirs.append(far_end.detach())
-            self._started = time.monotonic()
+            self._started = self._host.clock.time()
             self._host.orders.send(order, theirs)
         except BaseException:
             self._close_descriptors()
@@ -127,7 +129,7 @@ class RunningCommand:
             loop.add_reader(capture.descriptor, self._drain, name, capture)
         loop.add_reader(self._host.reports.fileno(), self._on_report)
         self._host.refusals.watch()
-        self._timers["wall"] = loop.call_later(limits.wall_s, self._stop, "wall")
+        self._allow(limits.wall_s)
         if limits.cpu_s is not None:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
 
@@ -161,6 +163,19 @@ class RunningCommand:
         self._pending = memoryview(bytes(self._pending) + data)
         self._write_stdin()
 
+    @property
+    def unread_bytes(self) -> int:
+        return len(self._pending)
+
+    def hold(self, stream: str, held: bool) -> None:
+        capture = self._captures[stream]
+        if self._ended.done() or capture.descriptor < 0:
+            return
+        if held:
+            self._loop.remove_reader(capture.descriptor)
+        else:
+            self._loop.add_reader(capture.descriptor, self._drain, stream, capture)
+
     def end_input(self) -> None:
         self._interactive = False
         self._write_stdin()
@@ -170,9 +185,13 @@ class RunningCommand:
 
     def restart(self, wall_s: float) -> None:
         self._used_before = self._group.usage()
-        self._started = time.monotonic()
+        self._started = self._host.clock.time()
         self._timers["wall"].cancel()
-        self._timers["wall"] = self._loop.call_later(wall_s, self._stop, "wall")
+        self._allow(wall_s)
+
+    def _allow(self, wall_s: float) -> None:
+        """By the clock of the box: what is paused uses up no time."""
+        self._timers["wall"] = self._host.clock.call_later(wall_s, lambda: self._stop("wall"))
 
     def drain(self) -> None:
         if not self._ended.done():
@@ -196,6 +215,8 @@ class RunningCommand:
             self._loop.remove_writer(self._stdin)
             if not self._interactive:
                 self._close_stdin()
+        if self.when_read is not None:
+            self.when_read()
 
     def _close_stdin(self) -> None:
         if self._stdin >= 0:
@@ -266,7 +287,7 @@ class RunningCommand:
 
     def _finish(self, report: wire.Message | None) -> None:
         """report None: init is gone."""
-        self._wall_s = time.monotonic() - self._started
+        self._wall_s = self._host.clock.time() - self._started
         if self._last >= 0:
             self._loop.remove_reader(self._last)
             os.close(self._last)
@@ -278,6 +299,9 @@ class RunningCommand:
             self._loop.remove_reader(capture.descriptor)
             self._drain_rest(name, capture)
         self._close_stdin()
+        self._pending = memoryview(b"")
+        if self.when_read is not None:
+            self.when_read()
         if not self._ended.done():
             self._ended.set_result(report)
             self._settle(report)

@@ -1,0 +1,96 @@
+"""A place of the admission, held over several steps: build once, run what was built with whatever is asked, as often as it takes.
+
+Whoever holds a place runs one thing at a time in it; each() takes further places while nobody waits for them. Nothing here enters
+the admission, so that a holder can never wait for another of its kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_runtime.engine.admission import Admission
+from sandbox_runtime.engine.allowance import Allowance
+from sandbox_runtime.engine.boxed import Task
+from sandbox_runtime.engine.compiling import Compiling
+from sandbox_runtime.engine.joined import Joined, join
+from sandbox_runtime.engine.many import Cases, Ended
+from sandbox_runtime.engine.task_runner import TaskRunner
+from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.languages import Language
+from sandbox_runtime.model import File, Job, JobResult, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A job with its compile step behind it. compile None: its language has none."""
+
+    task: Task
+    compile: Outcome | None
+
+    @property
+    def runnable(self) -> bool:
+        return self.compile is None or self.compile.ok
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What a place works with. found: the language of a name with its optional flags; raises Unavailable where there is none."""
+
+    runner: TaskRunner
+    compiling: Compiling
+    admission: Admission
+    allowance: Allowance
+    found: Callable[[str], Awaitable[tuple[Language, tuple[str, ...]]]]
+
+
+class Place:
+    def __init__(self, rooms: Rooms) -> None:
+        self._rooms = rooms
+
+    async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
+        """All of it in one box. sink is given the output of the run step. preset: the warm interpreter to run in, where the
+        language has one."""
+        task = dataclasses.replace(await self._task(job, preset), sink=sink)
+        return await (self._rooms.runner.run(task) if task.language.compile is None else self._rooms.compiling.run(task))
+
+    async def build(self, job: Job, *, preset: str = "") -> Program:
+        task = await self._task(job, preset)
+        built = await self._rooms.compiling.build(task)
+        return Program(built.ready(task), built.compile)
+
+    async def case(
+        self, program: Program, stdin: bytes | None, *, args: Sequence[str] = (), files: Sequence[File] = ()
+    ) -> JobResult:
+        """What was built, in a box of its own, with these beside what its job has."""
+        return await self._rooms.runner.run(self._given(program, stdin, args, files))
+
+    async def joined(self, first: Program, second: Program, *, args: Sequence[str] = (), files: Sequence[File] = ()) -> Joined:
+        """Two programs at once, what either prints being what the other reads; args and files are the second's."""
+        runner = self._rooms.runner
+        return await join(runner, self._given(first, None, (), ()), self._given(second, None, args, files))
+
+    async def each(
+        self,
+        count: int,
+        one: Callable[[int], Coroutine[Any, Any, Ended]],
+        failed: Callable[[Ended], bool],
+        *,
+        parallel: int,
+        stop_early: bool,
+    ) -> tuple[Ended | None, ...]:
+        """one(number) for each number, in order; with stop_early none that comes after the first that failed has a result."""
+        return await Cases(self._rooms.admission, count, one, failed).run(parallel, stop_early)
+
+    async def _task(self, job: Job, preset: str) -> Task:
+        self._rooms.allowance.check(job)
+        language, linked = await self._rooms.found(job.language)
+        return Task(language, job, linked, preset=preset)
+
+    def _given(self, program: Program, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
+        self._rooms.allowance.check_inputs([stdin])
+        self._rooms.allowance.quotas.admit(tuple(files))
+        job = dataclasses.replace(program.task.job, stdin=stdin, files=(*program.task.job.files, *files))
+        return dataclasses.replace(program.task, job=job, args=tuple(args))
