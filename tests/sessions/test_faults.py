@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,11 +13,13 @@ from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.homes import Home, Ran, Work
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.model import Blame, Ending, ExecutionState, Outcome, Usage
+from sandbox_runtime.model import Blame, Ending, Execution, ExecutionState, Outcome, Usage
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+from sandbox_runtime.store import ArtifactFilter, ExecutionFilter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SPEC = ExecutionSpec(code="print('ran')")
+WITH_FILES = ExecutionSpec(code="open('left', 'w').write('x')\nprint('ran')", artifacts=True)
 
 
 class Faulty:
@@ -102,20 +105,55 @@ async def test_an_unforeseen_fault_is_ours_and_the_session_goes_on(platform: Pla
     await sessions.delete(session.id)
 
 
+class Away:
+    """A method of the store that fails a few times: before it does anything, or after it has done it."""
+
+    def __init__(self, method: Callable[..., Awaitable[Execution]], failures: list[str]) -> None:
+        self._method = method
+        self._failures = failures
+
+    async def __call__(self, *given: Any, **more: Any) -> Execution:
+        when = self._failures.pop() if self._failures else ""
+        if when == "before":
+            raise Unavailable("the database is away")
+        done = await self._method(*given, **more)
+        if when == "after":
+            raise Unavailable("the connection was lost")
+        return done
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("told_at_once", [True, False])
 async def test_a_result_survives_a_database_that_is_away_for_a_moment(
-    platform: Platform, monkeypatch: pytest.MonkeyPatch
+    platform: Platform, monkeypatch: pytest.MonkeyPatch, when: str, told_at_once: bool
 ) -> None:
     sessions = platform.sessions
     session = await sessions.create(SessionSpec())
-    executions, failures = sessions._store.executions, [Unavailable("the database is away")] * 2
-    update = executions.update
+    executions, failures = sessions._store.executions, [when] * 2
+    for name in ("add_ended", "end"):
+        monkeypatch.setattr(executions, name, Away(getattr(executions, name), failures))
+    if told_at_once:
+        submitted = await sessions.submit(session.id, WITH_FILES)
+        done = await sessions.wait(submitted.id, 60)
+    else:
+        done = await sessions.execute(session.id, WITH_FILES)
+    assert (done.state, done.stdout) == (ExecutionState.completed, "ran\n") and len(failures) < 2
+    assert await sessions.execution(done.id) == done
+    rows = await sessions.store.artifacts.list(ArtifactFilter(execution=done.id))
+    assert [one.path for one in rows.items] == ["left"]
+    await sessions.delete(session.id)
 
-    async def failing(*given: Any, **more: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return await update(*given, **more)
 
-    monkeypatch.setattr(executions, "update", failing)
-    done = await sessions.execute(session.id, SPEC)
-    assert (done.state, done.stdout, failures) == (ExecutionState.completed, "ran\n", [])
+async def test_an_execution_that_takes_a_while_is_known_before_it_ends(platform: Platform) -> None:
+    sessions = platform.sessions
+    session = await sessions.create(SessionSpec())
+    spec = ExecutionSpec(code="import time, os\nwhile not os.path.exists('go'): time.sleep(0.01)")
+    running = asyncio.create_task(sessions.execute(session.id, spec))
+    async with asyncio.timeout(60):
+        while not (page := await sessions.executions(ExecutionFilter(session=session.id))).items:
+            await asyncio.sleep(0.01)
+    assert page.items[0].state is ExecutionState.running
+    await (await sessions.files(session.id)).write("go", b"")
+    done = await running
+    assert (done.id, done.state) == (page.items[0].id, ExecutionState.completed)
     await sessions.delete(session.id)

@@ -86,6 +86,9 @@ class Reports:
     async def left(self, execution_id: str, found: Sequence[Artifact]) -> None:
         await self._ground.store.executions.get(execution_id)
         await self._ground.store.artifacts.add_all(found)
+        one = self._executions.found(execution_id)
+        if one is not None:
+            one.artifacts = tuple(sorted((*one.artifacts, *found), key=lambda artifact: artifact.path))
 
     def _refuse_ours(self, execution_id: str) -> None:
         one = self._executions.found(execution_id)

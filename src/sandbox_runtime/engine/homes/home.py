@@ -195,9 +195,7 @@ class _Taken:
 
     async def __aexit__(self, *_error: object) -> None:
         assert self._box is not None
-        self._standby.release(self._box)
-        if self._again:
-            self._standby.prepare(self._policy)
+        self._standby.release(self._box, self._policy if self._again else None)
 
 
 def _harmless(env: Mapping[str, str]) -> dict[str, str]:

@@ -1,7 +1,10 @@
 """A box that waits for the next command of a home.
 
-One for each home that was used lately: opened in the background when the one before was taken, closed when nothing came for a
-while. A box of another kind than the one asked for is of no use and goes.
+One for each home that was used lately: opened in the background soon after the one before was used, closed when nothing came for
+a while. A box of another kind than the one asked for is of no use and goes.
+
+Soon, and not at once: closing the box that was used and opening another takes longer than telling what came of its command, and
+whoever waits for that comes first. A command that does not leave that moment gets its box at once.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from sandbox_runtime.isolation.port import Backend, Box, Files
 from sandbox_runtime.model import Policy
 
 OPEN_WITHIN_S = 30.0
+TIDY_AFTER_S = 0.005
 
 
 class Standby:
@@ -27,15 +31,19 @@ class Standby:
         self._opening: asyncio.Task[Box] | None = None
         self._expiry: asyncio.TimerHandle | None = None
         self._burials: set[asyncio.Task[None]] = set()
+        self._spent: list[Box] = []
+        self._wanted: Policy | None = None
+        self._tidying: asyncio.TimerHandle | None = None
         self._closed = False
 
     @property
     def waiting(self) -> bool:
-        return self._opening is not None
+        return self._opening is not None or self._wanted is not None
 
     async def take(self, policy: Policy) -> Box:
         """The caller owes release()."""
         opening, fits = self._opening, self._policy == policy
+        self._wanted = None
         self._forget()
         if opening is not None and fits:
             with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
@@ -54,16 +62,33 @@ class Standby:
         self._opening = asyncio.create_task(self._open(policy))
         self._expiry = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
 
-    def release(self, box: Box) -> None:
-        """Close a box that was taken, in the background: with a command's outcome all its processes are dead, so nobody need wait
-        for the rest."""
-        self._keep(asyncio.create_task(box.close()))
+    def release(self, box: Box, following: Policy | None = None) -> None:
+        """Close a box that was taken, soon and in the background: with a command's outcome all its processes are dead, so nobody
+        need wait for the rest. following: then have one of this kind ready for the next."""
+        self._spent.append(box)
+        if following is not None and self._opening is None:
+            self._wanted = following
+        if self._closed:
+            self._tidy()
+        elif self._tidying is None:
+            self._tidying = asyncio.get_running_loop().call_later(TIDY_AFTER_S, self._tidy)
 
     async def close(self) -> None:
         self._closed = True
+        self._tidy()
         self._expire()
         if self._burials:
             await asyncio.wait(self._burials, timeout=OPEN_WITHIN_S)
+
+    def _tidy(self) -> None:
+        if self._tidying is not None:
+            self._tidying.cancel()
+        spent, wanted = self._spent, self._wanted
+        self._spent, self._wanted, self._tidying = [], None, None
+        for box in spent:
+            self._keep(asyncio.create_task(box.close()))
+        if wanted is not None:
+            self.prepare(wanted)
 
     async def _open(self, policy: Policy) -> Box:
         try:

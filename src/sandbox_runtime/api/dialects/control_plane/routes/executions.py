@@ -23,11 +23,10 @@ from sandbox_runtime.api.general import platform_of
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import Artifact, Execution, ExecutionKind, ExecutionState
 from sandbox_runtime.sessions import ExecutionSpec
-from sandbox_runtime.store import ArtifactFilter, ExecutionFilter
+from sandbox_runtime.store import ExecutionFilter
 
 routes = router("/executions", "executions")
 of_sessions = router("/sessions", "executions")
-_MOST_ARTIFACTS = 1000
 _ONE = returns(wire.ExecutionResponse)
 Poll = Annotated[float, Query(ge=0.1, le=10, description="Taken, and not needed: the answer comes when the execution ends.")]
 Within = Annotated[float, Query(ge=10, le=3600)]
@@ -135,9 +134,7 @@ async def _of_session(request: Request, session_id: str, execution_id: str | Non
 async def _full(request: Request, execution: Execution) -> Response:
     artifacts: tuple[Artifact, ...] = ()
     if execution.state.ended and execution.kind is not ExecutionKind.cell:
-        # Whose execution it is was looked at when it was found.
-        found = await sessions_of(request).store.artifacts.list(ArtifactFilter(execution=execution.id), _MOST_ARTIFACTS)
-        artifacts = found.items
+        artifacts = await sessions_of(request).artifacts_of(execution)
     model = translation.answer_of(execution, artifacts)
     # Much output takes a while to be written as JSON; others need not wait for it.
     large = execution.text_bytes > 256 * 1024
