@@ -42,6 +42,7 @@ class StartedBox:
         self.files_fd = box.files_fd
         self.writable: Mapping[str, str] = box.writable
         self.workdir = box.workdir
+        self.clock = box.clock
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self._line: socket.socket | None = None

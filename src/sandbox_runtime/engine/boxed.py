@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -115,7 +114,7 @@ class BoxedRun:
 
     async def _bounded(self, command: Command, sink: Sink | None) -> Outcome:
         try:
-            async with asyncio.timeout(command.limits.wall_s + GRACE_S):
+            async with self.box.clock.timeout(command.limits.wall_s + GRACE_S):
                 return await self.box.run(command, sink=sink)
         except TimeoutError as error:
             raise PlatformFault("the box did not answer in time") from error

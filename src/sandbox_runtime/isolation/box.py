@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.isolation.channel import Channel, wait_readable
+from sandbox_runtime.isolation.clock import Clock
 from sandbox_runtime.isolation.kernel import rlimits
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.place import Place
@@ -22,6 +23,8 @@ from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
 
 OPEN_TIMEOUT_S = 20.0
 DEATH_TIMEOUT_S = 10.0
+FREEZE_WITHIN_S = 10.0
+_FREEZE_LOOK_S = 0.002
 _REMOVE_TRIES = 1000
 _REMOVE_PAUSE_S = 0.005
 _UNBOUNDED = 1_000_000
@@ -40,6 +43,8 @@ class Furnishing:
     usual_limits: Limits
     bounded_disk: bool = True
     """Whether the writable area is a file system of its own, so that its figures are the box's."""
+    freezable: bool = False
+    """Whether the box may have to be paused."""
     warm_python: str | None = None
     """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
 
@@ -65,6 +70,10 @@ class InitBox:
         self.refusals = Refusals(None)
         self.on_close: list[Callable[[], object]] = []
         self.link: NatLink | None = None
+        self.clock = Clock()
+        self._paused = False
+        self._settled = False
+        """Whether a runner stands by in the group, or something was started in it."""
         self._commands = 0
         self._group = self._next_group()
         self._busy = False
@@ -83,6 +92,7 @@ class InitBox:
             self.hold(own_process)
         await self._meet_runner()
         self._set_limits(self.furnishing.usual_limits)
+        await self._settle()
 
     def hold(self, pidfd: int) -> None:
         """Init's process, by whichever way it was learnt first."""
@@ -107,7 +117,7 @@ class InitBox:
 
     def _next_group(self) -> Group:
         self._commands += 1
-        return self.furnishing.place.open_group(f"{self.id}_{self._commands}")
+        return self.furnishing.place.open_group(f"{self.id}_{self._commands}", freezable=self.furnishing.freezable)
 
     @contextlib.contextmanager
     def entries(self) -> Iterator[list[int]]:
@@ -149,11 +159,53 @@ class InitBox:
             raise
 
     async def _next_runner(self) -> None:
+        self._settled = False
         await self._drop_group()
         self._group = self._next_group()
         with self.entries() as entries:
             self.reports.send({"next": True}, entries)
         await self._meet_runner()
+        await self._settle()
+
+    async def pause(self) -> None:
+        """Of a runner that is on its way the word comes first: to stop it before would look as if it had died."""
+        if self._paused or self._closing is not None or not self._alive:
+            return
+        self._paused = True
+        self.clock.stop()
+        try:
+            if self._settled:
+                await self._freeze()
+        except BaseException:
+            self.resume()
+            raise
+
+    def resume(self) -> None:
+        if not self._paused:
+            return
+        self._paused = False
+        if self._settled:
+            with contextlib.suppress(FileNotFoundError):  # its last command has ended, and its group with it
+                self._group.thaw()
+        self.clock.go_on()
+
+    async def _settle(self) -> None:
+        self._settled = True
+        if self._paused:
+            await self._freeze()
+
+    async def _freeze(self) -> None:
+        try:
+            self._group.freeze()
+            deadline = asyncio.get_running_loop().time() + FREEZE_WITHIN_S
+            while self._paused and not self._group.is_frozen():
+                if asyncio.get_running_loop().time() > deadline:
+                    raise PlatformFault(f"processes of {self.id} could not be stopped within {FREEZE_WITHIN_S:g} s")
+                await asyncio.sleep(_FREEZE_LOOK_S)
+        except FileNotFoundError:  # it was closed meanwhile
+            return
+        except OSError as error:
+            raise PlatformFault(f"processes of {self.id} cannot be stopped: {error.strerror}") from error
 
     def limit(self, limits: Limits) -> bool:
         """Of the command that runs. What stands in for control groups on other hosts can only be set by a process itself."""
@@ -225,6 +277,8 @@ class InitBox:
             self.reports.send({"signal": int(number)})
         except PlatformFault:
             self.kill_now()
+        if number == signal.SIGKILL:
+            self._let_die()
 
     def command_ended(self, *, box_alive: bool) -> None:
         self._busy = False
@@ -235,6 +289,13 @@ class InitBox:
         if self.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        self._let_die()
+
+    def _let_die(self) -> None:
+        """What is stopped dies only when it goes on. It is killed before, so it takes no step on the way."""
+        if self._paused:
+            self._group.kill()
+            self.resume()
 
     async def close(self) -> None:
         """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""

@@ -6,21 +6,24 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 
-from sandbox_runtime.errors import Conflict
+from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.isolation.box import InitBox
 
 
 class SharedFiles:
-    """uid: the host user of every box that sees it, where the server may choose one."""
+    """uid: the host user of every box that sees it, where the server may choose one. no_pause: why those boxes cannot be
+    paused; empty where they can."""
 
-    def __init__(self, workdir: str, writable: Mapping[str, str], uid: int | None) -> None:
+    def __init__(self, workdir: str, writable: Mapping[str, str], uid: int | None, no_pause: str = "") -> None:
         self.workdir = workdir
         self.writable = writable
         self.uid = uid
+        self.no_pause = no_pause
         self.files_fd = -1
         self.namespace_fd = -1
         self.on_close: list[Callable[[], object]] = []
         self._boxes: set[InitBox] = set()
+        self._paused = False
         self._closed = False
 
     def hold(self, files_fd: int, namespace_fd: int) -> None:
@@ -31,6 +34,26 @@ class SharedFiles:
             raise Conflict("these files are closed")
         self._boxes.add(box)
         box.on_close.append(lambda: self._boxes.discard(box))
+
+    async def join_pause(self, box: InitBox) -> None:
+        """A box that was opened while the others are paused stands still with them, before anything is run in it."""
+        if self._paused:
+            await box.pause()
+
+    async def pause(self) -> None:
+        if self.no_pause:
+            raise Unavailable(f"boxes cannot be paused here: {self.no_pause}")
+        self._paused = True
+        try:
+            await asyncio.gather(*(box.pause() for box in list(self._boxes)))
+        except BaseException:
+            self.resume()
+            raise
+
+    def resume(self) -> None:
+        self._paused = False
+        for box in list(self._boxes):
+            box.resume()
 
     def usage(self) -> tuple[int, int]:
         area = os.fstatvfs(self.files_fd)

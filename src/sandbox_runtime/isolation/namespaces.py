@@ -61,7 +61,7 @@ class NamespacesBackend:
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> SharedFiles:
-        files = SharedFiles(WORKDIR, WRITABLE, None)
+        files = SharedFiles(WORKDIR, WRITABLE, None, self._no_pause())
         files.uid = self._ground.take_uid(files.on_close)
         self._ground.shared.add(files)
         files.on_close.append(lambda: self._ground.shared.discard(files))
@@ -91,7 +91,7 @@ class NamespacesBackend:
             return await self._open_by(await self._spawner_for(policy), policy, files)
 
     async def _open_by(self, spawner: Spawner, policy: Policy, files: SharedFiles | None) -> InitBox:
-        box, ends = self._ground.new_box(policy, self._furnishing(policy))
+        box, ends = self._ground.new_box(policy, self._furnishing(policy, freezable=files is not None and not files.no_pause))
         try:
             if files is not None:
                 files.admit(box)
@@ -103,6 +103,8 @@ class NamespacesBackend:
             ends.close()
             await self._ground.connect(box)
             await box.get_ready()
+            if files is not None:
+                await files.join_pause(box)
         except BaseException:
             ends.close()
             await box.close()
@@ -125,7 +127,11 @@ class NamespacesBackend:
             "shared_files": files is not None,
         }
 
-    def _furnishing(self, policy: Policy) -> Furnishing:
+    def _no_pause(self) -> str:
+        lack = self._ground.place.no_freezer
+        return f"{lack.reason}; {lack.fix}" if lack is not None else ""
+
+    def _furnishing(self, policy: Policy, *, freezable: bool) -> Furnishing:
         return Furnishing(
             backend=self.name,
             label=label(self.name, policy),
@@ -134,6 +140,7 @@ class NamespacesBackend:
             keep_bytes=self._options.keep_bytes,
             place=self._ground.place,
             usual_limits=self._options.usual_limits,
+            freezable=freezable,
             warm_python=self._ground.guest.python,
         )
 

@@ -74,7 +74,7 @@ def test_removing_twice_is_as_good_as_once_and_figures_are_gone_then(group: Grou
 def test_a_name_taken_leaves_no_half_made_group(place: Place) -> None:
     Path(place.directories[-1], "taken").mkdir()
     with pytest.raises(FileExistsError):
-        place.open_group("taken")
+        place.open_group("taken", freezable=True)
     assert [directory for directory in place.directories if Path(directory, "taken").exists()] == [place.directories[-1]]
 
 

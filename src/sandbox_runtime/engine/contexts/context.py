@@ -8,6 +8,7 @@ arrived by then is the cell's.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -153,8 +154,11 @@ class Context:
         self._say("killed")
 
     async def _first_of(self, done: asyncio.Future[None], within_s: float) -> bool:
+        """By the clock of the box: a pause is not the cell's."""
         assert self._ended is not None
-        await asyncio.wait((done, self._ended), timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+        with contextlib.suppress(TimeoutError):
+            async with self.box.clock.timeout(within_s):
+                await asyncio.wait((done, self._ended), return_when=asyncio.FIRST_COMPLETED)
         return done.done()
 
     def _say(self, how: str) -> None:
@@ -188,7 +192,7 @@ class Context:
                 CellError("OutputLimitError", f"the cell was interrupted after {self._cell_output_bytes} bytes of output")
             )
             self.interrupt()
-            asyncio.get_running_loop().call_later(INTERRUPT_GRACE_S, self._end_flood, transcript)
+            self.box.clock.call_later(INTERRUPT_GRACE_S, lambda: self._end_flood(transcript))
 
     def _end_flood(self, transcript: Transcript) -> None:
         if self._transcript is transcript and self._running is not None:

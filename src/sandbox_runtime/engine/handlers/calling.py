@@ -75,7 +75,7 @@ async def call(box: Box, call: Call, sink: Sink | None = None) -> Called:
     with _own_end(running) as line:
         talk = asyncio.create_task(_talk(line, call))
         try:
-            outcome = await _outcome(running, call.limits.wall_s)
+            outcome = await _outcome(box, running, call.limits.wall_s)
             return Called(outcome, await _last_word(talk))
         finally:
             running.cancel()
@@ -99,9 +99,9 @@ async def _talk(own: socket.socket, call: Call) -> bytes | None:
     return await line.receive()
 
 
-async def _outcome(running: Running, wall_s: float) -> Outcome:
+async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
     try:
-        async with asyncio.timeout(wall_s + GRACE_S):
+        async with box.clock.timeout(wall_s + GRACE_S):
             return await running.wait()
     except TimeoutError as error:
         raise PlatformFault("the box did not answer in time") from error

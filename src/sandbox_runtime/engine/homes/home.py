@@ -104,6 +104,18 @@ class Home:
         finally:
             self._standby.release(context.box)
 
+    def check_pause(self) -> None:
+        if self.files.no_pause:
+            raise Unavailable(f"what runs here cannot be paused: {self.files.no_pause}")
+
+    async def pause(self) -> None:
+        """Whatever runs here stands still, and so does its time."""
+        await self.files.pause()
+
+    def resume(self) -> None:
+        if not self.closed:
+            self.files.resume()
+
     async def close(self) -> None:
         """Idempotent. Ends whatever runs here; afterwards the files are gone."""
         if self.closed:
@@ -211,7 +223,7 @@ def _ran(result: JobResult) -> Ran:
 
 async def _bounded(box: Box, command: Command, sink: Sink | None) -> Outcome:
     try:
-        async with asyncio.timeout(command.limits.wall_s + GRACE_S):
+        async with box.clock.timeout(command.limits.wall_s + GRACE_S):
             return await box.run(command, sink=sink)
     except TimeoutError as error:
         raise PlatformFault("the box did not answer in time") from error

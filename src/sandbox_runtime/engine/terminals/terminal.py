@@ -58,7 +58,7 @@ class Terminal:
         try:
             with _own_end(running) as self._line:
                 self._opened.set()
-                return await _outcome(running, command.limits.wall_s)
+                return await _outcome(box, running, command.limits.wall_s)
         finally:
             self._line = None
             self._opened.set()
@@ -129,9 +129,9 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
         yield own
 
 
-async def _outcome(running: Running, wall_s: float) -> Outcome:
+async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
     try:
-        async with asyncio.timeout(wall_s + _GRACE_S):
+        async with box.clock.timeout(wall_s + _GRACE_S):
             return await running.wait()
     except TimeoutError as error:
         raise PlatformFault("the box did not answer in time") from error

@@ -67,8 +67,7 @@ class Watched:
     def clean_up(self) -> list[str]:
         """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into folders."""
         self._kill_processes()
-        deadline = time.monotonic() + _CGROUPS_WAIT_S
-        left = [path for path in self.paths["cgroup"] if not tree.remove_tree(path, deadline - time.monotonic())]
+        left = tree.remove_trees(self.paths["cgroup"], _CGROUPS_WAIT_S)
         for home in self.paths["home"]:
             tree.put_back(home)
         return left + [path for path in self.paths["folder"] if not folders.remove_folder(path)]

@@ -8,5 +8,6 @@ with the exact fix, never passed over. Everything here raises OSError; nothing w
     group   one command's limits, usage and end
     branch  the server's directory in one hierarchy (v1 and v2 speak their own file names)
     mounts  where the hierarchies are and where in them this process is
+    freezer all processes of a group stopped for a while
     tree    kill and remove by path; entering a group from within
 """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, quota_us
+from sandbox_runtime.isolation.kernel.cgroup.freezer import Freezer
 
 _PAUSE_S = 0.001
 
@@ -34,7 +36,14 @@ class GroupUsage:
 class Group:
     """Made by Place.open_group. Every figure and every limit works on the branch that has its controller, if any has."""
 
-    def __init__(self, name: str, branches: Sequence[Branch], by_controller: Mapping[str, Branch], cores_here: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        branches: Sequence[Branch],
+        by_controller: Mapping[str, Branch],
+        cores_here: int,
+        freezer: Freezer | None = None,
+    ) -> None:
         self.name = name
         self._branches = branches
         self._memory = by_controller.get("memory")
@@ -42,6 +51,7 @@ class Group:
         self._cpu = by_controller.get("cpu")
         self._accounting = by_controller.get("cpuacct")
         self._cores_here = cores_here
+        self._freezer = freezer
         self._memory_bytes: int | None = None
         self._processes: int | None = None
         self._quota_us: int | None = None
@@ -107,6 +117,17 @@ class Group:
         for branch in self._pids_first():
             branch.kill(self.name)
 
+    def freeze(self) -> None:
+        """Stop every process of the group, and whoever enters it; they stand still when is_frozen says so. For groups that were
+        opened as freezable on a host that has a freezer."""
+        self._held().freeze(self.name)
+
+    def thaw(self) -> None:
+        self._held().thaw(self.name)
+
+    def is_frozen(self) -> bool:
+        return self._held().is_frozen(self.name)
+
     def remove(self, wait_s: float = 0.0) -> bool:
         """True when the group is gone everywhere; False while processes of it live on after the time given. Idempotent."""
         deadline = time.monotonic() + wait_s
@@ -115,6 +136,11 @@ class Group:
                 return False
             time.sleep(_PAUSE_S)
         return True
+
+    def _held(self) -> Freezer:
+        if self._freezer is None:
+            raise OSError(errno.EOPNOTSUPP, f"the group {self.name} cannot be stopped")
+        return self._freezer
 
     def _reached_memory_limit(self) -> bool:
         if self._memory is None or self._memory_bytes is None:

@@ -13,6 +13,7 @@ _KERNEL_FIX = {
     "memory": "boot the kernel with cgroup_enable=memory (and one built with CONFIG_MEMCG)",
     "pids": "boot a kernel built with CONFIG_CGROUP_PIDS",
     "cpu": "boot a kernel built with CONFIG_CFS_BANDWIDTH",
+    "freezer": "boot a kernel built with CONFIG_CGROUP_FREEZER, or with cgroup version 2 from Linux 5.2 on",
 }
 _NO_MOUNT_FIX = "as root: mount -t cgroup2 none /sys/fs/cgroup"
 _READ_ONLY_FIX = "give the container a writable cgroup tree of its own: docker run --privileged --cgroupns=private …"
@@ -25,6 +26,9 @@ _CONTROLLER_FIX = "as root: systemctl edit user@.service, add [Service] Delegate
 class Lack:
     reason: str
     fix: str
+
+
+NO_FREEZER = Lack("the kernel has no freezer for its control groups", _KERNEL_FIX["freezer"])
 
 
 def explain(controller: str, mounts: Sequence[Mount], in_kernel: frozenset[str], trouble: str) -> Lack:

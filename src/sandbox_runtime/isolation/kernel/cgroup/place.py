@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 
-from sandbox_runtime.isolation.kernel.cgroup import lacks, tree, v1, v2
+from sandbox_runtime.isolation.kernel.cgroup import freezer, lacks, tree, v1, v2
 from sandbox_runtime.isolation.kernel.cgroup.branch import Branch
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.lacks import Lack
@@ -34,7 +34,8 @@ class Place:
     """What this host offers, and the server's part of it. Not thread-safe; close it, or use it in a with statement.
 
     controllers: those of memory, pids and cpu that hold here. missing: the others, each with its reason and fix; also "swap",
-    where swap cannot be closed. directories and home: what a keeper has to remove when this process dies.
+    where swap cannot be closed. no_freezer: why groups cannot be stopped here; None where they can. directories and home: what a
+    keeper has to remove when this process dies.
     """
 
     def __init__(self, branches: Sequence[Branch], missing: Mapping[str, Lack]) -> None:
@@ -45,7 +46,10 @@ class Place:
                 by_controller.setdefault("cpuacct", branch)
         self._by_controller = by_controller
         self.controllers = WANTED & by_controller.keys()
-        self.missing = MappingProxyType(dict(missing))
+        self.missing = MappingProxyType({name: lack for name, lack in missing.items() if name != freezer.CONTROLLER})
+        self.freezer = freezer.find(branches)
+        self.no_freezer = None if self.freezer else missing.get(freezer.CONTROLLER, lacks.NO_FREEZER)
+        self._without_freezer = tuple(branch for branch in branches if branch.controllers != {freezer.CONTROLLER})
         self._cores_here = os.cpu_count() or 1
 
     @property
@@ -56,23 +60,25 @@ class Place:
     def home(self) -> str | None:
         return next((branch.home for branch in self.branches if isinstance(branch, v2.BranchV2)), None)
 
-    def open_group(self, name: str) -> Group:
-        """A new group in every branch, without limits yet. Raises FileExistsError where there is one of that name."""
+    def open_group(self, name: str, *, freezable: bool = False) -> Group:
+        """A new group in every branch, without limits yet. Raises FileExistsError where there is one of that name. freezable: it
+        may have to be stopped, which can cost one branch more."""
         _check_name(name)
         made: list[Branch] = []
+        branches = self.branches if freezable else self._without_freezer
         try:
-            for branch in self.branches:
+            for branch in branches:
                 branch.make(name)
                 made.append(branch)
         except BaseException:
             for branch in made:
                 branch.remove(name)
             raise
-        return Group(name, self.branches, self._by_controller, self._cores_here)
+        return Group(name, branches, self._by_controller, self._cores_here, self.freezer if freezable else None)
 
     def close(self) -> None:
         """Kill and remove the groups and the server's directories. Idempotent. OSError when something is left after 5 s."""
-        left = [branch.path for branch in self.branches if not tree.remove_tree(branch.path)]
+        left = tree.remove_trees(self.directories)
         for branch in self.branches:
             branch.close()
         if self.home:
@@ -99,7 +105,8 @@ def open_place(name: str) -> Place:
         undo.pop_all()
     held = {controller for branch in branches for controller in branch.controllers}
     kernel = lacks.controllers_in_kernel()
-    missing = {name: lacks.explain(name, mounts, kernel, troubles.get(name, "")) for name in sorted(WANTED - held)}
+    wanting = sorted((WANTED | {freezer.CONTROLLER}) - held)
+    missing = {name: lacks.explain(name, mounts, kernel, troubles.get(name, "")) for name in wanting}
     for branch in branches:
         swap = lacks.swap_left_open(branch.path) if "memory" in branch.controllers else None
         missing.update({"swap": swap} if swap else {})
@@ -109,13 +116,14 @@ def open_place(name: str) -> Place:
 def sweep() -> list[str]:
     """Kill and remove what dead servers left wherever this process could claim a place. Returns the paths that are gone."""
     mounts, own_paths = _survey()
-    gone = []
+    stale: list[str] = []
     for mount in mounts:
         if mount.version == 1 and not mount.controllers & v1.CONTROLLERS:
             continue
         for base in bases(mount, own_paths.get(_own_key(mount), "/")):
-            gone += [path for path in _stale_below(base) if tree.remove_tree(path)]
-    return gone
+            stale += _stale_below(base)
+    left = tree.remove_trees(stale)
+    return [path for path in stale if path not in left]
 
 
 def _claim(

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, write_if_there
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 
-CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct"})
+CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct", "freezer"})
 _MEMORY = "memory.limit_in_bytes"
 _MEMORY_AND_SWAP = "memory.memsw.limit_in_bytes"
 _SOCKETS = "memory.kmem.tcp.limit_in_bytes"

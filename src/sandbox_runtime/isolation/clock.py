@@ -1,0 +1,81 @@
+"""Time as the commands of a box have it: it stands still while the box is paused.
+
+Whoever bounds what a command does bounds it by this clock, so that a pause is nobody's delay. Bounds on what the platform itself
+has to do (open a box, end one) are by the event loop's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+
+class Timer:
+    def __init__(self, clock: Clock, due_s: float, action: Callable[[], object]) -> None:
+        self._clock = clock
+        self._action = action
+        self._handle: asyncio.TimerHandle | None = None
+        self.due_s = due_s
+
+    def cancel(self) -> None:
+        self.hold()
+        self._clock.forget(self)
+
+    def hold(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def run(self, in_s: float) -> None:
+        self._handle = asyncio.get_running_loop().call_later(in_s, self._fire)
+
+    def _fire(self) -> None:
+        self._clock.forget(self)
+        self._action()
+
+
+class Clock:
+    """Runs from the beginning. To stop it twice is as good as once."""
+
+    def __init__(self) -> None:
+        self._lost_s = 0.0
+        self._stopped_s: float | None = None
+        self._timers: set[Timer] = set()
+
+    def time(self) -> float:
+        now_s = asyncio.get_running_loop().time() if self._stopped_s is None else self._stopped_s
+        return now_s - self._lost_s
+
+    def call_later(self, in_s: float, action: Callable[[], object]) -> Timer:
+        timer = Timer(self, self.time() + in_s, action)
+        self._timers.add(timer)
+        if self._stopped_s is None:
+            timer.run(in_s)
+        return timer
+
+    @asynccontextmanager
+    async def timeout(self, within_s: float) -> AsyncIterator[None]:
+        """As asyncio.timeout."""
+        async with asyncio.timeout(None) as bound:
+            timer = self.call_later(within_s, lambda: bound.reschedule(0.0))
+            try:
+                yield
+            finally:
+                timer.cancel()
+
+    def stop(self) -> None:
+        if self._stopped_s is None:
+            self._stopped_s = asyncio.get_running_loop().time()
+            for timer in self._timers:
+                timer.hold()
+
+    def go_on(self) -> None:
+        if self._stopped_s is not None:
+            self._lost_s += asyncio.get_running_loop().time() - self._stopped_s
+            self._stopped_s = None
+            for timer in self._timers:
+                timer.run(max(0.0, timer.due_s - self.time()))
+
+    def forget(self, timer: Timer) -> None:
+        self._timers.discard(timer)

@@ -1,0 +1,49 @@
+"""Stopping every process of a group for a while, and letting them go on.
+
+Theory of operation. Version 2 has the file cgroup.freeze in every group; version 1 has a hierarchy of its own, whose file
+freezer.state takes FROZEN and THAWED. Either way the kernel stops each process where it next would run in user space, so nobody
+in the group can see it coming, refuse it or go on in part, as with SIGSTOP; a process that is forked or moved into a stopped
+group stops there. It may take a moment, hence is_frozen. To a stopped process signals wait, and in version 1 SIGKILL does too:
+whoever kills such a group kills first and lets go on then, so that nothing in it takes another step (tree.kill_directory).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from sandbox_runtime.isolation.kernel.cgroup import tree
+from sandbox_runtime.isolation.kernel.cgroup.branch import Branch
+
+CONTROLLER = "freezer"
+_UNIFIED = "cgroup.freeze"
+
+
+class Freezer:
+    """On the branch that has one. Everything is reached as the branch reaches it."""
+
+    def __init__(self, branch: Branch) -> None:
+        self.branch = branch
+        self._unified = CONTROLLER not in branch.controllers
+
+    def freeze(self, group: str) -> None:
+        self._say(group, "1" if self._unified else tree.FROZEN)
+
+    def thaw(self, group: str) -> None:
+        self._say(group, "0" if self._unified else tree.THAWED)
+
+    def is_frozen(self, group: str) -> bool:
+        if self._unified:
+            return self.branch.table(group, "cgroup.events").get("frozen") == 1
+        return (tree.read_file(f"{group}/{tree.FREEZER_STATE}", dir_fd=self.branch.fd) or "").strip() == tree.FROZEN
+
+    def _say(self, group: str, word: str) -> None:
+        self.branch.write(group, _UNIFIED if self._unified else tree.FREEZER_STATE, word)
+
+
+def find(branches: Iterable[Branch]) -> Freezer | None:
+    """The first that this host offers; None where it offers none."""
+    for branch in branches:
+        if CONTROLLER in branch.controllers or os.path.exists(os.path.join(branch.path, _UNIFIED)):
+            return Freezer(branch)
+    return None
