@@ -1,0 +1,24 @@
+"""The program of a model that goes on with a text: prompt, what it wrote up to where the function ends, tests."""
+
+from __future__ import annotations
+
+from sandbox_runtime.benchmarks.functions.tongues import Tongue
+from sandbox_runtime.judge.extraction import before_first_unindented_line, trim_stop_tokens
+
+_PARAGRAPH = "\n\n"
+
+
+def up_to_its_end(completion: str, stop_tokens: tuple[str, ...] | None, tongue: Tongue) -> str:
+    """What belongs to the function. stop_tokens: the row's own; None where it has none, and the first line at the left edge ends
+    the function. An empty line never does: functions have them."""
+    text = completion.replace("\r", "")
+    if stop_tokens is None:
+        return before_first_unindented_line(text)
+    text = trim_stop_tokens(text, [token for token in stop_tokens if token != _PARAGRAPH])
+    if not tongue.end or tongue.end not in text:
+        return text
+    return text[: text.index(tongue.end) + len(tongue.end)]
+
+
+def joined(prompt: str, completion: str) -> str:
+    return f"{prompt}{completion}" if prompt.endswith("\n") or completion.startswith("\n") else f"{prompt}\n{completion}"

@@ -1,0 +1,162 @@
+"""HumanEval and its kin: a function that a prompt begins, judged by code that calls it. In all languages that there are rows in.
+
+A row: task_id or name, prompt, tests, stop_tokens, language, entry_point; or in an older form id, content, test, labels
+{entry_point}. Tests that are test classes (BigCodeBench) are collected and run as such: merely defining them would test nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_runtime.benchmarks.asking import completion_prompt
+from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
+from sandbox_runtime.benchmarks.extracting import freely
+from sandbox_runtime.benchmarks.functions import answers, joining
+from sandbox_runtime.benchmarks.functions.go_source import one_file
+from sandbox_runtime.benchmarks.functions.tongues import Tongue, tongue_of
+from sandbox_runtime.benchmarks.trials import fence, flag, limits, python_trial
+from sandbox_runtime.judge.extraction import EMPTY, Extracted, fenced, incomplete
+from sandbox_runtime.model.job import Job
+from sandbox_runtime.model.judging import Benchmark, Completion, Guard, GuardKind, Options, Prompt, Row, Trial
+
+_STEP_S, _TEST_CLASSES_S = 20.0, 60.0
+_TEST_CLASS = re.compile(r"^class[ \t]+\w+\([^)\n]*TestCase[ \t]*\)", re.MULTILINE)
+_CHECKED = re.compile(r"^(?:check|test_check)\(", re.MULTILINE)
+_TOLD = ("id", "task_id", "name", "prompt", "content")
+
+
+def prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
+    instruction = optional_text(row, "instruct_prompt")
+    if instruction is not None and flag(options, "is_freeform"):
+        prompt = instruction
+    else:
+        prompt = completion_prompt(_prompt(row), _tongue(row, options).fence, options)
+    return (Prompt(id=row_id(row), prompt=prompt, labels=_labels(row)),)
+
+
+def _labels(row: Row) -> Mapping[str, Any]:
+    own = {name: value for name, value in row.items() if name not in (*_TOLD, "labels")}
+    return {**own, **labels_of(row)}
+
+
+def trial(row: Row, completion: Completion, options: Options) -> Trial:
+    tongue = _tongue(row, options)
+    if tongue.runs == "python":
+        return _python(row, completion, options, tongue)
+    extracted, code = _program(row, completion, options, tongue)
+    return Trial(
+        job=Job(
+            language=tongue.runs,
+            code=code,
+            compile_limits=limits(options.compile_timeout_s, _STEP_S),
+            run_limits=limits(options.run_timeout_s, _STEP_S),
+        ),
+        guard=Guard(kind=GuardKind.ending, must_not_match=tongue.failure),
+        extracted_code=extracted.code,
+        extracted_type=extracted.kind,
+        full_code=code,
+        test_code=_tests(row),
+    )
+
+
+def _python(row: Row, completion: Completion, options: Options, tongue: Tongue) -> Trial:
+    tests = _tests(row)
+    classes = bool(_TEST_CLASS.search(tests)) and "def check(" not in tests
+    extracted, solution = _solution(row, completion, options, tongue)
+    entry_point = _entry_point(row)
+    if entry_point and "def check(" in tests and not _CHECKED.search(tests):
+        tests = f"{tests}\ncheck({entry_point})"
+    return python_trial(
+        extracted,
+        options,
+        solution=f"{tongue.header}{solution}",
+        tests=tests,
+        pytest=classes,
+        run_s=_TEST_CLASSES_S if classes else _STEP_S,
+    )
+
+
+def _solution(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[Extracted, str]:
+    """The function with all that stands before it."""
+    prompt = _prompt(row)
+    if flag(options, "is_freeform"):
+        extracted = _answer(row, completion, tongue)
+        before = optional_text(row, "code_prompt")
+        # The imports of the prompt, which its author may rely on, come with a function of the same name that does nothing.
+        return extracted, f"{before.rstrip()}\n    pass\n\n{extracted.code}" if before else extracted.code
+    written = joining.up_to_its_end(completion.text, _stop_tokens(row), tongue)
+    return _continued(written), joining.joined(prompt, written)
+
+
+def _program(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[Extracted, str]:
+    stop_tokens = _stop_tokens(row) or ()
+    if flag(options, "is_freeform"):
+        extracted = _answer(row, completion, tongue)
+        body = answers.program(extracted.code, _tests(row), stop_tokens, tongue, _prompt(row))
+    else:
+        written = joining.up_to_its_end(completion.text, stop_tokens, tongue)
+        extracted = _continued(written)
+        body = f"{joining.joined(_prompt(row), written)}\n{_tests(row)}"
+    return extracted, _file(body, tongue)
+
+
+def _file(body: str, tongue: Tongue) -> str:
+    if tongue.runs == "go_test":
+        return one_file(f"{body}\n{tongue.header}")
+    if tongue.runs == "java":
+        return tongue.header + answers.named_main(body)
+    if tongue.runs == "racket" and "#lang" not in body:
+        return f"#lang racket\n{body}"
+    return tongue.header + body
+
+
+def _answer(row: Row, completion: Completion, tongue: Tongue) -> Extracted:
+    """The block that has the function; all that was written, where there is no block in it."""
+    name = _entry_point(row) or answers.function_name(_prompt(row)) or None
+    found = freely(completion, tongue.fence, first_block_only=True, entry_point=name)
+    if found.code or fenced(completion.text) or incomplete(completion.text):
+        return found
+    return Extracted(completion.text, "heuristic") if completion.text.strip() else EMPTY
+
+
+def _continued(written: str) -> Extracted:
+    return Extracted(written, "heuristic") if written.strip() else Extracted(written, "empty")
+
+
+def _tongue(row: Row, options: Options) -> Tongue:
+    """By the row; one that does not say is in the language its dataset is named after, else in Python."""
+    told = optional_text(row, "language") or optional_text(labels_of(row), "language")
+    named = options.dataset.removeprefix("humaneval_") if options.dataset.startswith("humaneval_") else "python"
+    return tongue_of(told or (named if row.get("tests") is not None else "python"))
+
+
+def _prompt(row: Row) -> str:
+    return text(row, "prompt", "complete_prompt", "content")
+
+
+def _tests(row: Row) -> str:
+    return text(row, "tests", "test")
+
+
+def _entry_point(row: Row) -> str:
+    return optional_text(row, "entry_point") or optional_text(labels_of(row), "entry_point") or ""
+
+
+def _stop_tokens(row: Row) -> tuple[str, ...] | None:
+    if row.get("tests") is None:
+        return None
+    return texts(row, "stop_tokens") or texts(labels_of(row), "stop_tokens")
+
+
+def reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
+    body = optional_text(row, "canonical_solution")
+    if not body:
+        return ()
+    if not flag(options, "is_freeform"):
+        return ((body, options),)
+    return ((fence(joining.joined(_prompt(row), body), _tongue(row, options).fence), options),)
+
+
+HUMANEVAL = Benchmark(name="HumanEvalDataset", prompts=prompts, trial=trial, reference=reference)
