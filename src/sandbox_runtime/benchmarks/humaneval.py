@@ -14,14 +14,14 @@ from sandbox_runtime.benchmarks.asking import completion_prompt
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.extracting import freely
 from sandbox_runtime.benchmarks.functions import answers, joining
-from sandbox_runtime.benchmarks.functions.go_source import one_file
 from sandbox_runtime.benchmarks.functions.tongues import Tongue, tongue_of
-from sandbox_runtime.benchmarks.trials import fence, flag, limits, python_trial
+from sandbox_runtime.benchmarks.programs import program_trial
+from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, fenced, incomplete
-from sandbox_runtime.model.job import Job
-from sandbox_runtime.model.judging import Benchmark, Completion, Guard, GuardKind, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
 
-_STEP_S, _TEST_CLASSES_S = 20.0, 60.0
+_USUAL_S, _TEST_CLASSES_S = 20.0, 60.0
 _TEST_CLASS = re.compile(r"^class[ \t]+\w+\([^)\n]*TestCase[ \t]*\)", re.MULTILINE)
 _CHECKED = re.compile(r"^(?:check|test_check)\(", re.MULTILINE)
 _TOLD = ("id", "task_id", "name", "prompt", "content")
@@ -46,19 +46,7 @@ def trial(row: Row, completion: Completion, options: Options) -> Trial:
     if tongue.runs == "python":
         return _python(row, completion, options, tongue)
     extracted, code = _program(row, completion, options, tongue)
-    return Trial(
-        job=Job(
-            language=tongue.runs,
-            code=code,
-            compile_limits=limits(options.compile_timeout_s, _STEP_S),
-            run_limits=limits(options.run_timeout_s, _STEP_S),
-        ),
-        guard=Guard(kind=GuardKind.ending, must_not_match=tongue.failure),
-        extracted_code=extracted.code,
-        extracted_type=extracted.kind,
-        full_code=code,
-        test_code=_tests(row),
-    )
+    return program_trial(extracted, options, language=tongue.runs, code=code, tests=_tests(row))
 
 
 def _python(row: Row, completion: Completion, options: Options, tongue: Tongue) -> Trial:
@@ -74,7 +62,7 @@ def _python(row: Row, completion: Completion, options: Options, tongue: Tongue) 
         solution=f"{tongue.header}{solution}",
         tests=tests,
         pytest=classes,
-        run_s=_TEST_CLASSES_S if classes else _STEP_S,
+        run_s=_TEST_CLASSES_S if classes else _USUAL_S,
     )
 
 
@@ -104,7 +92,7 @@ def _program(row: Row, completion: Completion, options: Options, tongue: Tongue)
 
 def _file(body: str, tongue: Tongue) -> str:
     if tongue.runs == "go_test":
-        return one_file(f"{body}\n{tongue.header}")
+        return merged([body], add_standard=True, drop_unused=True)
     if tongue.runs == "java":
         return tongue.header + answers.named_main(body)
     if tongue.runs == "racket" and "#lang" not in body:

@@ -75,10 +75,6 @@ using System.Text;
 using System.Text.RegularExpressions;
 """
 
-GO = """\
-import "fmt"
-"""
-
 D = """\
 import std.algorithm;
 import std.array;

@@ -16,7 +16,7 @@ class Tongue:
     """fence: the word behind the fence of a code block. runs: the language of the catalog that runs the program. end: where a
     function ends at the latest, when a model went on writing. header: what stands on top. closes: the tests begin with the brace
     that closes the function. wrapped: the function stands in a class, and the tests close that too. main: the head of a main
-    function, which the tests bring themselves. failure: what the program prints when a test failed, although it ends well."""
+    function, which the tests bring themselves."""
 
     fence: str
     runs: str
@@ -25,7 +25,6 @@ class Tongue:
     closes: bool = False
     wrapped: bool = False
     main: re.Pattern[str] | None = None
-    failure: str = ""
 
 
 def _head(pattern: str) -> re.Pattern[str]:
@@ -83,7 +82,7 @@ _TONGUES: Mapping[str, Tongue] = MappingProxyType(
         "swift": Tongue("swift", "swift", closes=True),
         "typescript": Tongue("typescript", "typescript", _BRACE),
         "javascript": Tongue("javascript", "nodejs", _BRACE),
-        "go": Tongue("go", "go_test", _BRACE, headers.GO, main=_head(r"func[ \t]+main")),
+        "go": Tongue("go", "go_test", _BRACE, main=_head(r"func[ \t]+main")),
         "php": Tongue("php", "php", _BRACE),
         "perl": Tongue("perl", "perl", _BRACE),
         "R": Tongue("r", "R", _BRACE),
@@ -91,7 +90,7 @@ _TONGUES: Mapping[str, Tongue] = MappingProxyType(
         "lua": Tongue("lua", "lua", _END),
         "julia": Tongue("julia", "julia", _END),
         "ruby": Tongue("ruby", "ruby", _END),
-        "racket": Tongue("racket", "racket", failure="FAILURE"),
+        "racket": Tongue("racket", "racket"),
     }
 )
 
