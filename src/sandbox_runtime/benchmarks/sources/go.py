@@ -17,15 +17,11 @@ _SPEC = re.compile(r'^[ \t]*((?:[\w.]+[ \t]+)?)("[^"\n]+"|`[^`\n]+`)', re.MULTIL
 _ALWAYS_KEPT = ("_", ".")
 _VERSION = re.compile(r"v\d+")
 
-_STANDARD: Mapping[str, str] = MappingProxyType(
-    {
-        name.rpartition("/")[2]: name
-        for name in (
-            "bufio bytes container/heap container/list crypto/md5 encoding/hex encoding/json errors fmt io math math/big math/rand "
-            "os reflect regexp sort strconv strings sync testing time unicode unicode/utf8"
-        ).split()
-    }
-)
+_STANDARD_NAMES = """
+bufio bytes container/heap container/list crypto/md5 encoding/hex encoding/json errors fmt io math math/big math/rand os reflect
+regexp sort strconv strings sync testing time unicode unicode/utf8
+"""
+_STANDARD: Mapping[str, str] = MappingProxyType({name.rpartition("/")[2]: name for name in _STANDARD_NAMES.split()})
 
 
 @dataclass(frozen=True, slots=True)
