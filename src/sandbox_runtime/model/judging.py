@@ -194,9 +194,10 @@ class Benchmark:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A benchmark with rows. table: the name of the file or database table they are in."""
+    """A benchmark with rows. table: the name of the file or database table they are in; other_tables: names that it may have
+    instead."""
 
     id: str
     benchmark: Benchmark
     table: str
-    id_column: str = "id"
+    other_tables: tuple[str, ...] = ()

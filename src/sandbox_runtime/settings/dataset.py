@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from urllib.parse import quote
 
 from sandbox_runtime.settings.sections import Section
 
@@ -21,6 +22,15 @@ class Database:
     psm: str = ""
     host: str = ""
     port: str = ""
+
+    @property
+    def url(self) -> str:
+        """Empty where there is none. The form has no key for the name of the database: `psm`, which names the service, is it."""
+        if self.kind == "none":
+            return ""
+        login = quote(self.user, safe="") + (f":{quote(self.password, safe='')}" if self.password else "")
+        at = f"{login}@" if login else ""
+        return f"{self.kind}://{at}{self.host or 'localhost'}{f':{self.port}' if self.port else ''}/{quote(self.psm, safe='')}"
 
 
 @dataclass(frozen=True, slots=True)

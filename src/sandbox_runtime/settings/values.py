@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.settings.access_knobs import AccessKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
+from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
 from sandbox_runtime.settings.knob import Knob, check, knob
 from sandbox_runtime.settings.session_knobs import SessionKnobs
 
@@ -56,7 +57,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs):
+class Settings(SessionKnobs, AccessKnobs, DatasetKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
@@ -304,6 +305,16 @@ class Settings(SessionKnobs, AccessKnobs):
     @property
     def files_dir(self) -> str:
         return self.storage_dir or f"{self.kept_dir}/store/files"
+
+    @property
+    def tables_dir(self) -> str:
+        """Where the rows of datasets are."""
+        return self.datasets_dir or f"{self.kept_dir}/datasets"
+
+    @property
+    def datalake_address(self) -> str:
+        """The URL of the database with rows of datasets, from wherever it was named; empty: there is none."""
+        return self.datalake_url or self.dataset.database.url
 
     @property
     def keys_asked(self) -> bool:

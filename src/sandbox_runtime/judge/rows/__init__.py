@@ -1,9 +1,26 @@
 """Where the rows of datasets are and how one of them is found.
 
 Contract: a table is read when it is first asked for, and only the places of its rows are kept, never the rows. Rows are ordered
-by their id. Where several sources have a table of one name, the first of them counts.
+by their id. Where several sources have a table of one name, the first of them counts. What is packed in a row is unpacked
+without running any of it.
 """
 
+from sandbox_runtime.judge.rows.folder import FolderRows
 from sandbox_runtime.judge.rows.json_text import ensure_json
+from sandbox_runtime.judge.rows.packed import unpacked
+from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, names_of
+from sandbox_runtime.judge.rows.provided import provided_row, provided_rows
+from sandbox_runtime.judge.rows.rows import Rows
 
-__all__ = ["ensure_json"]
+__all__ = [
+    "FolderRows",
+    "RowId",
+    "RowSource",
+    "Rows",
+    "check_table",
+    "ensure_json",
+    "names_of",
+    "provided_row",
+    "provided_rows",
+    "unpacked",
+]

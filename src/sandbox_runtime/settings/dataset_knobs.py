@@ -1,0 +1,32 @@
+"""The knobs of datasets: where their rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox_runtime.settings.knob import knob
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetKnobs:
+    datasets_dir: str = knob(
+        "",
+        "path",
+        "Folder with the rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` puts them there.",
+        "datasets",
+        default_text="`datasets` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` as root and in "
+        "`~/.local/share/sandbox-runtime` as another user",
+    )
+    datalake_url: str = knob(
+        "",
+        "URL",
+        "Database whose tables are asked for rows that the folder lacks: `mysql://…` (MariaDB), `postgresql://…` or `sqlite:///…`.",
+        "datasets",
+        secret=True,
+    )
+    dataset_samples: bool = knob(
+        True,
+        "yes or no",
+        "Let the few sample rows that come with this package answer for datasets that have no rows of their own here.",
+        "datasets",
+    )
