@@ -33,7 +33,10 @@ keeper = Keeper()
 keeper.watch_place(place)
 keeper.start()
 boxed, loose, forgotten = sleeper(), sleeper(), sleeper()
-place.open_group("command").add(boxed.pid)
+group = place.open_group("command", freezable=bool(os.environ.get("PAUSED")))
+group.add(boxed.pid)
+if os.environ.get("PAUSED") and place.freezer:
+    group.freeze()
 keeper.watch_process(loose.pid)
 keeper.watch_process(forgotten.pid)
 keeper.forget_process(forgotten.pid)
@@ -120,6 +123,13 @@ def test_signals_to_the_server_s_group_and_to_the_keeper_do_not_end_it(
     with server(*folders) as facts:
         os.kill(facts.keeper, number)
         os.killpg(facts.process.pid, number)
+        facts.process.wait(10)
+        assert soon(lambda: is_clean(facts, folders[0]))
+
+
+def test_what_was_paused_dies_with_its_server_too(folders: tuple[Path, Path]) -> None:
+    with server(*folders, PAUSED="1") as facts:
+        facts.process.kill()
         facts.process.wait(10)
         assert soon(lambda: is_clean(facts, folders[0]))
 
