@@ -12,7 +12,7 @@ class DatasetKnobs:
     datasets_dir: str = knob(
         "",
         "path",
-        "Folder with the rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` puts them there.",
+        "Folder with rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` puts them there.",
         "datasets",
         default_text="`datasets` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` as root and in "
         "`~/.local/share/sandbox-runtime` as another user",
