@@ -1,0 +1,12 @@
+"""Batches: completions by the million, judged in turn, with results that outlive connections, restarts and kill -9.
+
+Contract: once a batch has an id, every completion of it gets exactly one result, whatever happens to this process in between,
+unless the batch is cancelled. A fault of ours is waited out and tried again, and at last told as not judged. Owners share the
+places evenly: a batch of a million lines does not keep another owner's ten waiting.
+"""
+
+from sandbox_runtime.judge.batches.asking import Config, read_config
+from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches
+from sandbox_runtime.judge.batches.lines import Line, Result, read_line
+
+__all__ = ["BatchOptions", "Batches", "Config", "Line", "Result", "open_batches", "read_config", "read_line"]

@@ -1,0 +1,231 @@
+"""Batches as a caller sees them: send, look, follow, read results, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest, NotFound, TooMany
+from sandbox_runtime.judge.batches.asking import read_config
+from sandbox_runtime.judge.batches.running import Judging, Running
+from sandbox_runtime.judge.batches.spool import Spool
+from sandbox_runtime.judge.batches.work import now_ms
+from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState
+from sandbox_runtime.model.limits import GIB, MIB
+from sandbox_runtime.store import BatchFilter, Page, Store
+from sandbox_runtime.telemetry import Log
+
+LIVE = (BatchState.waiting, BatchState.running)
+_TOLD_EVERY_S = 0.25
+_QUIET_S = 15.0
+_RETENTION_EVERY_S = 3600.0
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """folder: where the files of batches lie. parallel: completions that are judged at once, of all batches together."""
+
+    folder: Path
+    parallel: int = 4
+    most_bytes: int = 4 * GIB
+    most_line_bytes: int = 64 * MIB
+    most_live_per_owner: int = 100
+    keep_s: float = 7 * 86_400.0
+
+
+class Batches:
+    """owner: "" sees the batches of all."""
+
+    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Mapping[str, object]) -> None:
+        self._store = store
+        self._running = running
+        self._options = options
+        self._datasets = datasets
+
+    async def create(
+        self,
+        dataset: str,
+        config: Mapping[str, Any],
+        pieces: AsyncIterator[bytes],
+        *,
+        owner: str = "",
+        key: str = "",
+        actor: str = "",
+    ) -> tuple[Batch, bool]:
+        """pieces: JSON lines, cut anywhere. Returns the batch and whether it is new: with a key that was used before it is the
+        batch of that time, and nothing of what was sent is read."""
+        self._check(dataset, config)
+        known = await self._store.batches.of_key(owner, key)
+        if known is not None:
+            return self._same(known, dataset), False
+        await self._check_count(owner)
+        name = f"batch_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
+        created_ms = now_ms()
+        Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # a key that cannot be kept is refused first
+        spool = self._spool(name)
+        total, size = await spool.receive(pieces, self._options.most_bytes, self._options.most_line_bytes)
+        batch = Batch(
+            id=name,
+            owner=owner,
+            dataset=dataset,
+            key=key,
+            config_json=json.dumps(dict(config)),
+            total=total,
+            input_bytes=size,
+            created_ms=created_ms,
+        )
+        return await self._begin(batch, spool, actor)
+
+    async def _begin(self, batch: Batch, spool: Spool, actor: str) -> tuple[Batch, bool]:
+        try:
+            found, new = await self._store.batches.add_once(batch, audit=_entry(actor, "create", batch))
+        except BaseException:
+            spool.remove()
+            raise
+        if not new:
+            spool.remove()
+            return self._same(found, batch.dataset), False
+        await self._running.add(found, spool)
+        return found, True
+
+    async def get(self, name: str, owner: str = "") -> Batch:
+        live = self._running.find(name)
+        batch = live.batch if live else await self._store.batches.find(name)
+        if batch is None or (owner and batch.owner != owner):
+            raise NotFound(f"there is no batch {name!r}")
+        return batch
+
+    async def list(self, wanted: BatchFilter, limit: int = 50, offset: int = 0) -> Page[Batch]:
+        page = await self._store.batches.list(wanted, limit, offset)
+        live = (self._running.find(batch.id) for batch in page.items)
+        items = tuple(work.batch if work else batch for work, batch in zip(live, page.items, strict=True))
+        return Page(items, page.total, page.limit, page.offset)
+
+    async def cancel(self, name: str, owner: str = "", actor: str = "") -> Batch:
+        """What was judged stays. Conflict where it has ended."""
+        batch = await self.get(name, owner)
+        ended = await self._store.batches.update_if(
+            name,
+            LIVE,
+            audit=_entry(actor, "cancel", batch),
+            state=BatchState.cancelled,
+            ended_ms=now_ms(),
+        )
+        await self._running.drop(ended)
+        return await self._store.batches.get(name)
+
+    async def delete(self, name: str, owner: str = "", actor: str = "") -> None:
+        """One that still goes on is cancelled first."""
+        batch = await self.get(name, owner)
+        if not batch.ended:
+            await self.cancel(name, owner, actor)
+        await self._store.batches.delete(name, audit=_entry(actor, "delete", batch))
+        self._spool(name).remove()
+
+    async def follow(self, name: str, owner: str = "") -> AsyncIterator[Batch | None]:
+        """How it stands, each time that changes, but not too often; None where nothing has changed for a while. Ends with it."""
+        while True:
+            batch, work = await self.get(name, owner), self._running.find(name)
+            yield batch
+            if batch.ended or work is None:
+                return
+            await asyncio.sleep(_TOLD_EVERY_S)
+            while not await work.changed_since(batch, _QUIET_S):
+                yield None
+
+    async def results(self, name: str, owner: str = "", *, offset: int = 0, follow: bool = False) -> AsyncIterator[bytes]:
+        """Lines of JSON in the order in which completions were judged, from that byte on. follow: until the batch has ended."""
+        await self.get(name, owner)
+        spool = self._spool(name)
+        while True:
+            work = self._running.find(name)
+            seen = work.batch if work else None
+            pieces, offset = await asyncio.to_thread(spool.read_results, offset)
+            if pieces:
+                yield pieces
+            elif work is None or seen is None or not follow:
+                return
+            else:
+                await work.changed_since(seen, _QUIET_S)
+
+    def _spool(self, name: str) -> Spool:
+        return Spool(self._options.folder / name)
+
+    def _check(self, dataset: str, config: Mapping[str, Any]) -> None:
+        """What can be known before the first completion is."""
+        asked = read_config(dataset, config)
+        if dataset not in self._datasets and not asked.dataset_type:
+            raise NotFound(f"there is no dataset {dataset[:80]!r}; `sandbox datasets list` tells which there are")
+
+    async def _check_count(self, owner: str) -> None:
+        live = await self._store.batches.count(BatchFilter(owner=owner, states=LIVE))
+        if live >= self._options.most_live_per_owner:
+            raise TooMany(f"{live} batches wait or run already: wait for one of them to end, or cancel one", retry_after_s=30)
+
+    def _same(self, batch: Batch, dataset: str) -> Batch:
+        if batch.dataset != dataset:
+            raise InvalidRequest(f"the idempotency key was used for a batch of {batch.dataset!r}: take another key")
+        live = self._running.find(batch.id)
+        return live.batch if live else batch
+
+    # What happens by itself.
+
+    async def resume(self) -> None:
+        """Goes on with what an earlier process left, and removes what nobody knows of."""
+        known: set[str] = set()
+        while page := (await self._store.batches.list(None, limit=_AT_ONCE, offset=len(known))).items:
+            known |= {batch.id for batch in page}
+            for batch in page:
+                if not batch.ended:
+                    await self._running.add(batch, self._spool(batch.id))
+        if self._options.folder.is_dir():
+            for folder in self._options.folder.iterdir():
+                if folder.name not in known:
+                    Spool(folder).remove()
+
+    async def retain(self) -> None:
+        """Removes batches that ended long ago, again and again."""
+        while True:
+            await self.forget_old(now_ms())
+            await asyncio.sleep(_RETENTION_EVERY_S)
+
+    async def forget_old(self, at_ms: int) -> int:
+        """Returns how many went."""
+        page = await self._store.batches.list(BatchFilter(states=ENDED_BATCH_STATES), limit=_AT_ONCE)
+        before_ms = at_ms - int(self._options.keep_s * 1000)
+        old = [batch for batch in page.items if (batch.ended_ms or batch.updated_ms) < before_ms]
+        for batch in old:
+            await self.delete(batch.id, actor="retention")
+        return len(old)
+
+
+def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
+    details = json.dumps({"dataset": batch.dataset, "total": batch.total})
+    return AuditEntry(
+        at_ms=now_ms(), actor=actor, action=action, kind="batch", subject=batch.id, owner=batch.owner, details_json=details
+    )
+
+
+@asynccontextmanager
+async def open_batches(
+    store: Store, judging: Judging, datasets: Mapping[str, object], options: BatchOptions, log: Log
+) -> AsyncIterator[Batches]:
+    """judging: what judges one completion. datasets: those that are registered, by id."""
+    options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with Running(store, judging, options.parallel, log) as running:
+        batches = Batches(store, running, options, datasets)
+        await batches.resume()
+        retaining = asyncio.create_task(batches.retain())
+        try:
+            yield batches
+        finally:
+            retaining.cancel()
+            await asyncio.gather(retaining, return_exceptions=True)

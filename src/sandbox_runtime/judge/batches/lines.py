@@ -1,0 +1,96 @@
+"""The lines of a batch, one JSON object each: completions on the way in, results on the way out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Reason, Verdict
+
+_KEYS = {"id", "completion", "sample", "config"}
+_ID_CHARACTERS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """sample: which of several completions of one problem it is; told back, and nothing more."""
+
+    id: int | str
+    completion: str
+    sample: int | str | None = None
+    config: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the file of results holds of one completion. index: the number of its line, from 0."""
+
+    index: int
+    id: int | str
+    sample: int | str | None
+    reason: Reason
+    told: Mapping[str, Any]
+
+    @property
+    def text(self) -> bytes:
+        found = {"index": self.index, "id": self.id}
+        if self.sample is not None:
+            found["sample"] = self.sample
+        return json.dumps(found | dict(self.told), ensure_ascii=False).encode(errors="replace") + b"\n"
+
+
+def read_line(raw: bytes, number: int) -> Line:
+    """number: of the line, from 0, for the error. Raises InvalidRequest."""
+    try:
+        told = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(f"line {number + 1} is no JSON: {str(error)[:200]}") from error
+    if not isinstance(told, dict):
+        raise InvalidRequest(f"line {number + 1} must be an object with id and completion")
+    unknown = set(told) - _KEYS
+    if unknown:
+        raise InvalidRequest(f"line {number + 1} has {sorted(unknown)[0][:60]!r}; a line has id, completion, sample and config")
+    if not _is_id(told.get("id")):
+        raise InvalidRequest(f"line {number + 1} needs an id: a number, or a text of at most {_ID_CHARACTERS} characters")
+    if not isinstance(told.get("completion"), str):
+        raise InvalidRequest(f"line {number + 1} needs a completion: a text")
+    sample, config = told.get("sample"), told.get("config")
+    if sample is not None and not _is_id(sample):
+        raise InvalidRequest(f"line {number + 1}: sample must be a number or a text of at most {_ID_CHARACTERS} characters")
+    if config is not None and not isinstance(config, dict):
+        raise InvalidRequest(f"line {number + 1}: config must be an object")
+    return Line(told["id"], told["completion"], sample, config)
+
+
+def _is_id(value: Any) -> bool:
+    if isinstance(value, str):
+        return 0 < len(value) <= _ID_CHARACTERS
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+
+
+def result_of(index: int, line: Line, verdict: Verdict, groups: Mapping[str, str], wall_s: float) -> Result:
+    told: dict[str, Any] = {
+        "accepted": verdict.accepted,
+        "reason": verdict.reason.value,
+        "blame": verdict.blame.value if verdict.blame else None,
+        "passed": sum(case.passed for case in verdict.cases),
+        "cases": len(verdict.cases),
+        "wall_s": round(wall_s, 4),
+    }
+    told |= {name: value for name, value in _seldom(verdict, groups) if value}
+    return Result(index, line.id, line.sample, verdict.reason, told)
+
+
+def _seldom(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
+    failed = next((case for case in verdict.cases if not case.passed), None)
+    message = verdict.message or (failed.message if failed else "")
+    return ("message", message[:500]), ("tamper", list(verdict.tamper)), ("groups", dict(groups))
+
+
+def refused(index: int, line: Line, message: str) -> Result:
+    """A completion that cannot be judged as it was sent: an unknown id, options that do not fit. Nobody's answer is wrong."""
+    told = {"accepted": False, "reason": Reason.not_judged.value, "blame": "caller", "message": message[:500]}
+    return Result(index, line.id, line.sample, Reason.not_judged, told)

@@ -1,0 +1,223 @@
+"""The workers that judge the completions of all batches, and what they do when something of ours fails.
+
+Theory of operation. There are `parallel` workers. Each asks whose turn it is, takes the next line of that batch, judges it and
+adds the result to the batch's file; the row in the store follows at most once a second, after the file has reached the disk.
+When the judge cannot say anything through a fault of ours, or a result cannot be kept, the worker waits longer and longer and
+tries the same line again; only after several such rounds the line is told as not judged. Whoever stops this process, however
+roughly, loses no result: lines without one are judged again at the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Self
+
+from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, RequestError, SandboxError, TooMany, Unavailable
+from sandbox_runtime.judge.batches.asking import Config
+from sandbox_runtime.judge.batches.lines import Line, Result, refused, result_of
+from sandbox_runtime.judge.batches.sharing import Sharing
+from sandbox_runtime.judge.batches.spool import Spool
+from sandbox_runtime.judge.batches.work import Work, now_ms
+from sandbox_runtime.model import Batch, BatchState, Blame, Reason, Verdict
+from sandbox_runtime.store import Store
+from sandbox_runtime.telemetry import Log
+
+Judging = Callable[[Line, Config], Awaitable[tuple[Verdict, Mapping[str, str]]]]
+"""A completion under its options → the verdict, and the groups its problem belongs to."""
+ROUNDS = 5
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
+_NOTED_EVERY_S = 1.0
+
+
+class Running:
+    def __init__(self, store: Store, judging: Judging, parallel: int, log: Log) -> None:
+        self._store = store
+        self._judging = judging
+        self._parallel = parallel
+        self._log = log
+        self._works: dict[str, Work] = {}
+        self._sharing: Sharing[Work] = Sharing()
+        self._more = asyncio.Condition()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.create_task(self._work()) for _ in range(self._parallel)]
+        self._tasks.append(asyncio.create_task(self._note_often()))
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for work in list(self._works.values()):
+            with contextlib.suppress(SandboxError):
+                await self._note(work)
+            work.close()
+        self._works.clear()
+
+    def find(self, name: str) -> Work | None:
+        return self._works.get(name)
+
+    async def add(self, batch: Batch, spool: Spool) -> None:
+        try:
+            if not spool.complete:
+                raise PlatformFault("the completions of this batch are gone from the disk: send it again under another key")
+            work = await Work.resumed(batch, spool, json.loads(batch.config_json or "{}"))
+        except (PlatformFault, OSError) as error:
+            self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
+            await self._store.batches.update(batch, state=BatchState.failed, message=str(error), ended_ms=now_ms())
+            return
+        self._works[batch.id] = work
+        if work.exhausted:
+            await self._finish(work)
+            return
+        self._sharing.add(batch.owner, work)
+        async with self._more:
+            self._more.notify_all()
+
+    async def drop(self, ended: Batch) -> None:
+        """Ended from outside: what is being judged of it stops, and its boxes are gone when this returns."""
+        work = self._works.get(ended.id)
+        if work is None:
+            return
+        work.now(ended)
+        self._sharing.remove(ended.owner, work)
+        stopping = list(work.running)
+        for task in stopping:
+            task.cancel()
+        await asyncio.gather(*stopping, return_exceptions=True)
+        await self._close(work)
+
+    # Workers.
+
+    async def _work(self) -> None:
+        while True:
+            work = await self._next()
+            try:
+                await self._one(work)
+            except PlatformFault as error:
+                await self._fail(work, error)
+            if work.judged_all:
+                await self._finish(work)
+
+    async def _next(self) -> Work:
+        async with self._more:
+            while (work := self._sharing.next()) is None:
+                await self._more.wait()
+            return work
+
+    async def _one(self, work: Work) -> None:
+        if work.exhausted:
+            return
+        number, line = work.take()
+        if work.exhausted:
+            self._sharing.remove(work.batch.owner, work)
+        task = asyncio.create_task(self._judge(work, number, line))
+        work.running.add(task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()  # nothing where it has ended
+            await asyncio.gather(task, return_exceptions=True)
+            work.running.discard(task)
+        # A bug of ours in one line must not end the worker; the line has no result and is judged again at the next start.
+        if not task.cancelled() and task.exception() is not None:
+            self._log.error("a completion of a batch could not be judged", batch=work.batch.id, exc_info=task.exception())
+
+    async def _judge(self, work: Work, number: int, line: Line) -> None:
+        wait_s = FIRST_WAIT_S
+        result = await self._try(work, number, line)
+        for _ in range(ROUNDS - 1):
+            if _final(result):
+                break
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+            result = await self._try(work, number, line)
+        await self._keep(work, result)
+
+    async def _try(self, work: Work, number: int, line: Line) -> Result:
+        begun_s = time.monotonic()
+        try:
+            verdict, groups = await self._judging(line, work.config_of(line))
+        except (TooMany, Unavailable, PlatformFault) as error:
+            verdict, groups = Verdict(False, Reason.not_judged, Blame.platform, message=str(error)), {}
+        except RequestError as error:
+            return refused(number, line, str(error))
+        return result_of(number, line, verdict, groups, time.monotonic() - begun_s)
+
+    async def _keep(self, work: Work, result: Result) -> None:
+        """However long it takes: the completion was judged, and that must not get lost."""
+        wait_s = FIRST_WAIT_S
+        while True:
+            try:
+                return work.keep(result)
+            except Unavailable as error:
+                self._log.error("a result cannot be kept", batch=work.batch.id, reason=str(error))
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+
+    # The row in the store.
+
+    async def _note_often(self) -> None:
+        while True:
+            await asyncio.sleep(_NOTED_EVERY_S)
+            for work in list(self._works.values()):
+                if work.batch != work.stored:
+                    await self._noted(work)
+
+    async def _noted(self, work: Work) -> None:
+        """A store that is away comes back: the file has it all."""
+        try:
+            await self._note(work)
+        except SandboxError as error:
+            self._log.warning("how a batch stands could not be noted", batch=work.batch.id, reason=str(error))
+
+    async def _note(self, work: Work, **changes: object) -> None:
+        async with work.noting:
+            await work.sync()
+            counts = {name: getattr(work.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
+            going = {"state": BatchState.running, "started_ms": work.stored.started_ms or now_ms(), **changes}
+            try:
+                work.now(await self._store.batches.update(work.stored, **(counts if work.stored.ended else going | counts)))
+            except Conflict:
+                work.now(await self._store.batches.get(work.batch.id))  # ended from outside meanwhile
+                raise
+
+    async def _finish(self, work: Work) -> None:
+        """Every line has its result. The row says so at last, however long the store is away."""
+        wait_s = FIRST_WAIT_S
+        while not work.stored.ended:
+            try:
+                await self._note(work, state=BatchState.completed, ended_ms=now_ms())
+            except NotFound:
+                break
+            except SandboxError as error:
+                self._log.warning("the end of a batch could not be noted", batch=work.batch.id, reason=str(error))
+                await asyncio.sleep(wait_s)
+                wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+        await self._close(work)
+
+    async def _fail(self, work: Work, error: PlatformFault) -> None:
+        self._log.error("a batch cannot go on", batch=work.batch.id, reason=str(error))
+        with contextlib.suppress(SandboxError):
+            await self._note(work, state=BatchState.failed, ended_ms=now_ms(), message=str(error))
+        await self.drop(work.batch)
+
+    async def _close(self, work: Work) -> None:
+        """Once, whoever comes first: the last worker or the one who cancelled it."""
+        if self._works.get(work.batch.id) is not work or work.closing:
+            return
+        work.closing = True
+        if work.batch != work.stored:
+            await self._noted(work)
+        self._works.pop(work.batch.id, None)
+        work.close()
+
+
+def _final(result: Result) -> bool:
+    """Whatever the platform is not to blame for."""
+    return result.reason is not Reason.not_judged or result.told["blame"] != Blame.platform
