@@ -32,7 +32,7 @@ def blocks_of(text: str) -> str:
     return "\n\n".join(ours) if ours else text
 
 
-def files_of(solution: str, tests: str) -> tuple[File, ...]:
+def junit_files(solution: str, tests: str) -> tuple[File, ...]:
     """Both as files. A file of the tests is never replaced by one of the solution."""
     found = {**dict(_split(solution, _USUAL)), **dict(_split(tests, _framework(tests) + _USUAL))}
     return tuple(File(f"{name}.java", code.encode(errors="surrogatepass")) for name, code in found.items())

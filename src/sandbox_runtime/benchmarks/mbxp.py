@@ -1,0 +1,103 @@
+"""MBXP and its kin: a function in one of many languages, put into a program that calls it.
+
+A row: id, content, labels {task_id, programming_language, execution_language, fewshot, docs}, test {code with #<INSERT>, asset},
+canonical_solution. Used by mbxp_*, humanevalds_* and oodtest_*; the dataset's name tells the language of the prompt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
+from sandbox_runtime.benchmarks.programs import assets_of, code_of, marked_trial, tests_of
+from sandbox_runtime.benchmarks.trials import fence, refused
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.antihack import passes_text_rule
+from sandbox_runtime.judge.extraction import FENCED, Extracted, default_extract, fenced, freeform_v2
+from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+
+_COMPILE_S = _RUN_S = 30.0
+_DEFAULT = "default"
+_ASK = {"en": ("Question:", "Answer:"), "zh": ("问题：", "答案：")}
+_MODES = ("first", "all")
+
+
+def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
+    labels = labels_of(row)
+    shown = _fewshot(labels, options)
+    question = _wrapped(text(row, "content"), options)
+    prompt = f"{shown}\n\n{_asked(question, options)}" if shown else question
+    return (Prompt(id=row_id(row), prompt=prompt, labels=labels),)
+
+
+def _fewshot(labels: Mapping[str, Any], options: Options) -> str:
+    """The caller's own examples for this kind of task, else the row's, where examples are asked for."""
+    own = options.extra.get("autoeval_custom_fewshot")
+    if isinstance(own, Mapping):
+        return str(own.get(str(labels.get("category")), own.get(_DEFAULT, "")) or "")
+    return str(labels.get("fewshot") or "") if options.is_fewshot else ""
+
+
+def _wrapped(content: str, options: Options) -> str:
+    """autoeval_wrap_prompt: a text around the question, whose place in it is {}."""
+    wrap = options.extra.get("autoeval_wrap_prompt")
+    if not wrap:
+        return content
+    if not isinstance(wrap, str) or "{}" not in wrap:
+        raise InvalidRequest("the option 'autoeval_wrap_prompt' must be a text with {} where the question goes")
+    return wrap.replace("{}", content, 1)
+
+
+def _asked(question: str, options: Options) -> str:
+    before, after = _ASK["en" if options.dataset.endswith("_en") else "zh"]
+    return f"{before}{question}\n\n{after}"
+
+
+def _trial(row: Row, completion: Completion, options: Options) -> Trial:
+    labels, test = labels_of(row), tests_of(row)
+    language = text(labels, "programming_language")
+    extracted = _extracted(completion, language, options)
+    trial = marked_trial(
+        extracted,
+        options,
+        language=optional_text(labels, "execution_language") or language,
+        template=code_of(test),
+        code=extracted.code,
+        compile_s=_COMPILE_S,
+        run_s=_RUN_S,
+        files=assets_of(test),
+    )
+    if passes_text_rule(extracted.code, language):
+        return trial
+    told = "the answer leaves with exit code 0"
+    return dataclasses.replace(refused(trial, told), tamper=(told,))
+
+
+def _extracted(completion: Completion, language: str, options: Options) -> Extracted:
+    mode = options.extra.get("autoeval_extract_code_mode") or "first"
+    if mode not in _MODES:
+        raise InvalidRequest(f"the option 'autoeval_extract_code_mode' must be one of {', '.join(_MODES)}, not {mode!r}")
+    if any(block.priority > FENCED for block in completion.custom):
+        return default_extract(completion, language)
+    return freeform_v2(
+        completion.text,
+        language,
+        first_block_only=mode == "first",
+        exactly_match=bool(fenced(completion.text)),
+        inner_function_only=_method_only(language, options.dataset),
+    )
+
+
+def _method_only(language: str, dataset: str) -> bool:
+    """Where the test brings the class around the method."""
+    return language == "csharp" or (language == "java" and dataset.startswith("humanevalds"))
+
+
+def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
+    code = optional_text(row, "canonical_solution")
+    return ((fence(code, text(labels_of(row), "programming_language")), options),) if code else ()
+
+
+MBXP = Benchmark(name="MBXPDataset", prompts=_prompts, trial=_trial, reference=_reference)
