@@ -1,8 +1,8 @@
 """Runs a job in a box: stage, compile, run, fetch, close.
 
-Contract: Engine.run(job) and Engine.run_many(job, inputs) return a result for whatever the program did, and raises only for a
-request that cannot be served or a fault of this platform. The box is closed before the result is given. Bounded in every
-direction: how many run at once, how many wait, how long they wait, how much comes in and goes out. Knows no door.
+Contract: Engine.run(job), Engine.run_many(job, inputs) and the steps of a Place return a result for whatever the program did, and
+raise only for a request that cannot be served or a fault of this platform. The box is closed before the result is given. Bounded
+in every direction: how many run at once, how many wait, how long they wait, how much comes in and goes out. Knows no door.
 """
 
 from sandbox_runtime.engine.admission import Admission
@@ -12,6 +12,9 @@ from sandbox_runtime.engine.builds import Builds, open_builds
 from sandbox_runtime.engine.builds.identity import Identity
 from sandbox_runtime.engine.engine import Engine
 from sandbox_runtime.engine.invocations import Invocations
+from sandbox_runtime.engine.joined import Joined
+from sandbox_runtime.engine.many import OutputBudget
+from sandbox_runtime.engine.place import Place, Program
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.proof import Proof
 from sandbox_runtime.engine.remembering import Remembered
@@ -27,6 +30,10 @@ __all__ = [
     "Engine",
     "Identity",
     "Invocations",
+    "Joined",
+    "OutputBudget",
+    "Place",
+    "Program",
     "Proof",
     "Remembered",
     "TaskRunner",

@@ -4,8 +4,9 @@ Contract: takes plain values, returns nothing that a decision hangs on. No user 
 The only room that imports structlog and prometheus_client; no registry or logger is global, each platform has its own.
 """
 
+from sandbox_runtime.telemetry.judge_metrics import JudgeMetrics
 from sandbox_runtime.telemetry.logs import Log, open_log, server_log_config
 from sandbox_runtime.telemetry.metrics import Metrics
 from sandbox_runtime.telemetry.session_metrics import SessionMetrics
 
-__all__ = ["Log", "Metrics", "SessionMetrics", "open_log", "server_log_config"]
+__all__ = ["JudgeMetrics", "Log", "Metrics", "SessionMetrics", "open_log", "server_log_config"]

@@ -1,0 +1,57 @@
+"""Ways to compare what a program printed with what was expected. Pure functions of two texts, one file each.
+
+Contract: a checker never fails on what a program printed, however odd it is; options that make no sense raise InvalidRequest when
+the checker is looked up. `program` and `interactive` are programs themselves: what they say is read by checkers.program, and who
+runs them is the judging loop.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.checkers.exact import exact
+from sandbox_runtime.judge.checkers.floats import floats
+from sandbox_runtime.judge.checkers.found import RIGHT, Found
+from sandbox_runtime.judge.checkers.lines import lines
+from sandbox_runtime.judge.checkers.tokens import tokens
+from sandbox_runtime.judge.checkers.trimmed import trimmed
+from sandbox_runtime.judge.checkers.unordered import unordered
+
+__all__ = ["INTERACTIVE", "PROGRAM", "RIGHT", "STATUS", "Compare", "Found", "find"]
+
+STATUS, PROGRAM, INTERACTIVE = "status", "program", "interactive"
+"""Those that compare no texts: a good end is all, or another program decides."""
+
+Compare = Callable[[str, str], Found]
+"""(expected, printed) → what is found."""
+
+_BY_NAME: Mapping[str, Callable[..., Found]] = {
+    "exact": exact,
+    "trimmed": trimmed,
+    "lines": lines,
+    "tokens": tokens,
+    "floats": floats,
+    "unordered": unordered,
+}
+_OPTIONS: Mapping[str, tuple[str, ...]] = {"floats": ("absolute", "relative")}
+
+
+def find(name: str, options: Mapping[str, Any]) -> Compare:
+    compare = _BY_NAME.get(name)
+    if compare is None:
+        known = ", ".join((STATUS, *_BY_NAME, PROGRAM, INTERACTIVE))
+        raise InvalidRequest(f"there is no checker {name[:60]!r}; there are {known}")
+    given = {option: _tolerance(name, option, value) for option, value in options.items()}
+    return functools.partial(compare, **given)
+
+
+def _tolerance(name: str, option: str, value: object) -> float:
+    if option not in _OPTIONS.get(name, ()):
+        raise InvalidRequest(f"the checker {name} has no option {option[:60]!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        raise InvalidRequest(f"the option {option} of the checker {name} must be a number of at least 0, not {value!r}")
+    return float(value)

@@ -1,0 +1,30 @@
+"""What checkers and interactors that are programs say with their exit codes, in testlib's convention."""
+
+from __future__ import annotations
+
+from sandbox_runtime.judge.checkers.found import RIGHT, Found, layout, wrong
+from sandbox_runtime.model import Ending, Outcome
+
+INPUT, OUTPUT, ANSWER = "input.txt", "output.txt", "answer.txt"
+"""Their arguments, in this order: names of files in their working folder."""
+_OK, _WRONG, _PRESENTATION, _POINTS = 0, 1, 2, 7
+_TOLD_CHARACTERS = 400
+
+
+def said(outcome: Outcome) -> Found | None:
+    """None where it says nothing of the answer: it failed, by its own word (3) or without one."""
+    if outcome.ending is not Ending.exited:
+        return None
+    words = told(outcome)
+    if outcome.exit_code == _OK:
+        return RIGHT
+    if outcome.exit_code == _WRONG:
+        return wrong(words)
+    if outcome.exit_code == _PRESENTATION:
+        return layout(words)
+    return wrong(words or "only a part of the points") if outcome.exit_code == _POINTS else None
+
+
+def told(outcome: Outcome) -> str:
+    """Checkers speak on standard error."""
+    return outcome.stderr.text.strip()[:_TOLD_CHARACTERS]

@@ -1,0 +1,14 @@
+"""As exact, but for blanks and line breaks at either end of the output and at the ends of its lines."""
+
+from __future__ import annotations
+
+from sandbox_runtime.judge.checkers.exact import exact
+from sandbox_runtime.judge.checkers.found import Found
+
+
+def trimmed(expected: str, printed: str) -> Found:
+    return exact(_trimmed(expected), _trimmed(printed))
+
+
+def _trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().split("\n"))

@@ -1,0 +1,249 @@
+"""One trial in one place of the engine: build, run its cases, ask the checker, until all is known or one has failed.
+
+Every step that can break through a fault of ours is tried again by itself. A case that could not be judged after all has a
+verdict that says so; only what concerns the trial as a whole (its build, the checker's build) is raised.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sandbox_runtime.engine import Allowance, OutputBudget, Place, Program
+from sandbox_runtime.errors import PlatformFault, SandboxError
+from sandbox_runtime.judge import checkers
+from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
+from sandbox_runtime.judge.checkers import Compare, Found
+from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, said, told
+from sandbox_runtime.judge.interaction import settled
+from sandbox_runtime.judge.limits import fitted
+from sandbox_runtime.judge.sealing import Sealed
+from sandbox_runtime.judge.settling import case_verdict, ended, failure, maybe_killed, our_fault, unjudged
+from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
+
+_DOUBTS = 2
+"""How often a program that seems to have been killed is run again before it is believed that it kills itself."""
+_LONG_TEXT = 1024 * 1024
+"""From here on texts are compared in a thread, because others wait for this one."""
+_PARTNERS_EXTRA_S = 5.0
+_TOLD_CHARACTERS = 400
+
+
+class Lost(PlatformFault):
+    """A run that says nothing of its program."""
+
+    def __init__(self, message: str, result: JobResult | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class CannotCheck(Exception):
+    """The checker or interactor itself does not work: nothing can be said, however often it is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """parallel: cases of one trial that run at once. preset: the warm interpreter of graded programs."""
+
+    allowance: Allowance
+    attempts: Attempts
+    again: Callable[[SandboxError], None]
+    parallel: int
+    preset: str
+
+
+class Hearing:
+    """For one use."""
+
+    def __init__(self, place: Place, trial: Trial, sealed: Sealed, means: Means) -> None:
+        self._place = place
+        self._trial = trial
+        self._sealed = sealed
+        self._means = means
+        self.tamper: tuple[str, ...] = ()
+        """What its cases did to their own grading, once they were heard."""
+        self._budget = OutputBudget(means.allowance.quotas.max_total_bytes)
+        self._compare = _compare(trial)
+        self._program: Program | None = None
+        self._partner: Program | None = None
+
+    async def cases(self) -> tuple[CaseVerdict, ...]:
+        if len(self._trial.cases) == 1 and self._trial.check.job is None:
+            return (await self._safely(self._trial.cases[0]),)
+        self._program = await self._means.attempts.make(self._built(), self._means.again)
+        if not self._program.runnable:
+            result = JobResult(self._program.compile, None)
+            shown = self._trial.cases if self._trial.run_all else self._trial.cases[:1]
+            return tuple([await self._settle(case, result) for case in shown])
+        if self._trial.check.job is not None:
+            self._partner = await self._means.attempts.make(self._built(partner=True), self._means.again)
+            _check_compiled(self._partner)
+        found = await self._place.each(
+            len(self._trial.cases), self._numbered, _failed, parallel=self._means.parallel, stop_early=not self._trial.run_all
+        )
+        return tuple(case for case in found if case is not None)
+
+    def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[Program]]:
+        """partner: not the graded program, but its checker or interactor."""
+        job, preset = (self._partners_job(), "") if partner else (self._sealed.job, self._means.preset)
+        doubt = _Doubt()
+
+        async def once() -> Program:
+            program = await self._place.build(job, preset=preset)
+            if not program.runnable:
+                doubt.examine(JobResult(program.compile, None))
+            return program
+
+        return once
+
+    def _partners_job(self) -> Job:
+        job = self._trial.check.job
+        assert job is not None
+        job = fitted(job, self._means.allowance)
+        return self._patient(job) if self._trial.check.name == checkers.INTERACTIVE else job
+
+    def _patient(self, job: Job) -> Job:
+        """So that of two that wait for each other the solution's time is up first."""
+        wall_s = max(job.run_limits.wall_s, self._sealed.job.run_limits.wall_s + _PARTNERS_EXTRA_S)
+        wall_s = min(wall_s, self._means.allowance.longest_wall_s)
+        return dataclasses.replace(job, run_limits=job.run_limits.replace(wall_s=wall_s))
+
+    async def _numbered(self, number: int) -> CaseVerdict:
+        return await self._safely(self._trial.cases[number])
+
+    async def _safely(self, case: Case) -> CaseVerdict:
+        try:
+            return self._within_budget(await self._case(case))
+        except OUR_FAULTS as fault:
+            return unjudged(case, str(fault), fault.result if isinstance(fault, Lost) else None)
+
+    def _within_budget(self, verdict: CaseVerdict) -> CaseVerdict:
+        return verdict if verdict.run is None else dataclasses.replace(verdict, run=self._budget.kept(verdict.run))
+
+    async def _case(self, case: Case) -> CaseVerdict:
+        if self._trial.check.name == checkers.INTERACTIVE:
+            return await self._interactive(case)
+        return await self._settle(case, await self._sure(lambda: self._run(case)))
+
+    async def _run(self, case: Case) -> JobResult:
+        stdin = case.stdin if self._sealed.stdin is None else self._sealed.stdin
+        if self._program is None:
+            return await self._place.run(dataclasses.replace(self._sealed.job, stdin=stdin), preset=self._means.preset)
+        result = await self._place.case(self._program, stdin)
+        return dataclasses.replace(result, compile=self._program.compile)
+
+    async def _sure(self, run: Callable[[], Awaitable[JobResult]]) -> JobResult:
+        """A result that says something of the program."""
+        doubt = _Doubt()
+
+        async def once() -> JobResult:
+            result = await run()
+            doubt.examine(result)
+            return result
+
+        return await self._means.attempts.make(once, self._means.again)
+
+    async def _settle(self, case: Case, result: JobResult) -> CaseVerdict:
+        inspected = self._sealed.inspect(result)
+        result, self.tamper = inspected.result, (*self.tamper, *inspected.tamper)
+        if inspected.found is not None:
+            return case_verdict(case, result, inspected.found, _blame(inspected.found))
+        failed = failure(result)
+        if failed is not None:
+            outcome = ended(result)
+            return case_verdict(case, result, Found(failed[0], outcome.message if outcome else ""), failed[1])
+        assert result.run is not None
+        return await self._checked(case, result, result.run)
+
+    async def _checked(self, case: Case, result: JobResult, run: Outcome) -> CaseVerdict:
+        if self._partner is not None:
+            return await self._asked(case, result, run, self._partner)
+        if self._compare is None:
+            return case_verdict(case, result, checkers.RIGHT, None)
+        if run.stdout.dropped_bytes:
+            return self._too_much(case, result, run)
+        found = await _compared(self._compare, case.expected, run.stdout.text)
+        return case_verdict(case, result, found, _blame(found))
+
+    def _too_much(self, case: Case, result: JobResult, run: Outcome) -> CaseVerdict:
+        """Of an output that was not kept whole nothing can be said but that it is too long, unless the right one is as well."""
+        kept = len(run.stdout.head) + len(run.stdout.tail)
+        if len(case.expected.encode(errors="surrogatepass")) > kept // 2:
+            return unjudged(case, "the expected output is longer than what is kept of outputs: raise output_keep_bytes", result)
+        return case_verdict(case, result, Found(Reason.output_limit, "far more was printed than expected"), Blame.program)
+
+    async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: Program) -> CaseVerdict:
+        files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _bytes(case.expected)))
+        checked = await self._sure(lambda: self._place.case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
+        outcome = ended(checked)
+        assert outcome is not None
+        found = said(outcome)
+        if found is None:
+            return unjudged(
+                case, f"the checker failed: {outcome.message or told(outcome) or outcome.ending}", result, Blame.caller
+            )
+        return case_verdict(case, result, found, _blame(found))
+
+    async def _interactive(self, case: Case) -> CaseVerdict:
+        return await self._means.attempts.make(lambda: self._talk(case), self._means.again)
+
+    async def _talk(self, case: Case) -> CaseVerdict:
+        assert self._program is not None and self._partner is not None
+        files = (File(INPUT, case.stdin or b""), File(ANSWER, _bytes(case.expected)))
+        joined = await self._place.joined(self._program, self._partner, args=(INPUT, OUTPUT, ANSWER), files=files)
+        result = JobResult(self._program.compile, joined.first)
+        for outcome in (joined.first, joined.second):
+            if outcome.blame is Blame.platform:
+                raise Lost(outcome.message, result)
+        found, blame = settled(joined, compiled=self._program.compile is not None)
+        if found.reason is Reason.not_judged and blame is Blame.platform:
+            raise Lost(found.message, result)
+        return case_verdict(case, result, found, blame)
+
+
+def _compare(trial: Trial) -> Compare | None:
+    name = trial.check.name
+    if name in (checkers.STATUS, checkers.PROGRAM, checkers.INTERACTIVE):
+        return None
+    return checkers.find(name, trial.check.options)
+
+
+async def _compared(compare: Compare, expected: str, printed: str) -> Found:
+    if len(expected) + len(printed) < _LONG_TEXT:
+        return compare(expected, printed)
+    return await asyncio.to_thread(compare, expected, printed)
+
+
+def _check_compiled(program: Program) -> None:
+    outcome = program.compile
+    if outcome is not None and not outcome.ok:
+        raise CannotCheck(f"the checker does not compile: {outcome.message or outcome.stderr.text[-_TOLD_CHARACTERS:]}")
+
+
+class _Doubt:
+    """Whether a result says anything of the program, over several attempts at the same."""
+
+    def __init__(self) -> None:
+        self._had = 0
+
+    def examine(self, result: JobResult) -> None:
+        """Raises Lost where it says nothing."""
+        if fault := our_fault(result):
+            raise Lost(fault, result)
+        if self._had < _DOUBTS and maybe_killed(result):
+            self._had += 1
+            raise Lost("the program was killed, maybe not by itself", result)
+
+
+def _failed(case: CaseVerdict) -> bool:
+    return not case.passed
+
+
+def _blame(found: Found) -> Blame | None:
+    return None if found.passed else Blame.program
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogatepass")

@@ -1,0 +1,45 @@
+"""A solution and its interactor have ended: what does that say, and of whom? Pure."""
+
+from __future__ import annotations
+
+from sandbox_runtime.engine import Joined
+from sandbox_runtime.judge.checkers import Found
+from sandbox_runtime.judge.checkers.program import said, told
+from sandbox_runtime.judge.reasons import reason_of
+from sandbox_runtime.model import Blame, Ending, Outcome, Reason
+
+_BUSY_SHARE = 0.5
+"""Of the time that passed: who computed for that long while the other waited is the one who kept the other waiting."""
+_TIME = (Ending.timed_out, Ending.cpu_exceeded)
+
+
+def settled(joined: Joined, *, compiled: bool) -> tuple[Found, Blame | None]:
+    """Whoever failed first is told of: what the other did then, with nobody to talk to, is no fault of its own."""
+    solution, interactor = joined.first, joined.second
+    if joined.first_ended_first and not solution.ok:
+        if solution.ending in _TIME and _busy(interactor) and not _busy(solution):
+            return _no_word("the interactor kept the solution waiting until the time was up")
+        return _of_solution(solution, compiled)
+    word = said(interactor)
+    if word is None:
+        return _no_word(f"the interactor failed ({interactor.message or _end_of(interactor)}): {told(interactor)}")
+    if not word.passed:
+        return word, Blame.program
+    return (word, None) if solution.ok else _of_solution(solution, compiled)
+
+
+def _of_solution(solution: Outcome, compiled: bool) -> tuple[Found, Blame]:
+    reason, blame = reason_of(solution, step="run", compiled=compiled)
+    return Found(reason, solution.message), blame
+
+
+def _no_word(message: str) -> tuple[Found, Blame]:
+    return Found(Reason.not_judged, message), Blame.caller
+
+
+def _busy(outcome: Outcome) -> bool:
+    return outcome.usage.cpu_s > _BUSY_SHARE * outcome.usage.wall_s
+
+
+def _end_of(outcome: Outcome) -> str:
+    return f"exit code {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"

@@ -1,0 +1,130 @@
+"""The judge, as doors see it: datasets, their prompts, and verdicts of completions."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
+from sandbox_runtime.model import Benchmark, Block, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
+
+MOST_ROWS = 1_000_000
+_LONG_TEXT = 256 * 1024
+"""From here on a completion is read in a thread, because others wait for this one."""
+
+Extract = Callable[[str, str], Awaitable[tuple[Block, ...]]]
+"""(extraction code of the caller, completion) → blocks. The code runs in a box."""
+
+
+class Judge:
+    """datasets: in the order in which they are told. classes: benchmarks by class name, for rows that come with the request.
+    table: where the rows of a dataset that is not registered would be."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        datasets: Sequence[Dataset],
+        classes: Mapping[str, Benchmark],
+        rows: Rows,
+        extract: Extract,
+        table: Callable[[str], str],
+    ) -> None:
+        self._loop = loop
+        self._datasets = {dataset.id: dataset for dataset in datasets}
+        self._classes = classes
+        self._rows = rows
+        self._extract = extract
+        self._table = table
+
+    def datasets(self) -> list[str]:
+        return list(self._datasets)
+
+    def dataset(self, name: str, dataset_type: str | None = None) -> Dataset:
+        """Of a registered name; otherwise dataset_type names the class of benchmarks."""
+        if (found := self._datasets.get(name)) is not None:
+            return found
+        if dataset_type is None:
+            raise InvalidRequest(f"no eval class found for dataset {name[:200]}: name its class as config.dataset_type")
+        if (benchmark := self._classes.get(dataset_type)) is None:
+            raise InvalidRequest(f"eval class {dataset_type[:200]} not found")
+        return Dataset(name, benchmark, self._table(name))
+
+    async def prompts(
+        self,
+        name: str,
+        options: Options,
+        offset: int = 0,
+        limit: int = MOST_ROWS,
+        *,
+        provided: object = None,
+        dataset_type: str | None = None,
+    ) -> list[Prompt]:
+        """Of a row that has several, all first ones are told before all second ones."""
+        dataset = self.dataset(name, dataset_type)
+        rounds: list[list[Prompt]] = []
+        if provided is not None:
+            for row in provided_rows(provided):
+                _deal(rounds, dataset.benchmark.prompts(row, options))
+        else:
+            async for row in self._rows.page(dataset, offset, limit):
+                _deal(rounds, dataset.benchmark.prompts(row, options))
+        return [prompt for dealt in rounds for prompt in dealt]
+
+    async def prompt(
+        self, name: str, called: RowId, options: Options, *, provided: object = None, dataset_type: str | None = None
+    ) -> Prompt:
+        dataset = self.dataset(name, dataset_type)
+        row = await self.row(dataset, called, provided)
+        return dataset.benchmark.prompts(row, options)[-1]
+
+    async def submit(
+        self,
+        name: str,
+        called: RowId,
+        completion: str,
+        options: Options,
+        *,
+        extract: str | None = None,
+        provided: object = None,
+        dataset_type: str | None = None,
+    ) -> Verdict:
+        """extract: the caller's own extraction code. provided: the row, where it comes with the request."""
+        dataset = self.dataset(name, dataset_type)
+        row = await self.row(dataset, called, provided)
+        trial = await self.trial(dataset, row, completion, options, extract)
+        verdict = await self._loop.judge(trial, dataset.id)
+        return _with_extra(dataset.benchmark, row, verdict)
+
+    async def row(self, dataset: Dataset, called: RowId, provided: object = None) -> Row:
+        return provided_row(provided) if provided is not None else await self._rows.one(dataset, called)
+
+    async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
+        blocks = await self._extract(extract, text) if extract else ()
+        completion = Completion(text, blocks)
+        if len(text) + _length(row) < _LONG_TEXT:
+            return dataset.benchmark.trial(row, completion, options)
+        return await asyncio.to_thread(dataset.benchmark.trial, row, completion, options)
+
+    async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
+        """Of a trial that is ready. dataset: what it counts for in the metrics."""
+        return await self._loop.judge(trial, dataset)
+
+
+def _deal(rounds: list[list[Prompt]], prompts: Sequence[Prompt]) -> None:
+    for place, prompt in enumerate(prompts):
+        if place == len(rounds):
+            rounds.append([])
+        rounds[place].append(prompt)
+
+
+def _with_extra(benchmark: Benchmark, row: Row, verdict: Verdict) -> Verdict:
+    if benchmark.extra is None:
+        return verdict
+    return dataclasses.replace(verdict, extra={**verdict.extra, **benchmark.extra(row, verdict)})
+
+
+def _length(row: Row) -> int:
+    return sum(len(value) for value in row.values() if isinstance(value, str | list))

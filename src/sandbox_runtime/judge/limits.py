@@ -1,0 +1,32 @@
+"""Limits as benchmarks ask for them, within what the operator allows. Pure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from sandbox_runtime.engine import Allowance
+from sandbox_runtime.model import Job, Limits
+
+_UNSAID = Limits()
+_OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "open_files", "cpu_cores")
+
+
+def fitted(job: Job, allowance: Allowance) -> Job:
+    """Benchmarks are values that know no machine: what they leave as it is, or set higher than it may be, is as the operator has
+    it. Time is never shortened: a limit that is longer than allowed is for the engine to refuse."""
+    return dataclasses.replace(
+        job, compile_limits=_fitted(job.compile_limits, allowance), run_limits=_fitted(job.run_limits, allowance)
+    )
+
+
+def _fitted(limits: Limits, allowance: Allowance) -> Limits:
+    usual = allowance.default
+    own = {
+        name: getattr(usual, name)
+        if getattr(limits, name) == getattr(_UNSAID, name)
+        else min(getattr(limits, name), getattr(usual, name))
+        for name in _OPERATORS_OWN
+    }
+    asked = limits.memory_bytes
+    most = allowance.most_memory_bytes
+    return limits.replace(**own, memory_bytes=most if asked is None else min(asked, most))

@@ -1,0 +1,77 @@
+"""The one judging loop: a trial in, a verdict out.
+
+The way of a trial: fit its limits to this machine, seal it against what it might do to its own grading, wait for a place, hear
+its cases, tell the verdict. A fault of ours on that way is tried again; when it stays, the verdict is that nothing was judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass, field
+
+from sandbox_runtime.engine import Allowance, Engine
+from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.judge import checkers
+from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
+from sandbox_runtime.judge.hearing import CannotCheck, Hearing, Lost, Means
+from sandbox_runtime.judge.limits import fitted
+from sandbox_runtime.judge.sealing import Sealed, seal
+from sandbox_runtime.judge.settling import decided, unjudged, verdict
+from sandbox_runtime.model import Blame, Trial, Verdict
+from sandbox_runtime.telemetry import JudgeMetrics, Log
+
+
+@dataclass(frozen=True, slots=True)
+class LoopOptions:
+    """parallel: cases of one trial that run at once; fewer do while others wait. preset: the warm interpreter of graded Python
+    programs; empty: as all others."""
+
+    attempts: Attempts = field(default_factory=Attempts)
+    parallel: int = 4
+    preset: str = ""
+
+
+class Loop:
+    def __init__(self, engine: Engine, allowance: Allowance, options: LoopOptions, metrics: JudgeMetrics, log: Log) -> None:
+        self._engine = engine
+        self._metrics = metrics
+        self._log = log
+        self._allowance = allowance
+        self._means = Means(allowance, options.attempts, self._again, options.parallel, options.preset)
+
+    async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
+        """Raises only for a trial that cannot be served as it is (InvalidRequest, NotFound)."""
+        began = time.monotonic()
+        found = decided(trial) if trial.decided is not None else await self._judged(_served(trial))
+        self._metrics.judged(dataset, found.reason, time.monotonic() - began)
+        return found
+
+    async def _judged(self, trial: Trial) -> Verdict:
+        sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)))
+        first = trial.cases[0]
+        try:
+            return await self._means.attempts.make(lambda: self._in_a_place(trial, sealed), self._again)
+        except CannotCheck as error:
+            return verdict(trial, [unjudged(first, str(error), None, Blame.caller)])
+        except OUR_FAULTS as fault:
+            self._log.warning("a completion was not judged", reason=str(fault))
+            return verdict(trial, [unjudged(first, str(fault), fault.result if isinstance(fault, Lost) else None)])
+
+    async def _in_a_place(self, trial: Trial, sealed: Sealed) -> Verdict:
+        async with self._engine.place() as place:
+            hearing = Hearing(place, trial, sealed, self._means)
+            cases = await hearing.cases()
+        return verdict(trial, cases, hearing.tamper)
+
+    def _again(self, fault: SandboxError) -> None:
+        self._metrics.tried_again()
+        self._log.info("a step of judging is tried again", reason=str(fault))
+
+
+def _served(trial: Trial) -> Trial:
+    if not trial.cases:
+        raise InvalidRequest("there is nothing to judge by: the problem has no cases")
+    if (trial.check.job is None) == (trial.check.name in (checkers.PROGRAM, checkers.INTERACTIVE)):
+        raise InvalidRequest(f"the checker {trial.check.name[:60]!r} needs a program, or has one that it does not need")
+    return trial

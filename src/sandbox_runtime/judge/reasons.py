@@ -1,0 +1,58 @@
+"""From the ending of a command to the reason of a verdict, and whether it says anything of the completion at all. Pure."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sandbox_runtime.model import Blame, Ending, Outcome, Reason
+
+_OF_ENDING: Mapping[Ending, Reason] = MappingProxyType(
+    {
+        Ending.timed_out: Reason.time_limit,
+        Ending.cpu_exceeded: Reason.cpu_limit,
+        Ending.out_of_memory: Reason.memory_limit,
+        Ending.output_limit: Reason.output_limit,
+        Ending.disk_limit: Reason.disk_limit,
+        Ending.process_limit: Reason.process_limit,
+        Ending.denied: Reason.denied,
+        Ending.cancelled: Reason.not_judged,
+        Ending.lost: Reason.not_judged,
+    }
+)
+_LEFT_NO_PROGRAM = tuple(os.strerror(number) for number in (errno.ENOENT, errno.EACCES, errno.ENOEXEC))
+_KILLED = re.compile(rb"\b[Kk]illed\b")
+_LAST_WORDS_BYTES = 4096
+_SHELL_SAYS_KILLED = 128 + signal.SIGKILL
+
+
+def reason_of(outcome: Outcome, *, step: str, compiled: bool = False) -> tuple[Reason, Blame]:
+    """Of a command that did not end well. step: "compile" or "run"; compiled: what was run was made by a step before it."""
+    failed = Reason.compile_error if step == "compile" else Reason.runtime_error
+    if outcome.ending is Ending.not_started:
+        return (failed, Blame.program) if _own_fault(outcome, compiled) else (Reason.not_judged, Blame.platform)
+    reason = _OF_ENDING.get(outcome.ending, failed)
+    return (reason, Blame.platform) if reason is Reason.not_judged else (reason, outcome.blame)
+
+
+def _own_fault(outcome: Outcome, compiled: bool) -> bool:
+    """A program that was refused before it was begun has an exit code: its language found nothing to start in it. One whose
+    compile step left nothing that can be started, such as a library, is at fault as well. All else is ours."""
+    if outcome.exit_code is not None:
+        return True
+    return compiled and outcome.message.startswith("cannot start") and outcome.message.endswith(_LEFT_NO_PROGRAM)
+
+
+def doubtful(outcome: Outcome) -> bool:
+    """Whether someone outside may have killed it, or a process of it: nothing that is known of such an end tells it from that of
+    a program that kills itself. It is run again, and counts when it ends so each time."""
+    if outcome.ending is Ending.signaled:
+        return outcome.signal == signal.SIGKILL
+    if outcome.ending is not Ending.exited or outcome.exit_code == 0:
+        return False
+    last_words = outcome.stderr.tail or outcome.stderr.head[-_LAST_WORDS_BYTES:]
+    return outcome.exit_code == _SHELL_SAYS_KILLED or _KILLED.search(last_words) is not None

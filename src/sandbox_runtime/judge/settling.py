@@ -1,0 +1,74 @@
+"""From what the engine says of a run to the verdict of a case, and from the cases to the verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sandbox_runtime.judge.checkers import Found
+from sandbox_runtime.judge.reasons import doubtful, reason_of
+from sandbox_runtime.model import Blame, Case, CaseVerdict, JobResult, Outcome, Reason, Trial, Verdict
+
+
+def ended(result: JobResult) -> Outcome | None:
+    return result.run or result.compile
+
+
+def failure(result: JobResult) -> tuple[Reason, Blame] | None:
+    """None for a run that ended well."""
+    if result.compile is not None and not result.compile.ok:
+        return reason_of(result.compile, step="compile")
+    if result.run is None:
+        return Reason.not_judged, Blame.platform
+    return None if result.run.ok else reason_of(result.run, step="run", compiled=result.compile is not None)
+
+
+def our_fault(result: JobResult) -> str:
+    """In words; empty where the result says something of the program."""
+    failed, outcome = failure(result), ended(result)
+    if failed is None or failed[0] is not Reason.not_judged:
+        return ""
+    return (outcome and outcome.message) or "the run gave no outcome"
+
+
+def maybe_killed(result: JobResult) -> bool:
+    outcome = ended(result)
+    return outcome is not None and doubtful(outcome)
+
+
+def case_verdict(case: Case, result: JobResult, found: Found, blame: Blame | None) -> CaseVerdict:
+    passed = found.passed
+    info = case.short_info if passed and case.short_info is not None else case.info
+    files = {file.name: file.content for file in result.files}
+    return CaseVerdict(passed, found.reason, blame, result.compile, result.run, info, found.message, files)
+
+
+def unjudged(case: Case, message: str, result: JobResult | None, blame: Blame = Blame.platform) -> CaseVerdict:
+    return case_verdict(case, result or JobResult(None, None), Found(Reason.not_judged, message), blame)
+
+
+def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = ()) -> Verdict:
+    """As the first case that did not pass has it."""
+    failed = next((case for case in cases if not case.passed), None)
+    return Verdict(
+        accepted=failed is None,
+        reason=failed.reason if failed else Reason.accepted,
+        blame=failed.blame if failed else None,
+        cases=tuple(cases),
+        extracted_code=trial.extracted_code,
+        extracted_type=trial.extracted_type,
+        full_code=trial.full_code,
+        test_code=trial.test_code,
+        tamper=tamper,
+        message=failed.message if failed else "",
+    )
+
+
+def decided(trial: Trial) -> Verdict:
+    """Without a run."""
+    if trial.decided:
+        reason, blame = Reason.accepted, None
+    else:
+        reason, blame = (Reason.tampered if trial.tamper else Reason.wrong_answer), Blame.program
+    found = Found(reason, trial.note)
+    cases = [case_verdict(case, JobResult(None, None), found, blame) for case in trial.cases[:1] or (Case(),)]
+    return verdict(trial, cases, trial.tamper)
