@@ -1,0 +1,1 @@
+"""What runs in the box beside the caller's code. Standard library, and the steps of extraction that are sent along."""

@@ -1,0 +1,34 @@
+"""The program of the box: runs the caller's extraction code and writes down the blocks that it submits."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from sandbox_runtime.judge.extraction.fences import fenced
+from sandbox_runtime.judge.extraction.heuristics import heuristic
+from sandbox_runtime.model.judging import Block
+
+RESULT = "blocks.json"
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    submitted: list[dict[str, Any]] = []
+
+    def submit_code_blocks(blocks: list[Block]) -> None:
+        for block in blocks:
+            submitted.append({"priority": int(block.priority), "language": str(block.language), "code": str(block.code)})
+
+    scope = {
+        "__name__": "__custom_extract_logic__",
+        "CodeBlock": Block,
+        "completion": asked["completion"],
+        "submit_code_blocks": submit_code_blocks,
+        "extract_fenced_code": fenced,
+        "extract_heuristic_code": heuristic,
+    }
+    exec(compile(asked["logic"], "custom_extract_logic", "exec"), scope)
+    with open(RESULT, "w", encoding="utf-8") as file:
+        json.dump(submitted, file)
