@@ -85,7 +85,7 @@ def _extracted(completion: Completion, language: str, options: Options) -> Extra
         completion.text,
         language,
         first_block_only=mode == "first",
-        exactly_match=bool(fenced(completion.text)),
+        exactly_match=any(block.language for block in fenced(completion.text)),
         inner_function_only=_method_only(language, options.dataset),
     )
 

@@ -1,7 +1,7 @@
 """MultiPL-E: the functions of HumanEval and MBPP in eighteen languages, with tests that a compiler translated.
 
-A row: name or task_id, prompt, tests, stop_tokens, language. The rows are those of HumanEval in other languages, and so is what is
-made of them; what is told apart is where they come from. They carry no reference solutions.
+A row: name or task_id, prompt, tests, stop_tokens, language. The rows are those of HumanEval in other languages, and so is what
+is made of them; what is told apart is where they come from. They carry no reference solutions.
 """
 
 from __future__ import annotations

@@ -1,0 +1,97 @@
+"""Aider's benchmark: an exercise with its instructions and a stub, judged by the exercise's unit tests.
+
+A row: id, content, labels {reference: the stub}, test {code with #<INSERT>, asset: the unit tests}, canonical_solution. The test
+code copies the program to the name its unit tests import and runs them. Where it is of that form the same is done without putting
+the unit tests on the box's disk: the module is made of the solution's own names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
+from sandbox_runtime.benchmarks.trials import fence, python_trial
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.extraction import Extracted, before, default_extract
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+
+_RUN_S = 60.0
+_ASK = "{content}\n\nWrite the whole Python program in one fenced code block. Keep the names in this stub:\n\n{stub}\n"
+_COPIED_TO = re.compile(r"""shutil\.copy\(__file__, ["'](\w+)\.py["']\)""")
+_TESTED = re.compile(r"""unittest\.main\(["'](\w+)["']\)""")
+_AS_MODULE = """\
+import sys as _sys
+import types as _types
+_sys.modules[{name!r}] = _types.ModuleType({name!r})
+_sys.modules[{name!r}].__dict__.update({{key: value for key, value in globals().items() if not key.startswith("__")}})
+"""
+
+
+def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
+    stub = optional_text(labels_of(row), "reference") or ""
+    content = text(row, "content").strip("\n")
+    asked = _ASK.format(content=content, stub=fence(stub, "python"))
+    wrap = options.extra.get("autoeval_wrap_prompt")
+    if wrap:
+        if not isinstance(wrap, str) or "{}" not in wrap:
+            raise InvalidRequest("the option 'autoeval_wrap_prompt' must be a text with {} where the question goes")
+        asked = wrap.replace("{}", asked, 1)
+    return (Prompt(id=row_id(row), prompt=asked, labels=labels_of(row)),)
+
+
+def _trial(row: Row, completion: Completion, options: Options) -> Trial:
+    test = tests_of(row)
+    extracted = default_extract(completion, "python")
+    template, files = code_of(test), assets_of(test)
+    tests = "\n".join(file.content.decode(errors="replace") for file in files)
+    found = _unit_tests(template, files)
+    if found is None:
+        trial = marked_trial(
+            extracted,
+            options,
+            language="python",
+            template=template,
+            code=extracted.code,
+            compile_s=_RUN_S,
+            run_s=_RUN_S,
+            files=files,
+        )
+    else:
+        trial = tested_module(extracted, options, *found, files=files)
+    return dataclasses.replace(trial, full_code=template.replace(MARKER, extracted.code), test_code=tests)
+
+
+def _unit_tests(template: str, files: tuple[File, ...]) -> tuple[str, File] | None:
+    """The module's name and the file with its tests, where the template does no more than join them."""
+    copied, tested = _COPIED_TO.search(template), _TESTED.search(template)
+    if copied is None or tested is None:
+        return None
+    named = [file for file in files if file.name == f"{tested[1]}.py"]
+    return (copied[1], named[0]) if named else None
+
+
+def tested_module(
+    extracted: Extracted, options: Options, module: str, tests: File, *, files: tuple[File, ...], run_s: float = _RUN_S
+) -> Trial:
+    """A solution whose unit tests import it by name."""
+    text_of_tests = before(tests.content.decode(errors="replace"), "if __name__ ==")
+    return python_trial(
+        extracted,
+        options,
+        solution=extracted.code,
+        tests=f"{_AS_MODULE.format(name=module)}\n{text_of_tests}",
+        pytest=True,
+        run_s=run_s,
+        files=tuple(file for file in files if file.name != tests.name),
+    )
+
+
+def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
+    code = optional_text(row, "canonical_solution")
+    return ((fence(code, "python"), options),) if code else ()
+
+
+AIDER = Benchmark(name="AiderBenchmarkDataset", prompts=_prompts, trial=_trial, reference=_reference)
