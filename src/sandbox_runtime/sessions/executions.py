@@ -11,17 +11,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.homes import Ran, Work
-from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError, TooMany
+from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import artifacts, endings, ids, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveContext, LiveExecution, LiveSession, Slots
+from sandbox_runtime.sessions.places import Places
 from sandbox_runtime.sessions.rows import Rows
 from sandbox_runtime.sessions.specs import ExecutionSpec
 from sandbox_runtime.sessions.streams import Tape
@@ -45,6 +45,7 @@ class Executions:
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._rows = Rows(ground.store)
+        self.places = Places(ground)
         self._lingering: dict[str, LiveExecution] = {}
         self._lingering_bytes = 0
 
@@ -170,7 +171,7 @@ class Executions:
             at_once = turn.done()
             await turn
             await self._begin(one, at_once=at_once)
-            async with self._place() if asked.work.terminal is None else contextlib.nullcontext():
+            async with self.places.held(live, one) if asked.work.terminal is None else contextlib.nullcontext():
                 if asked.context is not None:
                     return await self._cell(one, asked.spec, asked.context)
                 return await self._work(live, one, asked.spec, asked.work)
@@ -193,32 +194,12 @@ class Executions:
                 one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
             )
 
-    @contextlib.asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        entered = await self._enter()
-        try:
-            yield
-        finally:
-            self._ground.admission.leave(entered)
-
-    async def _enter(self) -> float:
-        """A place on the machine. What is acknowledged already waits longer than a request that can still be refused."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._ground.options.place_wait_s
-        while True:
-            try:
-                return await self._ground.admission.enter()
-            except TooMany as error:
-                if loop.time() + error.retry_after_s > deadline:
-                    raise PlatformFault(f"there was no room to run it: {error}") from error
-                await asyncio.sleep(error.retry_after_s)
-
     async def _cell(self, one: LiveExecution, spec: ExecutionSpec, context: LiveContext) -> endings.Fields:
-        loop = asyncio.get_running_loop()
+        clock = context.context.box.clock
         context.executions += 1
-        begun = loop.time()
+        begun = clock.time()
         cell = await context.context.execute(spec.code, wall_s=one.execution.timeout_s, sink=one.tape.write)
-        return endings.of_cell(cell, loop.time() - begun)
+        return endings.of_cell(cell, clock.time() - begun)
 
     async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: Work) -> endings.Fields:
         options = self._ground.options

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany, Unavailable
 from sandbox_runtime.model import AuditEntry, Node, NodeVisit, PoolSizes, Resources, Session, SessionMode, SessionState, Template
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import ids, machine, works
+from sandbox_runtime.sessions import ids, machine, pausing, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.executions import Executions
 from sandbox_runtime.sessions.ground import Ground
@@ -338,12 +338,23 @@ class Lifecycle:
         live = self._ground.directory.open.get(session.id)
         if live is not None:
             live.session = session
+            await self._halt_or_go_on(live, effects)
         if machine.Effect.close in effects:
             if live is not None:
                 await self.close(live, SESSION_ENDED)
             self._ground.metrics.session_ended(session.state)
         if machine.Effect.release in effects:
             self._release(session.id, live)
+
+    async def _halt_or_go_on(self, live: LiveSession, effects: tuple[machine.Effect, ...]) -> None:
+        if machine.Effect.halt in effects:
+            try:
+                await pausing.halt(live, self._executions.places)
+            except BaseException:
+                await self.apply(live.id, machine.Resumed(), "platform")
+                raise
+        if machine.Effect.go_on in effects:
+            pausing.go_on(live)
 
     def _release(self, session_id: str, live: LiveSession | None) -> None:
         """Its place. Another session may have its name by now, where two let go of the same one at once."""

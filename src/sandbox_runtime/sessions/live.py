@@ -59,11 +59,17 @@ class Slots:
         self._free += 1
 
 
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass(slots=True)
 class LiveExecution:
     """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. birth: what
     the audit will be told with its row; None once that is written. noting: the row is being written, which begins at note_at.
-    artifacts: files that it left."""
+    artifacts: files that it left. entered: since when it has a place on the machine; halted: it had to give that up."""
 
     execution: Execution
     tape: Tape
@@ -75,6 +81,8 @@ class LiveExecution:
     note_at: asyncio.TimerHandle | None = None
     noting: asyncio.Task[Execution] | None = None
     artifacts: tuple[Artifact, ...] = ()
+    entered: float | None = None
+    halted: bool = False
 
 
 @dataclass(slots=True)
@@ -102,8 +110,10 @@ class LiveSession:
     spare: Spare | None = None
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the directory has it no more."""
+    going: asyncio.Event = field(default_factory=_set)
+    """Cleared while it is paused."""
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while its set of contexts, its packages or its copies change."""
+    """Held while its set of contexts, its packages or its copies change, and while it is being paused or resumed."""
 
     @property
     def id(self) -> str:
@@ -117,6 +127,8 @@ class LiveSession:
         self.active_ms = now_ms()
 
     def check_running(self) -> None:
+        if self.session.state is SessionState.paused and not self.ending:
+            raise Conflict(f"the session {self.id!r} is paused: resume it first")
         if self.ending or self.session.state is not SessionState.running:
             raise Conflict(f"the session {self.id!r} is {'ending' if self.ending else self.session.state}, not running")
 

@@ -45,6 +45,16 @@ class Home(Protocol):
 
     async def close_context(self, context: Context) -> None: ...
 
+    def check_pause(self) -> None:
+        """Raises Unavailable where what runs here cannot be paused."""
+        ...
+
+    async def pause(self) -> None:
+        """Whatever runs there stands still, and so does its time: all of it, or nothing and PlatformFault."""
+        ...
+
+    def resume(self) -> None: ...
+
     async def close(self) -> None:
         """Idempotent. Afterwards nothing runs there, and the files are gone."""
         ...

@@ -24,7 +24,7 @@ from sandbox_runtime.model import (
     Template,
 )
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import forking, ids, machine, streams
+from sandbox_runtime.sessions import forking, ids, machine, pausing, streams
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.contexts import Contexts, ContextView
 from sandbox_runtime.sessions.dependencies import Dependencies
@@ -125,12 +125,22 @@ class Sessions:
         return await self._lifecycle.apply(session_id, machine.Finished(exit_code, reason), "node")
 
     async def pause(self, session_id: str, owner: str = "") -> Session:
-        session = await self._lifecycle.find(session_id, owner)
-        raise Unavailable(f"sessions of the backend {session.backend!r} cannot be paused: idle ones use no processor anyway")
+        """Everything in it stands still until it is resumed; time limits too. Raises Unavailable where that cannot be done."""
+        live = await self._lifecycle.live(session_id, owner)
+        live.home.check_pause()
+        async with pausing.turn(live):
+            return await self._lifecycle.apply(session_id, machine.Paused(), owner)
 
     async def resume(self, session_id: str, owner: str = "") -> Session:
+        """Raises TooMany where the machine has no room for what ran in it."""
         session = await self._lifecycle.find(session_id, owner)
-        raise Unavailable(f"sessions of the backend {session.backend!r} cannot be paused, so there is nothing to resume")
+        live = self._ground.directory.open.get(session_id)
+        if live is None:
+            if session.state is SessionState.paused:
+                raise Unavailable(f"the session {session_id!r} is on node {session.node!r}, which another server holds")
+            return await self._lifecycle.apply(session_id, machine.Resumed(), owner)
+        async with pausing.turn(live), self._executions.places.taken_again(live):
+            return await self._lifecycle.apply(session_id, machine.Resumed(), owner)
 
     async def fork(self, session_id: str, count: int = 1, owner: str = "", *, most: int | None = None) -> tuple[Session, ...]:
         live = await self._lifecycle.live(session_id, owner)
@@ -326,6 +336,7 @@ class Sessions:
             raise Conflict(f"the execution {execution_id!r} {told}: nothing can be typed there")
         live = self._ground.directory.open.get(execution.session)
         if live is not None:
+            live.check_running()
             live.touch()
         return one.terminal
 
