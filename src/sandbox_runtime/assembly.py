@@ -13,6 +13,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
+from string import Template
 
 from sandbox_runtime.engine import (
     Admission,
@@ -41,18 +43,24 @@ from sandbox_runtime.isolation.guest import WORKDIR
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.judge import warm as judge_warm
+from sandbox_runtime.judge.attempts import Attempts
+from sandbox_runtime.judge.judge import Judge
+from sandbox_runtime.judge.loop import Loop, LoopOptions
+from sandbox_runtime.judge.rows import FolderRows, Rows, RowSource
 from sandbox_runtime.languages import Catalog, load_catalog
-from sandbox_runtime.model import Limits, Network, Policy, PoolSizes
+from sandbox_runtime.model import Dataset, Limits, Network, Policy, PoolSizes
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.sessions import Around, SessionOptions, Sessions, holding_node, open_sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store import StoreOptions, open_store
-from sandbox_runtime.telemetry import Log, Metrics, open_log
+from sandbox_runtime.store.datalake import open_datalake
+from sandbox_runtime.telemetry import JudgeMetrics, Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
 from sandbox_runtime.workspace.session_files import FileBounds
 from sandbox_runtime.workspace.storage import S3Options, StorageOptions, open_storage
 
-STD, NOTEBOOK, CONTEXT = "std", "notebook", "context"
+STD, NOTEBOOK, CONTEXT, JUDGE = "std", "notebook", "context", "judge"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
 """Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
 
@@ -72,6 +80,7 @@ class Platform:
     metrics: Metrics
     log: Log
     workshop: Workshop
+    judge: Judge
     open_sessions: Sessions | str
     """Or why there are none."""
 
@@ -132,9 +141,22 @@ async def open_platform(
             async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 around = Around(workshop, admission, metrics, log)
-                async with _sessions(settings, around, wanted=sessions, ahead=ahead) as found:
+                judging = _judge(settings, engine, metrics, log)
+                async with judging as judge, _sessions(settings, around, wanted=sessions, ahead=ahead) as found:
                     yield Platform(
-                        settings, backend, engine, notebooks, pool, admission, catalog, allowance, metrics, log, workshop, found
+                        settings=settings,
+                        backend=backend,
+                        engine=engine,
+                        notebooks=notebooks,
+                        pool=pool,
+                        admission=admission,
+                        catalog=catalog,
+                        allowance=allowance,
+                        metrics=metrics,
+                        log=log,
+                        workshop=workshop,
+                        judge=judge,
+                        open_sessions=found,
                     )
 
 
@@ -156,6 +178,30 @@ async def _sessions(settings: Settings, around: Around, *, wanted: bool, ahead: 
         bounds = FileBounds(max_file_bytes=settings.session_file_max_bytes)
         options = session_options_of(settings)
         yield await stack.enter_async_context(open_sessions(around, store, storage, options, bounds, ahead=ahead))
+
+
+@asynccontextmanager
+async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log) -> AsyncIterator[Judge]:
+    """Rows are looked for when they are asked for, so that a server that judges nothing pays for nothing."""
+    registered: tuple[Dataset, ...] = ()
+    told = JudgeMetrics(metrics, frozenset(dataset.id for dataset in registered))
+    loop = Loop(engine, allowance_of(settings), loop_options_of(settings), told, log)
+    async with AsyncExitStack() as stack:
+        folder = FolderRows(Path(settings.tables_dir))
+        stack.callback(folder.close)
+        sources: list[RowSource] = [folder]
+        if settings.datalake_address:
+            sources.append(await stack.enter_async_context(open_datalake(settings.datalake_address, store_options_of(settings))))
+        rule = Template(settings.dataset.default_dataset_table)
+        yield Judge(loop, registered, {}, Rows(sources), None, lambda name: rule.safe_substitute(dataset_id=name))
+
+
+def loop_options_of(settings: Settings) -> LoopOptions:
+    return LoopOptions(
+        attempts=Attempts(settings.judge_attempts, settings.judge_retry_first_s),
+        parallel=settings.dataset.max_runner_concurrency or settings.judge_parallel,
+        preset=JUDGE if settings.judge_warm else "",
+    )
 
 
 def _make_toolchains_folder(path: str) -> None:
@@ -210,7 +256,7 @@ def policies_of(settings: Settings) -> dict[str, Policy]:
     if settings.network_allow and not settings.allow_network:
         raise InvalidRequest("network_allow names addresses but allow_network is off; switch it on or clear network_allow")
     network = Network("nat" if settings.allow_network else "none", settings.network_allow)
-    names = (STD, preset_of(settings)[0])
+    names = (STD, JUDGE, preset_of(settings)[0])
     return {
         name: Policy(network, name, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit)
         for name in names
@@ -247,7 +293,7 @@ def _floors(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, 
         for single_use in (True, False)
         for toolchains in (True, False)
     ]
-    return {**dict.fromkeys(kinds, 0), policies[preset_of(settings)[0]]: settings.pool_size}
+    return {**dict.fromkeys([*kinds, policies[JUDGE]], 0), policies[preset_of(settings)[0]]: settings.pool_size}
 
 
 def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
@@ -348,6 +394,7 @@ def options_of(settings: Settings) -> BackendOptions:
             STD: Preset(STANDARD_MODULES, given=handlers.given()),
             name: Preset(modules, given=handlers.given()),
             NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_given()),
+            JUDGE: Preset((*modules, *judge_warm.STANDARD), at_once=False, given=judge_warm.given()),
             CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.given(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.model import Benchmark, Block, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
@@ -29,7 +29,7 @@ class Judge:
         datasets: Sequence[Dataset],
         classes: Mapping[str, Benchmark],
         rows: Rows,
-        extract: Extract,
+        extract: Extract | None,
         table: Callable[[str], str],
     ) -> None:
         self._loop = loop
@@ -101,12 +101,21 @@ class Judge:
     async def row(self, dataset: Dataset, called: RowId, provided: object = None) -> Row:
         return provided_row(provided) if provided is not None else await self._rows.one(dataset, called)
 
+    def rows(self, dataset: Dataset, offset: int = 0, limit: int = MOST_ROWS) -> AsyncIterator[Row]:
+        """In the order of their ids."""
+        return self._rows.page(dataset, offset, limit)
+
     async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
-        blocks = await self._extract(extract, text) if extract else ()
+        blocks = await self._blocks(extract, text) if extract else ()
         completion = Completion(text, blocks)
         if len(text) + _length(row) < _LONG_TEXT:
             return dataset.benchmark.trial(row, completion, options)
         return await asyncio.to_thread(dataset.benchmark.trial, row, completion, options)
+
+    async def _blocks(self, code: str, text: str) -> tuple[Block, ...]:
+        if self._extract is None:
+            raise Unavailable("extraction code of callers is not run here")
+        return await self._extract(code, text)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Of a trial that is ready. dataset: what it counts for in the metrics."""

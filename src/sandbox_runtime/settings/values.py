@@ -12,6 +12,7 @@ from types import MappingProxyType
 from sandbox_runtime.settings.access_knobs import AccessKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
+from sandbox_runtime.settings.judge_knobs import JudgeKnobs
 from sandbox_runtime.settings.knob import Knob, check, knob
 from sandbox_runtime.settings.session_knobs import SessionKnobs
 
@@ -57,7 +58,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, DatasetKnobs):
+class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
@@ -331,10 +332,11 @@ def knobs() -> Mapping[str, Knob]:
 
 
 def _found() -> dict[str, Knob]:
-    """Those of the whole server first, then who may use it, then sessions."""
+    """Those of the whole server first, then datasets and the judge, then who may use it, then sessions."""
     found = {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
-    of_sessions, of_access = ({entry.name for entry in dataclasses.fields(part)} for part in (SessionKnobs, AccessKnobs))
-    return {name: found[name] for name in sorted(found, key=lambda name: (name in of_sessions, name in of_access))}
+    parts = (DatasetKnobs, JudgeKnobs, AccessKnobs, SessionKnobs)
+    place = {entry.name: number for number, part in enumerate(parts, 1) for entry in dataclasses.fields(part)}
+    return {name: found[name] for name in sorted(found, key=lambda name: place.get(name, 0))}
 
 
 _KNOBS: Mapping[str, Knob] = MappingProxyType(_found())

@@ -1,0 +1,33 @@
+"""The knobs of judging."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox_runtime.settings.knob import knob
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeKnobs:
+    judge_parallel: int = knob(
+        4,
+        "cases",
+        "Cases of one completion that run at once where there are free places. `dataset.max_runner_concurrency` of a "
+        "configuration file goes before it.",
+        "judge",
+        low=1,
+        high=1000,
+    )
+    judge_attempts: int = knob(
+        5, "times", "How often a step that failed through a fault of this platform is tried in all.", "judge", low=1, high=100
+    )
+    judge_retry_first_s: float = knob(
+        0.1, "seconds", "Wait before the second of these; each further one waits twice as long.", "judge", low=0, high=60
+    )
+    judge_warm: bool = knob(
+        True,
+        "yes or no",
+        "Run graded Python programs in an interpreter of their own that has numpy and the like loaded; it is started with the "
+        "first of them.",
+        "judge",
+    )
