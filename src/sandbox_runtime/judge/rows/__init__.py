@@ -7,6 +7,7 @@ without running any of it.
 
 from sandbox_runtime.judge.rows.folder import FolderRows
 from sandbox_runtime.judge.rows.json_text import ensure_json
+from sandbox_runtime.judge.rows.opening import RowOptions, open_rows
 from sandbox_runtime.judge.rows.packed import unpacked
 from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, names_of
 from sandbox_runtime.judge.rows.provided import provided_row, provided_rows
@@ -15,11 +16,13 @@ from sandbox_runtime.judge.rows.rows import Rows
 __all__ = [
     "FolderRows",
     "RowId",
+    "RowOptions",
     "RowSource",
     "Rows",
     "check_table",
     "ensure_json",
     "names_of",
+    "open_rows",
     "provided_row",
     "provided_rows",
     "unpacked",
