@@ -1,9 +1,9 @@
 """MiniF2F in Lean 4: a theorem's statement, to be proved.
 
 A row: id (the theorem's name), content (the statement, which ends in `:= by sorry`), labels, canonical_answer, and where it has
-one of its own a header. The proof of an answer is put behind the row's own statement, so that no other can be proved in its place;
-an answer with another statement is refused. What Lean is asked in the end is on which axioms the proof stands: those of Lean itself
-are allowed, and `sorry`, added axioms or trust in compiled code are none of them.
+one of its own a header. The proof of an answer is put behind the row's own statement, so that no other can be proved in its
+place; an answer with another statement is refused. What Lean is asked in the end is on which axioms the proof stands: those of
+Lean itself are allowed, and `sorry`, added axioms or trust in compiled code are none of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt
 _WALL_S = 300.0
 _HEADER = "import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 400000\n\nopen BigOperators Real Nat Topology Rat\n"
 _ASK: Mapping[str, str] = {
-    "en": "Prove the following theorem in Lean 4 with Mathlib. Answer with the whole theorem in one fenced code block.\n\n{theorem}\n",
+    "en": "Prove this theorem in Lean 4 with Mathlib. Answer with the whole theorem in one fenced code block.\n\n{theorem}\n",
     "zh": "请用 Lean 4 和 Mathlib 证明下面的定理，并在一个代码块中给出完整的定理。\n\n{theorem}\n",
 }
 _SORRY = re.compile(r":=\s*(?:by\s+)?sorry\s*\Z")
@@ -39,10 +39,11 @@ _TRICKS: Mapping[str, re.Pattern[str]] = {
         r"|initialize|builtin_initialize|run_cmd|run_elab|#eval|attribute|instance|unsafe)\b"
     ),
     "the answer speaks to the checker": re.compile(
-        r"(?m)^\s*#|\bdepends on axioms\b|\bset_option\s+(?:debug|warn|pp|linter)\b|\b(?:IO|logInfo)\b"
+        r"#(?:exit|eval|print)\b|\bdepends on axioms\b|\bset_option\s+(?:debug|warn|pp|linter)\b|\b(?:IO|logInfo|dbg_trace)\b"
     ),
 }
-_ALLOWED = "(?:propext|Classical\\.choice|Quot\\.sound)"
+_AXIOM = r"(?:propext|Classical\.choice|Quot\.sound)"
+_ALLOWED = rf"\[{_AXIOM}(?:,\s*{_AXIOM})*\]"
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
@@ -73,8 +74,8 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         tests=f"#print axioms {name}",
         run_s=_WALL_S,
         compile_s=_WALL_S,
-        must_match=rf"'{re.escape(name)}' (?:does not depend on any axioms|depends on axioms: \[{_ALLOWED}(?:,\s*{_ALLOWED})*\])",
-        must_not_match=r"declaration uses 'sorry'",
+        must_match=rf"'{re.escape(name)}' (?:does not depend on any axioms|depends on axioms: {_ALLOWED})",
+        must_not_match=rf"declaration uses 'sorry'|depends on axioms: (?!{_ALLOWED})",
     )
     return _judged(trial, row, extracted.code, name, proof)
 

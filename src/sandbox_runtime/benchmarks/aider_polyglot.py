@@ -1,0 +1,176 @@
+"""Aider's polyglot benchmark: exercises in six languages, each judged by the test suite of its language's track.
+
+A row: id ("go/forth"), content (the instructions), labels {programming_language, exercise}, and four objects of file names and
+texts: solution (the stubs), tests, support (what both may use) and reference. An answer has one fenced block for each file of the
+solution; where there are several, the file's name stands in the block's first line or in the line above it, else they come in the
+order of the stubs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from sandbox_runtime.benchmarks.aider import tested_module
+from sandbox_runtime.benchmarks.columns import labels_of, mapping, row_id, text
+from sandbox_runtime.benchmarks.programs import program_trial
+from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.trials import fence
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+
+_COMPILE_S, _RUN_S = 120.0, 60.0
+_ASK = "{content}\n\nWrite {files} in {language}. Keep the names that these stubs have, and answer with {form}.\n\n{stubs}\n"
+_ONE, _MANY = "the whole file in one fenced code block", "one fenced code block for each file, with its name in the line above"
+_IGNORED = re.compile(r"(?m)^[ \t]*#\[ignore[^\]]*\][ \t]*\n")
+_DISABLED = re.compile(r'@Disabled\("[^"]*"\)|@Disabled\b')
+_SKIPPED = re.compile(r"\bx(test|it|describe)\b(?=[ \t]*(?:\(|\.))")
+_CATCH = "#define CATCH_CONFIG_MAIN\n#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
+
+Texts = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Exercise:
+    """solution: the files of the answer."""
+
+    name: str
+    solution: Texts
+    tests: Texts
+    support: Texts
+    options: Options
+    extracted: Extracted
+
+
+def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
+    stubs = _texts(row, "solution")
+    language = text(labels_of(row), "programming_language")
+    shown = "\n\n".join(f"{name}\n{fence(stub, language)}" for name, stub in stubs.items())
+    form = _ONE if len(stubs) == 1 else _MANY
+    asked = _ASK.format(content=text(row, "content"), files=", ".join(stubs), language=language, form=form, stubs=shown)
+    return (Prompt(id=row_id(row), prompt=asked, labels=labels_of(row)),)
+
+
+def _trial(row: Row, completion: Completion, options: Options) -> Trial:
+    labels = labels_of(row)
+    language = text(labels, "programming_language")
+    make = _TRIALS.get(language)
+    if make is None:
+        raise InvalidRequest(f"exercises are in {', '.join(_TRIALS)}, not in {language!r}")
+    stubs = _texts(row, "solution")
+    extracted = default_extract(completion, language)
+    solution = answered(completion, extracted, stubs)
+    whole = "\n\n".join(solution.values())
+    extracted = Extracted(whole, extracted.kind) if solution else EMPTY
+    exercise = _Exercise(text(labels, "exercise"), solution, _texts(row, "tests"), _texts(row, "support"), options, extracted)
+    return dataclasses.replace(make(exercise), test_code="\n\n".join(exercise.tests.values()))
+
+
+def answered(completion: Completion, extracted: Extracted, stubs: Texts) -> Texts:
+    """Which block is which file."""
+    names = list(stubs)
+    if len(names) == 1 or completion.custom:
+        return {names[0]: extracted.code}
+    blocks = fenced(completion.text)
+    named = {name: code for name in names for code in _named(completion.text, name)}
+    left = [block.code for block in blocks if block.code not in named.values()]
+    return {**dict(zip((name for name in names if name not in named), left, strict=False)), **named}
+
+
+def _named(written: str, name: str) -> list[str]:
+    """The block that has this name above it."""
+    base = re.escape(PurePosixPath(name).name)
+    found = re.search(rf"(?m)^[^\n`]*`?\b{base}`?[^\n`]*\n(```[^\n]*\n.*?^```)", written, re.DOTALL | re.MULTILINE)
+    return [block.code for block in fenced(found[1])[:1]] if found else []
+
+
+def _python(exercise: _Exercise) -> Trial:
+    (module, _), *_others = exercise.solution.items()
+    (name, tests), *_more = exercise.tests.items()
+    files = _files({**exercise.support, **dict(_others), **dict(_more)})
+    tested = File(name, tests.encode(errors="surrogatepass"))
+    return tested_module(
+        exercise.extracted, exercise.options, PurePosixPath(module).stem, tested, files=(*files, tested), run_s=_RUN_S
+    )
+
+
+def _go(exercise: _Exercise) -> Trial:
+    support = [code for name, code in exercise.support.items() if name.endswith(".go")]
+    return _program(exercise, "go_test", merged([*exercise.solution.values(), *support, *exercise.tests.values()]))
+
+
+def _rust(exercise: _Exercise) -> Trial:
+    """The tests import the library by its name: here it is a module of theirs."""
+    tests = _IGNORED.sub("", next(iter(exercise.tests.values())))
+    code = f'#[path = "src/lib.rs"]\nmod {exercise.name.replace("-", "_")};\n\n{tests}'
+    files = _files({**exercise.support, **exercise.solution}, ".rs")
+    return _program(exercise, "rust_test", code, files, must_match=r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed")
+
+
+def _javascript(exercise: _Exercise) -> Trial:
+    tests = _SKIPPED.sub(r"\1", next(iter(exercise.tests.values())))
+    return _program(exercise, "jest", tests, _files({**exercise.support, **exercise.solution}))
+
+
+def _cpp(exercise: _Exercise) -> Trial:
+    included = "".join(f'#include "{name}"\n' for name in exercise.solution if name.endswith(".cpp"))
+    tests = "\n".join(exercise.tests.values())
+    return _program(exercise, "cpp", f"{_CATCH}{included}{tests}", _files({**exercise.support, **exercise.solution}))
+
+
+def _java(exercise: _Exercise) -> Trial:
+    tests = {name: _DISABLED.sub("", code) for name, code in exercise.tests.items()}
+    flat = {PurePosixPath(name).name: code for name, code in {**exercise.support, **exercise.solution, **tests}.items()}
+    trial = _program(exercise, "junit", "", _files(flat, ".java"))
+    return dataclasses.replace(trial, full_code=exercise.extracted.code)
+
+
+def _program(exercise: _Exercise, language: str, code: str, files: tuple[File, ...] = (), *, must_match: str = "") -> Trial:
+    return program_trial(
+        exercise.extracted,
+        exercise.options,
+        language=language,
+        code=code,
+        compile_s=_COMPILE_S,
+        run_s=_RUN_S,
+        files=files,
+        must_match=must_match,
+    )
+
+
+_TRIALS: Mapping[str, Callable[[_Exercise], Trial]] = MappingProxyType(
+    {"python": _python, "go": _go, "rust": _rust, "javascript": _javascript, "cpp": _cpp, "java": _java}
+)
+
+
+def _files(texts: Texts, ending: str = "") -> tuple[File, ...]:
+    return tuple(File(name, code.encode(errors="surrogatepass")) for name, code in texts.items() if name.endswith(ending))
+
+
+def _texts(row: Row, name: str) -> Texts:
+    found = mapping(row, name)
+    if not all(isinstance(key, str) and isinstance(value, str) for key, value in found.items()):
+        raise InvalidRequest(f"the column {name!r} must be an object of file names and texts")
+    if not found and name in ("solution", "tests"):
+        raise InvalidRequest(f"the column {name!r} has no file")
+    return found
+
+
+def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
+    """Of files that the reference does not have, the stub stays."""
+    reference = _texts(row, "reference")
+    if not reference:
+        return ()
+    language = text(labels_of(row), "programming_language")
+    files = {**_texts(row, "solution"), **reference}
+    named = [f"{name}\n{fence(code, language)}" for name, code in files.items()]
+    return (("\n\n".join(named), options),)
+
+
+AIDER_POLYGLOT = Benchmark(name="AiderPolyglotDataset", prompts=_prompts, trial=_trial, reference=_reference)
