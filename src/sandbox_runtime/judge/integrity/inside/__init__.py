@@ -1,0 +1,17 @@
+"""What runs in the box of a program that is graded by tests in its own process: the harness.
+
+Contract: standard library only; runs under the guest's interpreter, CPython 3.10 or newer. Given to spawners as text and loaded
+there, or sent as the program; nothing here is imported by the server.
+
+Theory of operation. One process, one namespace, as by hand: the solution runs, then the tests. Around them:
+- telling.py says what was seen, at once and for good, over a duplicate of standard output that only it knows. Each message
+  carries a token that came with the order; the one that says "passed" is known to nobody else.
+- watching.py is told by the interpreter of what code asks for (audit hooks cannot be taken away again), and judges by whose code
+  asks: the standard library may look at frames, a solution may not while tests run.
+- originals.py remembers builtins and the modules that tests lean on, and finds what was replaced.
+- rewriting.py lets the tests compare through comparing.py, which asks twice where an object of the solution's own making says
+  that it equals a plain value.
+- collecting.py runs test functions and classes under pytest, from memory.
+The program finds none of it: the modules leave sys.modules, no frame of theirs is below the program's, and what tests call lies
+in constants of their code, which cannot be read without being seen.
+"""

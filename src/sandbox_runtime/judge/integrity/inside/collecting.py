@@ -1,0 +1,63 @@
+"""Test functions and classes under pytest, from memory: the module that pytest collects is the program itself.
+
+Nothing that lies beside it counts (conftest.py, pytest.ini, plugins that announce themselves), and what passed is counted by a
+plugin of ours, from pytest's own reports."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .watching import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+_FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
+_OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
+
+
+def files_beside() -> frozenset[str]:
+    """What pytest would take for instructions."""
+    return frozenset(name for name in _FOUND_BESIDE if os.path.lexists(name))
+
+
+def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Teller) -> None:
+    """Raises AssertionError where not every test passed, or none did."""
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.pop("PYTEST_ADDOPTS", None)
+    os.environ.pop("PYTEST_PLUGINS", None)
+    call(exec, code, names)
+    import pytest
+
+    counting = _counting(pytest, teller)
+    path = names["__file__"]
+    status = call(pytest.main, [*_OPTIONS, "--rootdir", os.path.dirname(path), path], [counting])
+    if counting.refused or status != 0 or not counting.passed:
+        raise SystemExit(int(status) or 1)
+
+
+def _counting(pytest: Any, teller: Teller) -> Any:
+    class InMemory(pytest.Module):  # type: ignore[misc]
+        def _getobj(self) -> Any:
+            return sys.modules["__main__"]
+
+    class Counting:
+        def __init__(self) -> None:
+            self.passed = self.refused = 0
+
+        @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator, unused-ignore]
+        def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
+            return InMemory.from_parent(parent, path=module_path)
+
+        def pytest_collectreport(self, report: Any) -> None:
+            self.refused += report.failed
+
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            self.refused += report.failed
+            self.passed += report.when == "call" and report.passed
+            if report.skipped and isinstance(report.longrepr, tuple) and not is_trusted(report.longrepr[0]):
+                teller.seen("skipping")
+
+    return Counting()

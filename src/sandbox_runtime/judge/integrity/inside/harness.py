@@ -1,0 +1,172 @@
+"""One order from standard input: run the solution, run the tests, tell the end.
+
+The order is JSON: solution, tests, kind ("python" or "pytest"), stdin (what the program itself finds there, as base64), report
+and end (tokens). Nothing of it is ever on the box's disk, and before the tests begin they are no code yet.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import linecache
+import os
+import sys
+import traceback
+from base64 import b64decode
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from .collecting import collect_and_run, files_beside  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .originals import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .rewriting import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .watching import TESTS, Watch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+_PACKAGE = "_sandbox_harness"
+_FUTURES = 0x1FF0000
+"""The bits of a code's flags that say which `from __future__ import …` it has."""
+_LARGEST_READ = 1 << 20
+
+_prepared: list[Any] = []
+"""In a spawner: what was found out before any box existed."""
+
+
+def preload() -> None:
+    _prepared[:] = [Originals(), _without_frames_below()]
+
+
+def _without_frames_below() -> Callable[..., Any] | None:
+    """Only where we are loaded by a spawner; elsewhere frames can be seen, and looking at them is told of from the start."""
+    try:
+        from sandbox_runtime.isolation.inside.stack import FrameStack
+    except ImportError:
+        return None
+    return FrameStack.find().call
+
+
+def run() -> None:
+    order = json.loads(_drained(0))
+    originals, hiding = _prepared or (Originals(), None)
+    _give_stdin(order["stdin"])
+    teller = Teller(os.dup(1), order["report"], order["end"])
+    trial = _Trial(order, teller, originals, hiding)
+    del order
+    _hide()
+    trial.perform()
+
+
+class _Trial:
+    def __init__(self, order: dict[str, Any], teller: Teller, originals: Originals, hiding: Callable[..., Any] | None) -> None:
+        self._solution, self._tests, self._kind = order["solution"], order["tests"], order["kind"]
+        self._teller = teller
+        self._originals = originals
+        self._call = hiding or _plainly
+        self._watch = Watch(teller, hiding is not None)
+        self._comparer = Comparer(teller)
+        self._names = sys.modules["__main__"].__dict__
+        self._filename = self._names["__file__"]
+        self._flags = 0
+        self._beside = files_beside() if self._kind == "pytest" else frozenset()
+
+    def perform(self) -> None:
+        self._watch.begin()
+        try:
+            self._load()
+            self._check_originals()
+            self._watch.tests_begin()
+            self._test()
+            self._check_originals()
+            if self._comparer.rebound(self._names):
+                self._teller.seen("rebinding")
+        except SystemExit as leaving:
+            self._left(leaving)
+        except BaseException as error:
+            self._failed(error)
+        self._flush()
+        self._teller.ended("passed")
+
+    def _load(self) -> None:
+        text, self._solution = self._solution, ""
+        linecache.cache[self._filename] = (len(text), None, text.splitlines(True), self._filename)
+        code = compile(text, self._filename, "exec", dont_inherit=True)
+        self._flags = code.co_flags & _FUTURES
+        self._call(exec, code, self._names)
+
+    def _test(self) -> None:
+        shadowed = frozenset(self._names.keys() & vars(builtins).keys())
+        code = compiled(self._tests, TESTS, self._comparer, self._flags, shadowed)
+        if self._kind == "pytest":
+            if files_beside() != self._beside:
+                self._teller.seen("pytest_files")
+            collect_and_run(code, self._names, self._call, self._teller)
+        else:
+            self._call(exec, code, self._names)
+
+    def _check_originals(self) -> None:
+        if self._originals.builtins_replaced():
+            self._teller.seen("builtins")
+        if self._originals.modules_replaced():
+            self._teller.seen("modules")
+
+    def _left(self, leaving: SystemExit) -> None:
+        """Whoever asks to leave with success before the tests have ended asks for a mark it has not earned."""
+        status = leaving.code
+        if status is None or status == 0:
+            self._teller.seen("early_exit")
+        self._end_failed()
+        raise SystemExit(1 if status is None or status == 0 else status)
+
+    def _failed(self, error: BaseException) -> None:
+        lines = self._tests.splitlines(True)
+        linecache.cache[TESTS] = (len(self._tests), None, lines, TESTS)
+        traceback.print_exception(type(error), error, _without_ours(error.__traceback__))
+        self._end_failed()
+        raise SystemExit(1)
+
+    def _end_failed(self) -> None:
+        self._flush()
+        self._teller.ended("failed")
+
+    def _flush(self) -> None:
+        for name in ("stdout", "stderr"):
+            try:
+                self._call(getattr(sys, name).flush)
+            except BaseException:  # a program may have closed or replaced it
+                continue
+
+
+def _plainly(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+def _drained(fd: int) -> bytes:
+    parts = []
+    while part := os.read(fd, _LARGEST_READ):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _give_stdin(text: str) -> None:
+    """An empty one, or the program's own."""
+    if text:
+        given = os.memfd_create("stdin")
+        os.write(given, b64decode(text))
+        os.lseek(given, 0, os.SEEK_SET)
+    else:
+        given = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(given, 0)
+    os.close(given)
+
+
+def _hide() -> None:
+    """No name leads to us from here on; what runs keeps what it needs."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == _PACKAGE]:
+        del sys.modules[name]
+
+
+def _without_ours(frames: TracebackType | None) -> TracebackType | None:
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(f"<{_PACKAGE}"):
+        frames = frames.tb_next
+    return frames

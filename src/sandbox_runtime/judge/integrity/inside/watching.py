@@ -1,0 +1,163 @@
+"""What the interpreter tells of: a hook that cannot be removed hears what code asks for, and tells of it when it is the
+solution's own code that asks.
+
+Whose code asks is read from the file name of the innermost frame: what lies in the interpreter's own folders is trusted, and
+whoever compiles code under a name from there is told of as well. Frames are dangerous only while tests are on the stack."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+TESTS = "<tests>"
+_OURS = "<_sandbox_harness"
+_HERE = f"{_OURS}.watching>"
+_LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+_FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES))})
+_HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
+_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
+_CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
+_PROC = ("/mem", "/maps", "/smaps", "/fd/", "/map_files", "/stack", "/syscall", "/auxv")
+_getframe, _getpid, _get_ident = sys._getframe, os.getpid, __import__("_thread").get_ident
+
+
+def is_trusted(filename: str) -> bool:
+    return filename.startswith(_FOLDERS) or filename.startswith(("<frozen ", _OURS)) or filename == TESTS
+
+
+class Watch:
+    """frames_hidden: nothing of ours is below the program on the stack, so that before the tests there is nothing to find."""
+
+    def __init__(self, teller: Teller, frames_hidden: bool) -> None:
+        self._teller = teller
+        self._guard_frames = not frames_hidden
+        self._busy: set[int] = set()
+        self._checks: dict[str, Callable[[tuple[Any, ...]], None]] = {
+            "sys._getframe": self._frame,
+            "sys._current_frames": self._told_of("frames"),
+            "sys._current_exceptions": self._told_of("frames"),
+            "object.__getattr__": self._attribute,
+            "object.__setattr__": self._set,
+            "gc.get_objects": self._told_of("heap"),
+            "gc.get_referrers": self._told_of("heap"),
+            "gc.get_referents": self._told_of("heap"),
+            "sys.settrace": self._tracing,
+            "sys.setprofile": self._tracing,
+            "sys.monitoring.register_callback": self._told_of("tracing"),
+            "sys.addaudithook": self._told_of("tracing"),
+            "open": self._open,
+            "os.kill": self._kill,
+            "os.killpg": self._told_of("signals"),
+            "signal.pthread_kill": self._told_of("signals"),
+            "os.exec": self._exec,
+            "compile": self._compile,
+            "code.__new__": self._new_code,
+            "ctypes.dlopen": self._told_of("memory"),
+            "ctypes.cdata": self._told_of("memory"),
+            "ctypes.string_at": self._told_of("memory"),
+        }
+
+    def begin(self) -> None:
+        sys.addaudithook(self._hear)
+
+    def tests_begin(self) -> None:
+        self._guard_frames = True
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        check = self._checks.get(event)
+        if check is None:
+            return
+        thread = _get_ident()
+        if thread in self._busy:  # we look at frames ourselves
+            return
+        self._busy.add(thread)
+        try:
+            check(args)
+        finally:
+            self._busy.discard(thread)
+
+    def _told_of(self, word: str) -> Callable[[tuple[Any, ...]], None]:
+        def check(_args: tuple[Any, ...]) -> None:
+            if self._solution_asks():
+                self._teller.seen(word)
+
+        return check
+
+    def _solution_asks(self) -> bool:
+        return not is_trusted(_asking().f_code.co_filename)
+
+    def _frame(self, _args: tuple[Any, ...]) -> None:
+        if not self._guard_frames:
+            return
+        frame = _asking()
+        if not is_trusted(frame.f_code.co_filename):
+            self._teller.seen("frames")
+        elif frame.f_code.co_name in _HAND_OUT_FRAMES:
+            behind = frame.f_back
+            if behind is not None and not is_trusted(behind.f_code.co_filename):
+                self._teller.seen("frames")
+
+    def _attribute(self, args: tuple[Any, ...]) -> None:
+        owner, name = args[0], args[1]
+        if name in _FRAMES:
+            if self._guard_frames and self._solution_asks():
+                self._teller.seen("frames")
+        elif name in _CODE and self._solution_asks() and _file_of(owner).startswith((TESTS, _OURS)):
+            self._teller.seen("test_code")
+
+    def _set(self, args: tuple[Any, ...]) -> None:
+        """New code in an old function: its identity stays, so nothing else would show it."""
+        if args[1] in _CODE and self._solution_asks() and is_trusted(_file_of(args[0])):
+            self._teller.seen("modules")
+
+    def _tracing(self, _args: tuple[Any, ...]) -> None:
+        """threading sets what it was told to, in each new thread."""
+        filename = _asking().f_code.co_filename
+        if not is_trusted(filename) or filename.endswith("/threading.py"):
+            self._teller.seen("tracing")
+
+    def _open(self, args: tuple[Any, ...]) -> None:
+        path = args[0]
+        if isinstance(path, bytes):
+            path = path.decode(errors="replace")
+        if isinstance(path, str) and "/proc/" in path and any(part in path for part in _PROC) and self._solution_asks():
+            self._teller.seen("memory")
+
+    def _kill(self, args: tuple[Any, ...]) -> None:
+        if (args[0] <= 1 or args[0] in (_getpid(), os.getppid())) and self._solution_asks():
+            self._teller.seen("signals")
+
+    def _exec(self, _args: tuple[Any, ...]) -> None:
+        if self._teller.is_first() and self._solution_asks():
+            self._teller.seen("early_exit")
+
+    def _compile(self, args: tuple[Any, ...]) -> None:
+        self._name_of_code(args[1])
+
+    def _new_code(self, args: tuple[Any, ...]) -> None:
+        self._name_of_code(args[1])
+
+    def _name_of_code(self, filename: object) -> None:
+        if isinstance(filename, bytes):
+            filename = filename.decode(errors="replace")
+        if isinstance(filename, str) and is_trusted(filename) and self._solution_asks():
+            self._teller.seen("disguise")
+
+
+def _asking() -> FrameType:
+    """The frame that was current when the hook was called."""
+    frame = _getframe(1)
+    while frame.f_code.co_filename == _HERE and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def _file_of(function: object) -> str:
+    code = getattr(function, "__code__", None)
+    return code.co_filename if isinstance(code, CodeType) else ""

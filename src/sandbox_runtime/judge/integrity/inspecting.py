@@ -1,0 +1,78 @@
+"""What came of a guarded run: whether its end was shown, and what it did to its own grading."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from sandbox_runtime.judge.integrity import marks
+from sandbox_runtime.judge.integrity.marks import Tokens, Told
+from sandbox_runtime.judge.integrity.preparing import Prepared
+from sandbox_runtime.model import JobResult, Outcome, Output
+from sandbox_runtime.model.judging import Guard, Trial
+
+EARLY_EXIT, EXIT_CODE, FORGED = "early_exit", "exit_code", "forged_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """finished: the run ended well and everything that was asked for was shown. stdout: without what the guard printed."""
+
+    finished: bool
+    tamper: tuple[str, ...] = ()
+    message: str = ""
+    stdout: Output = field(default_factory=Output)
+
+
+def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> Finding:
+    """result: of prepared.job with prepared.stdin. A run that did not end with exit code 0 is finished in no case; how it ended
+    is the outcome's to tell."""
+    run = result.run
+    if run is None:
+        return Finding(False)
+    if prepared.evidence == "harness":
+        found = _by_harness(marks.read(run.stdout, Tokens.of(nonce)), run)
+    elif prepared.seal is not None:
+        found = _by_seal(prepared, Tokens.of(nonce), run)
+    else:
+        found = Finding(run.ok, (), "", run.stdout)
+    return _with_patterns(trial.guard, found, run)
+
+
+def _by_harness(told: Told, run: Outcome) -> Finding:
+    tamper = list(told.words)
+    if told.forged:
+        tamper.append(FORGED)
+    if run.ok and told.how == "failed":
+        tamper.append(EXIT_CODE)
+    if run.ok and not told.how and EARLY_EXIT not in tamper:
+        tamper.append(EARLY_EXIT)
+    finished = run.ok and told.how == "passed" and not tamper
+    return Finding(finished, tuple(dict.fromkeys(tamper)), "" if finished else _message(told.how, tamper, run), told.stdout)
+
+
+def _by_seal(prepared: Prepared, tokens: Tokens, run: Outcome) -> Finding:
+    assert prepared.seal is not None
+    shown, rest = prepared.seal.read(run, tokens.end)
+    if not run.ok:
+        return Finding(False, (), "", rest)
+    if not shown:
+        return Finding(False, (EARLY_EXIT,), "the program left with exit code 0 before its tests had ended", rest)
+    return Finding(True, (), "", rest)
+
+
+def _with_patterns(guard: Guard, found: Finding, run: Outcome) -> Finding:
+    if not found.finished or not (guard.must_match or guard.must_not_match):
+        return found
+    printed = found.stdout.text + run.stderr.text
+    if guard.must_match and not re.search(guard.must_match, printed):
+        return Finding(False, found.tamper, f"the output does not hold {guard.must_match!r}", found.stdout)
+    if guard.must_not_match and (hit := re.search(guard.must_not_match, printed)):
+        return Finding(False, found.tamper, f"the output holds {hit[0][:80]!r}", found.stdout)
+    return found
+
+
+def _message(how: str, tamper: list[str], run: Outcome) -> str:
+    if tamper:
+        return f"the program interfered with its own tests: {', '.join(dict.fromkeys(tamper))}"
+    return "" if how == "failed" or not run.ok else "the program left before its tests had ended"

@@ -1,0 +1,70 @@
+"""A trial as the job that is really run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+
+from sandbox_runtime.judge.integrity.marks import Tokens
+from sandbox_runtime.judge.integrity.modules import START, whole_program
+from sandbox_runtime.judge.integrity.sealing import Seal, seal_of
+from sandbox_runtime.model import Job
+from sandbox_runtime.model.judging import Guard, GuardKind, Trial
+
+PYTHON = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """stdin: what the run gets in place of the case's own. evidence: what an exit code of 0 has to be accompanied by, in words:
+    "harness", "end mark", "summary", or "exit code" where nothing more can be asked for."""
+
+    job: Job
+    stdin: bytes | None
+    evidence: str = ""
+    seal: Seal | None = None
+
+
+def prepare(trial: Trial, nonce: str, *, given: bool = True) -> Prepared:
+    """given: whether interpreters of boxes have the modules of the harness loaded (see modules.given)."""
+    guard, job = _guard(trial), trial.job
+    stdin = trial.cases[0].stdin if trial.cases else job.stdin
+    if guard.kind is GuardKind.none:
+        return Prepared(job, stdin)
+    if guard.kind is GuardKind.ending:
+        return _sealed(job, stdin, nonce)
+    order = _order(guard, stdin, Tokens.of(nonce))
+    program = START if given else whole_program()
+    return Prepared(dataclasses.replace(job, language=PYTHON, code=program, stdin=order), order, "harness")
+
+
+def _guard(trial: Trial) -> Guard:
+    """A Python program that must only show its end is one without tests of their own."""
+    guard, language = trial.guard, trial.job.language
+    if guard.kind is not GuardKind.ending or language not in ("python", "pytest"):
+        return guard
+    return dataclasses.replace(guard, kind=GuardKind(language), solution=trial.job.code)
+
+
+def _order(guard: Guard, stdin: bytes | None, tokens: Tokens) -> bytes:
+    order = {
+        "kind": guard.kind.value,
+        "solution": guard.solution,
+        "tests": guard.tests,
+        "stdin": b64encode(stdin or b"").decode(),
+        "report": tokens.report,
+        "end": tokens.end,
+    }
+    return json.dumps(order, ensure_ascii=True).encode()
+
+
+def _sealed(job: Job, stdin: bytes | None, nonce: str) -> Prepared:
+    seal = seal_of(job)
+    if seal is None:
+        return Prepared(job, stdin, "exit code")
+    if not seal.asks:
+        return Prepared(seal.job, stdin, "summary", seal)
+    asked = Tokens.of(nonce).end.encode() + b"\n"
+    return Prepared(dataclasses.replace(seal.job, stdin=asked), asked, "end mark", seal)
