@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
-from sandbox_runtime.judge.batches import Batches, BatchOptions, Config, Line, open_batches, running
+from sandbox_runtime.judge.batches import Batches, BatchOptions, Config, Line, open_batches
+from sandbox_runtime.judge.batches import judging as trying
 from sandbox_runtime.model import Batch, BatchState, Blame, Reason, Verdict
 from sandbox_runtime.store import BatchFilter, Store, open_store
 from sandbox_runtime.telemetry import open_log
@@ -53,7 +54,7 @@ def judging() -> Judging:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(trying, "FIRST_WAIT_S", 0.01)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 @contextlib.asynccontextmanager
 async def opened(store: Store, judging: Judging, folder: Path, **options: Any) -> AsyncIterator[Batches]:
     chosen = BatchOptions(folder=folder / "batches", **{"parallel": 2, **options})
-    async with open_batches(store, judging, {"mbpp": object()}, chosen, open_log("error", "text")) as found:
+    async with open_batches(store, judging, {"mbpp"}, chosen, open_log("error", "text")) as found:
         yield found
 
 

@@ -7,6 +7,19 @@ places evenly: a batch of a million lines does not keep another owner's ten wait
 
 from sandbox_runtime.judge.batches.asking import Config, read_config
 from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches
+from sandbox_runtime.judge.batches.judging import Judging, by, each_judged
 from sandbox_runtime.judge.batches.lines import Line, Result, read_line
 
-__all__ = ["BatchOptions", "Batches", "Config", "Line", "Result", "open_batches", "read_config", "read_line"]
+__all__ = [
+    "BatchOptions",
+    "Batches",
+    "Config",
+    "Judging",
+    "Line",
+    "Result",
+    "by",
+    "each_judged",
+    "open_batches",
+    "read_config",
+    "read_line",
+]

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,11 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, TooMany
 from sandbox_runtime.judge.batches.asking import read_config
-from sandbox_runtime.judge.batches.running import Judging, Running
+from sandbox_runtime.judge.batches.judging import Judging
+from sandbox_runtime.judge.batches.running import Running
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.judge.batches.work import now_ms
+from sandbox_runtime.judge.metrics import Summary, summarize
 from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState
 from sandbox_runtime.model.limits import GIB, MIB
 from sandbox_runtime.store import BatchFilter, Page, Store
@@ -44,7 +46,7 @@ class BatchOptions:
 class Batches:
     """owner: "" sees the batches of all."""
 
-    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Mapping[str, object]) -> None:
+    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Container[str]) -> None:
         self._store = store
         self._running = running
         self._options = options
@@ -156,6 +158,11 @@ class Batches:
             else:
                 await work.changed_since(seen, _QUIET_S)
 
+    async def summary(self, name: str, owner: str = "", ks: Sequence[int] = (1,)) -> Summary:
+        """Scores of what was judged up to now."""
+        await self.get(name, owner)
+        return await asyncio.to_thread(lambda: summarize(self._spool(name).samples(), ks))
+
     def _spool(self, name: str) -> Spool:
         return Spool(self._options.folder / name)
 
@@ -216,9 +223,9 @@ def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
 
 @asynccontextmanager
 async def open_batches(
-    store: Store, judging: Judging, datasets: Mapping[str, object], options: BatchOptions, log: Log
+    store: Store, judging: Judging, datasets: Container[str], options: BatchOptions, log: Log
 ) -> AsyncIterator[Batches]:
-    """judging: what judges one completion. datasets: those that are registered, by id."""
+    """judging: what judges one completion. datasets: the ids of those that are registered."""
     options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with Running(store, judging, options.parallel, log) as running:
         batches = Batches(store, running, options, datasets)

@@ -12,24 +12,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import time
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Self
 
-from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, RequestError, SandboxError, TooMany, Unavailable
-from sandbox_runtime.judge.batches.asking import Config
-from sandbox_runtime.judge.batches.lines import Line, Result, refused, result_of
+from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, Unavailable
+from sandbox_runtime.judge.batches.judging import FIRST_WAIT_S, LONGEST_WAIT_S, Judging, judged
+from sandbox_runtime.judge.batches.lines import Line, Result
 from sandbox_runtime.judge.batches.sharing import Sharing
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.judge.batches.work import Work, now_ms
-from sandbox_runtime.model import Batch, BatchState, Blame, Reason, Verdict
+from sandbox_runtime.model import Batch, BatchState
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log
 
-Judging = Callable[[Line, Config], Awaitable[tuple[Verdict, Mapping[str, str]]]]
-"""A completion under its options → the verdict, and the groups its problem belongs to."""
-ROUNDS = 5
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
 _NOTED_EVERY_S = 1.0
 
 
@@ -129,25 +123,7 @@ class Running:
             self._log.error("a completion of a batch could not be judged", batch=work.batch.id, exc_info=task.exception())
 
     async def _judge(self, work: Work, number: int, line: Line) -> None:
-        wait_s = FIRST_WAIT_S
-        result = await self._try(work, number, line)
-        for _ in range(ROUNDS - 1):
-            if _final(result):
-                break
-            await asyncio.sleep(wait_s)
-            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
-            result = await self._try(work, number, line)
-        await self._keep(work, result)
-
-    async def _try(self, work: Work, number: int, line: Line) -> Result:
-        begun_s = time.monotonic()
-        try:
-            verdict, groups = await self._judging(line, work.config_of(line))
-        except (TooMany, Unavailable, PlatformFault) as error:
-            verdict, groups = Verdict(False, Reason.not_judged, Blame.platform, message=str(error)), {}
-        except RequestError as error:
-            return refused(number, line, str(error))
-        return result_of(number, line, verdict, groups, time.monotonic() - begun_s)
+        await self._keep(work, await judged(self._judging, number, line, lambda: work.config_of(line)))
 
     async def _keep(self, work: Work, result: Result) -> None:
         """However long it takes: the completion was judged, and that must not get lost."""
@@ -216,8 +192,3 @@ class Running:
             await self._noted(work)
         self._works.pop(work.batch.id, None)
         work.close()
-
-
-def _final(result: Result) -> bool:
-    """Whatever the platform is not to blame for."""
-    return result.reason is not Reason.not_judged or result.told["blame"] != Blame.platform

@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.judge.batches.lines import Line, Result, read_line
+from sandbox_runtime.judge.metrics import Sample
+from sandbox_runtime.model import Reason
 
 INPUT, RESULTS = "input.jsonl", "results.jsonl"
 _PIECE_BYTES = 1 << 20
@@ -99,6 +101,15 @@ class Spool:
                 found += file.readline()
         whole = found[: found.rfind(b"\n") + 1]
         return whole, offset + len(whole)
+
+    def samples(self) -> Iterator[Sample]:
+        """What scores need of each result."""
+        offset = 0
+        while (found := self.read_results(offset))[0]:
+            offset = found[1]
+            for line in found[0].splitlines():
+                told = json.loads(line)
+                yield Sample(told["id"], Reason(told["reason"]), told.get("groups", {}))
 
     def remove(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
