@@ -58,20 +58,32 @@ class Listening:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Signals are for pytest."""
         yield
 
 
+@contextlib.contextmanager
+def an_ear() -> Iterator[socket.socket]:
+    """On a free port of this machine. With the protocol named, answers are sent at once and not held back for more: event loops
+    look at that."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as ear:
+        ear.bind(("127.0.0.1", 0))
+        ear.listen()
+        yield ear
+
+
 @asynccontextmanager
-async def listening(settings: Settings, protocol: type[BoundedProtocol] = BoundedProtocol) -> AsyncIterator[Listening]:
+async def listening(
+    settings: Settings, protocol: type[BoundedProtocol] = BoundedProtocol, *, sessions: bool = False
+) -> AsyncIterator[Listening]:
     app = create_app(settings)
-    async with open_platform(settings) as platform:
+    async with open_platform(settings, sessions=sessions) as platform:
         app.state.platform = platform
-        server = _Server(uvicorn.Config(app, http=protocol, lifespan="off", log_config=None, access_log=False))
-        with socket.create_server(("127.0.0.1", 0)) as ear:
+        server = Server(uvicorn.Config(app, http=protocol, lifespan="off", log_config=None, access_log=False))
+        with an_ear() as ear:
             serving = asyncio.create_task(server.serve([ear]))
             try:
                 yield Listening(ear.getsockname()[1], platform)

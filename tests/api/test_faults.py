@@ -24,7 +24,7 @@ def backend(tmp_path: Path) -> FaultyBackend:
 @pytest.fixture
 async def client(backend: FaultyBackend) -> AsyncIterator[Client]:
     """Nothing is opened ahead, so that every run meets the backend as it is."""
-    settings = Settings(log_level="error")
+    settings = Settings(check_languages=False, log_level="error")
     app = create_app(settings, opening=lambda settings: open_platform(settings, opening=backend, ahead=False))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -66,7 +66,10 @@ async def test_an_unforeseen_error_elsewhere_is_500_without_traceback(client: Cl
 async def test_health_says_failing_while_no_box_can_be_opened(tmp_path: Path) -> None:
     backend = FaultyBackend(backend_of(Settings(state_dir=str(tmp_path), isolation="none")))
     backend.failing = True
-    app = create_app(Settings(pool_size=1, log_level="error"), opening=lambda settings: open_platform(settings, opening=backend))
+    app = create_app(
+        Settings(pool_size=1, check_languages=False, log_level="error"),
+        opening=lambda settings: open_platform(settings, opening=backend),
+    )
     talking = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
     async with asyncio.timeout(30), app.router.lifespan_context(app), talking as client:
         while backend.refused == 0:

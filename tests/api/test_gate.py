@@ -21,7 +21,13 @@ JOB = {"code": "print(1)", "language": "python"}
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Client]:
-    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), host="0.0.0.0", api_key="s3cret", log_level="error")
+    settings = Settings(
+        state_dir=str(tmp_path_factory.mktemp("state")),
+        host="0.0.0.0",
+        api_key="s3cret",
+        check_languages=False,
+        log_level="error",
+    )
     async with serving(settings) as opened:
         yield opened
 
@@ -71,7 +77,7 @@ async def test_keys_of_the_store_let_a_server_be_exposed(tmp_path: Path) -> None
 
 
 async def test_required_keys_are_asked_for_on_loopback_too(tmp_path: Path) -> None:
-    settings = Settings(state_dir=str(tmp_path), require_keys=True, log_level="error")
+    settings = Settings(state_dir=str(tmp_path), require_keys=True, check_languages=False, log_level="error")
     async with serving(settings) as client:
         assert (await client.post("/run_code", json=JOB)).status_code == 401
         assert (await client.post("/run_code", json=JOB, headers={"X-API-Key": ""})).status_code == 401

@@ -22,7 +22,9 @@ SLEEPS = {"code": "sleep 50", "language": "bash", "run_timeout": 55}
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
     state_dir = str(tmp_path_factory.mktemp("state"))
-    settings = Settings(state_dir=state_dir, max_concurrency=2, queue_size=8, pool_size=0, log_level="error")
+    settings = Settings(
+        state_dir=state_dir, max_concurrency=2, queue_size=8, pool_size=0, check_languages=False, log_level="error"
+    )
     async with listening(settings) as opened:
         async with httpx.AsyncClient(base_url=opened.url, timeout=60) as client:
             await client.post("/run_code", json={"code": "true", "language": "bash"})
@@ -102,7 +104,7 @@ async def test_many_that_hang_up_leave_nothing_behind(server: Listening) -> None
 
 async def test_a_shutdown_stops_what_runs(tmp_path: Path) -> None:
     async with asyncio.timeout(60):
-        async with listening(Settings(state_dir=str(tmp_path), pool_size=0, log_level="error")) as opened:
+        async with listening(Settings(state_dir=str(tmp_path), pool_size=0, check_languages=False, log_level="error")) as opened:
             wire = await asking(opened, SLEEPS)
             await until(lambda: opened.platform.pool.in_use == 1)
         wire.close()

@@ -223,7 +223,9 @@ async def test_no_box_is_left_in_use(client: Client) -> None:
 @pytest.mark.parametrize("isolation", ["namespaces", "bubblewrap", "none"])
 async def test_the_memory_limit_holds_and_is_told_in_every_isolation(isolation: str, tmp_path: Path) -> None:
     skip_where_the_host_lacks(isolation)
-    async with serving(Settings(state_dir=str(tmp_path), isolation=isolation, pool_size=0, log_level="error")) as opened:
+    async with serving(
+        Settings(state_dir=str(tmp_path), isolation=isolation, pool_size=0, check_languages=False, log_level="error")
+    ) as opened:
         answer = await opened.run_code("x = bytearray(300_000_000); print(len(x))", memory_limit_MB=64)
     ran = answer["run_result"]
     assert answer["status"] == "Failed" and ran["return_code"] != 0 and "300000000" not in ran["stdout"]
@@ -248,7 +250,7 @@ async def test_writes_where_programs_expect_to_write_succeed_and_vanish(client: 
 
 @pytest.mark.requirement("fusion-4.13")
 async def test_a_mebibyte_of_output_arrives_whole(tmp_path: Path) -> None:
-    async with serving(Settings(state_dir=str(tmp_path), pool_size=0, log_level="error")) as opened:
+    async with serving(Settings(state_dir=str(tmp_path), pool_size=0, check_languages=False, log_level="error")) as opened:
         answer = await opened.run_code("print('x' * 1024 * 1024, end='')")
     assert answer["run_result"]["stdout"] == "x" * 1024 * 1024
 

@@ -145,7 +145,9 @@ async def test_a_wrong_request_is_refused(client: Client, body: dict[str, Any]) 
 @pytest.mark.requirement("fusion-1.12")
 @pytest.mark.requirement("fusion-1.12")
 async def test_a_guest_without_kernels_is_our_failure_and_not_the_notebooks(tmp_path: Path) -> None:
-    settings = Settings(state_dir=str(tmp_path / "state"), guest_python="/usr/bin/python3", log_level="error")
+    settings = Settings(
+        state_dir=str(tmp_path / "state"), guest_python="/usr/bin/python3", check_languages=False, log_level="error"
+    )
     async with serving(settings) as client:
         answer = await run_jupyter(client, "1")
     assert (answer["status"], answer["driver"], answer["cells"]) == ("SandboxError", None, [])
@@ -153,7 +155,9 @@ async def test_a_guest_without_kernels_is_our_failure_and_not_the_notebooks(tmp_
 
 
 async def test_overload_asks_to_come_back(tmp_path: Path) -> None:
-    settings = Settings(state_dir=str(tmp_path / "state"), max_concurrency=1, queue_size=0, log_level="error")
+    settings = Settings(
+        state_dir=str(tmp_path / "state"), max_concurrency=1, queue_size=0, check_languages=False, log_level="error"
+    )
     async with serving(settings) as client:
         entered = await client.platform.admission.enter()
         answer = await client.post("/run_jupyter", json={"cells": ["1"]})

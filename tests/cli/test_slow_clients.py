@@ -25,7 +25,7 @@ class Impatient(BoundedProtocol):
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
-    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), pool_size=0, log_level="error")
+    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), pool_size=0, check_languages=False, log_level="error")
     async with listening(settings, Impatient) as opened:
         yield opened
 

@@ -33,7 +33,15 @@ class Runner:
 
 @asynccontextmanager
 async def running(folder: Path, **settings: Any) -> AsyncIterator[Runner]:
-    chosen = Settings(**{"state_dir": str(folder / "state"), "log_level": "error", "notebook_pool_size": 1, **settings})
+    chosen = Settings(
+        **{
+            "state_dir": str(folder / "state"),
+            "log_level": "error",
+            "check_languages": False,
+            "notebook_pool_size": 1,
+            **settings,
+        }
+    )
     async with open_platform(chosen, ahead=False) as platform:
         yield Runner(platform)
 

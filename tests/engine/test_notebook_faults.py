@@ -21,7 +21,7 @@ WITHIN_S = 60.0
 
 @asynccontextmanager
 async def faulty(folder: Path, ready: int = 0) -> AsyncIterator[tuple[Runner, FaultyBackend]]:
-    settings = Settings(state_dir=str(folder / "state"), log_level="error", notebook_pool_size=ready)
+    settings = Settings(state_dir=str(folder / "state"), check_languages=False, log_level="error", notebook_pool_size=ready)
     backend = FaultyBackend(backend_of(settings))
     async with open_platform(settings, opening=backend, ahead=False) as platform:
         yield Runner(platform), backend

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
 import uvicorn
+from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.api.app import create_app
@@ -17,22 +17,13 @@ from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.settings import Settings
 
 
-class _Server(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals are for pytest."""
-        yield
-
-
 @asynccontextmanager
 async def serving_sessions(settings: Settings) -> AsyncIterator[str]:
     """Its address."""
     skip_where_the_host_lacks("namespaces")
     app = create_app(settings, opening=partial(open_platform, sessions=True))
-    server = _Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=5))
-    # With the protocol named, answers are sent at once and not held back for more: event loops look at that.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as ear:
-        ear.bind(("127.0.0.1", 0))
+    server = Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=5))
+    with an_ear() as ear:
         serving = asyncio.create_task(server.serve([ear]))
         try:
             while not server.started:

@@ -24,7 +24,9 @@ HELLO = RunCodeRequest(code="print('hello')", language="python")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
-    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), api_key="s3cret", pool_size=0, log_level="error")
+    settings = Settings(
+        state_dir=str(tmp_path_factory.mktemp("state")), api_key="s3cret", pool_size=0, check_languages=False, log_level="error"
+    )
     async with listening(settings) as opened:
         yield opened
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.api.workspace.ports import listening_with_sessions
+from tests.api.servers import listening
 
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.settings import Settings
@@ -14,7 +14,7 @@ from sandbox_runtime.settings import Settings
 @pytest.mark.requirement("workspace-5.01")
 async def test_sessions_code_commands_and_files(tmp_path: Path) -> None:
     settings = Settings(state_dir=str(tmp_path / "state"), log_level="error", check_languages=False)
-    async with listening_with_sessions(settings) as server:
+    async with listening(settings, sessions=True) as server:
         client = SandboxClient(base_url=server.url)
         await client.create_session(session_id="my_session", config={"timeout": 60})
         told = await client.execute_code(session_id="my_session", code="print('Hello from sandbox!')", timeout=10)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening
-from tests.api.workspace.ports import listening_with_sessions
+from tests.api.servers import Listening, listening
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, Unavailable
 from sandbox_runtime.sdk.shared_env import SharedEnvSandbox
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), log_level="error", check_languages=False)
-    async with listening_with_sessions(settings) as opened:
+    async with listening(settings, sessions=True) as opened:
         yield opened
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
 import httpx
-import uvicorn
+from tests.api.servers import listening
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.settings import Settings
 
 TEMPLATE = "python-basic"
@@ -54,17 +51,6 @@ async def door(settings: Settings) -> AsyncIterator[Door]:
 @contextlib.asynccontextmanager
 async def listening_door(settings: Settings) -> AsyncIterator[Door]:
     """The same on a real connection."""
-    app = create_app(settings)
-    async with open_platform(settings, sessions=True) as platform:
-        app.state.platform = platform
-        server = uvicorn.Server(uvicorn.Config(app, http=BoundedProtocol, lifespan="off", log_config=None, access_log=False))
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
-        with socket.create_server(("127.0.0.1", 0)) as ear:
-            serving = asyncio.create_task(server.serve([ear]))
-            try:
-                async with Door(base_url=f"http://127.0.0.1:{ear.getsockname()[1]}", timeout=60) as client:
-                    client.platform = platform
-                    yield client
-            finally:
-                server.should_exit = server.force_exit = True
-                await serving
+    async with listening(settings, sessions=True) as server, Door(base_url=server.url, timeout=60) as client:
+        client.platform = server.platform
+        yield client

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Client]:
-    settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), api_key="s3cret", pool_size=0, log_level="error")
+    settings = Settings(
+        state_dir=str(tmp_path_factory.mktemp("state")), api_key="s3cret", pool_size=0, check_languages=False, log_level="error"
+    )
     async with serving(settings) as opened:
         yield opened
 

@@ -10,9 +10,8 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening
+from tests.api.servers import Listening, listening
 from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspace_of
-from tests.api.workspace.ports import listening_with_sessions
 
 from sandbox_runtime.api import sending
 from sandbox_runtime.model import ApiKey
@@ -141,7 +140,7 @@ async def test_without_a_key_there_is_health_alone(owned: Workspace) -> None:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
-    async with listening_with_sessions(settings_in(str(tmp_path_factory.mktemp("state")))) as opened:
+    async with listening(settings_in(str(tmp_path_factory.mktemp("state"))), sessions=True) as opened:
         yield opened
 
 
