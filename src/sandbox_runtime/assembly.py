@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
-from string import Template
 
+from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.engine import (
     Admission,
     Ahead,
@@ -43,18 +43,18 @@ from sandbox_runtime.isolation.guest import WORKDIR
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.judge import integrity
 from sandbox_runtime.judge import warm as judge_warm
 from sandbox_runtime.judge.attempts import Attempts
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop, LoopOptions
-from sandbox_runtime.judge.rows import FolderRows, Rows, RowSource
+from sandbox_runtime.judge.rows import RowOptions, open_rows
 from sandbox_runtime.languages import Catalog, load_catalog
-from sandbox_runtime.model import Dataset, Limits, Network, Policy, PoolSizes
+from sandbox_runtime.model import Limits, Network, Policy, PoolSizes
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.sessions import Around, SessionOptions, Sessions, holding_node, open_sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store import StoreOptions, open_store
-from sandbox_runtime.store.datalake import open_datalake
 from sandbox_runtime.telemetry import JudgeMetrics, Log, Metrics, open_log
 from sandbox_runtime.workspace import Quotas
 from sandbox_runtime.workspace.session_files import FileBounds
@@ -141,7 +141,7 @@ async def open_platform(
             async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 around = Around(workshop, admission, metrics, log)
-                judging = _judge(settings, engine, metrics, log)
+                judging = _judge(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with judging as judge, _sessions(settings, around, wanted=sessions, ahead=ahead) as found:
                     yield Platform(
                         settings=settings,
@@ -181,26 +181,34 @@ async def _sessions(settings: Settings, around: Around, *, wanted: bool, ahead: 
 
 
 @asynccontextmanager
-async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log) -> AsyncIterator[Judge]:
+async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log, *, warm: bool) -> AsyncIterator[Judge]:
     """Rows are looked for when they are asked for, so that a server that judges nothing pays for nothing."""
-    registered: tuple[Dataset, ...] = ()
+    tables = settings.dataset.default_dataset_table
+    configured = ((one.class_name, one.tables) for one in settings.dataset.registry)
+    registered = registry.datasets(configured, tables)
     told = JudgeMetrics(metrics, frozenset(dataset.id for dataset in registered))
-    loop = Loop(engine, allowance_of(settings), loop_options_of(settings), told, log)
-    async with AsyncExitStack() as stack:
-        folder = FolderRows(Path(settings.tables_dir))
-        stack.callback(folder.close)
-        sources: list[RowSource] = [folder]
-        if settings.datalake_address:
-            sources.append(await stack.enter_async_context(open_datalake(settings.datalake_address, store_options_of(settings))))
-        rule = Template(settings.dataset.default_dataset_table)
-        yield Judge(loop, registered, {}, Rows(sources), None, lambda name: rule.safe_substitute(dataset_id=name))
+    loop = Loop(engine, allowance_of(settings), loop_options_of(settings, warm=warm), told, log)
+    async with open_rows(row_options_of(settings)) as rows:
+        table = functools.partial(registry.table_of, default_table=tables)
+        yield Judge(loop, registered, registry.benchmark_classes(), rows, None, table)
 
 
-def loop_options_of(settings: Settings) -> LoopOptions:
+def row_options_of(settings: Settings) -> RowOptions:
+    return RowOptions(
+        folders=(settings.tables_dir,),
+        datalake_url=settings.datalake_address,
+        samples=registry.samples_folder() if settings.dataset_samples else None,
+        database=store_options_of(settings),
+    )
+
+
+def loop_options_of(settings: Settings, *, warm: bool) -> LoopOptions:
+    """warm: whether boxes are forked from interpreters that have modules loaded."""
     return LoopOptions(
         attempts=Attempts(settings.judge_attempts, settings.judge_retry_first_s),
         parallel=settings.dataset.max_runner_concurrency or settings.judge_parallel,
         preset=JUDGE if settings.judge_warm else "",
+        given=settings.judge_warm and warm,
     )
 
 
@@ -308,6 +316,7 @@ def session_options_of(settings: Settings) -> SessionOptions:
     return SessionOptions(
         node=settings.node_name,
         hostname=settings.node_name,
+        network="nat" if settings.allow_network else "none",
         template=settings.session_template,
         template_image=settings.session_template_image,
         limits=allowance.default,
@@ -394,7 +403,7 @@ def options_of(settings: Settings) -> BackendOptions:
             STD: Preset(STANDARD_MODULES, given=handlers.given()),
             name: Preset(modules, given=handlers.given()),
             NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_given()),
-            JUDGE: Preset((*modules, *judge_warm.STANDARD), at_once=False, given=judge_warm.given()),
+            JUDGE: Preset((*modules, *judge_warm.STANDARD), at_once=False, given=(*judge_warm.given(), *integrity.given())),
             CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.given(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,

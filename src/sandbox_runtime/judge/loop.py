@@ -25,11 +25,12 @@ from sandbox_runtime.telemetry import JudgeMetrics, Log
 @dataclass(frozen=True, slots=True)
 class LoopOptions:
     """parallel: cases of one trial that run at once; fewer do while others wait. preset: the warm interpreter of graded Python
-    programs; empty: as all others."""
+    programs; empty: as all others. given: whether that interpreter has the harness of integrity loaded."""
 
     attempts: Attempts = field(default_factory=Attempts)
     parallel: int = 4
     preset: str = ""
+    given: bool = False
 
 
 class Loop:
@@ -38,6 +39,7 @@ class Loop:
         self._metrics = metrics
         self._log = log
         self._allowance = allowance
+        self._given = options.given
         self._means = Means(allowance, options.attempts, self._again, options.parallel, options.preset)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
@@ -48,7 +50,7 @@ class Loop:
         return found
 
     async def _judged(self, trial: Trial) -> Verdict:
-        sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)))
+        sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)), given=self._given)
         first = trial.cases[0]
         try:
             return await self._means.attempts.make(lambda: self._in_a_place(trial, sealed), self._again)
@@ -62,7 +64,7 @@ class Loop:
         async with self._engine.place() as place:
             hearing = Hearing(place, trial, sealed, self._means)
             cases = await hearing.cases()
-        return verdict(trial, cases, hearing.tamper)
+        return verdict(trial, cases, hearing.tamper, sealed.evidence)
 
     def _again(self, fault: SandboxError) -> None:
         self._metrics.tried_again()

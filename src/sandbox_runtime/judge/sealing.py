@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.model import Job, JobResult, Trial
+from sandbox_runtime.judge.integrity import Finding, inspect, prepare
+from sandbox_runtime.model import Guard, GuardKind, Job, JobResult, Reason, Trial
 
 _NONCE_BYTES = 16
+_UNGUARDED = Guard()
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +26,37 @@ class Inspected:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """job and stdin: what is run; stdin None: that of each case. inspect is called with every result that is no fault of ours."""
+    """job and stdin: what is run; stdin None: that of each case. inspect is called with every result that is no fault of ours.
+    evidence: what a good end has to come with, in words; empty where all that counts is compared outside."""
 
     job: Job
     stdin: bytes | None
     inspect: Callable[[JobResult], Inspected]
+    evidence: str = ""
 
 
-def seal(trial: Trial) -> Sealed:
-    return Sealed(trial.job, None, Inspected)
+def seal(trial: Trial, *, given: bool) -> Sealed:
+    """given: whether the interpreters of boxes have the harness loaded."""
+    if trial.guard == _UNGUARDED:
+        return Sealed(trial.job, None, Inspected)
+    nonce = secrets.token_hex(_NONCE_BYTES)
+    prepared = prepare(trial, nonce, given=given)
+
+    def inspected(result: JobResult) -> Inspected:
+        return _inspected(result, inspect(trial, prepared, nonce, result))
+
+    # A guard that shows nothing of its own leaves each case its input.
+    stdin = None if trial.guard.kind is GuardKind.none or prepared.stdin == trial.cases[0].stdin else prepared.stdin
+    return Sealed(prepared.job, stdin, inspected, prepared.evidence)
+
+
+def _inspected(result: JobResult, finding: Finding) -> Inspected:
+    run = result.run
+    if run is None:
+        return Inspected(result)
+    shown = dataclasses.replace(result, run=dataclasses.replace(run, stdout=finding.stdout))
+    if finding.tamper:
+        return Inspected(shown, Found(Reason.tampered, finding.message), finding.tamper)
+    if run.ok and not finding.finished:
+        return Inspected(shown, Found(Reason.wrong_answer, finding.message))
+    return Inspected(shown)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sandbox_runtime.judge.checkers import Found
 from sandbox_runtime.judge.reasons import doubtful, reason_of
 from sandbox_runtime.model import Blame, Case, CaseVerdict, JobResult, Outcome, Reason, Trial, Verdict
+from sandbox_runtime.model.judging import NOTHING
 
 
 def ended(result: JobResult) -> Outcome | None:
@@ -46,8 +47,8 @@ def unjudged(case: Case, message: str, result: JobResult | None, blame: Blame = 
     return case_verdict(case, result or JobResult(None, None), Found(Reason.not_judged, message), blame)
 
 
-def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = ()) -> Verdict:
-    """As the first case that did not pass has it."""
+def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = (), evidence: str = "") -> Verdict:
+    """As the first case that did not pass has it. evidence: what a good end had to come with."""
     failed = next((case for case in cases if not case.passed), None)
     return Verdict(
         accepted=failed is None,
@@ -60,6 +61,7 @@ def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] 
         test_code=trial.test_code,
         tamper=tamper,
         message=failed.message if failed else "",
+        extra={"guard": evidence} if evidence else NOTHING,
     )
 
 
