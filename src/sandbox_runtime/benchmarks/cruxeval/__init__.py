@@ -1,9 +1,9 @@
 """CRUXEval: what does this function give for this input (mode output), and which input makes it give this (mode input)?
 
 A row in Python: id, code (defines f), input (its arguments), output. A row in another language (CRUXEval-X): id
-("<language>_<n>"), code, and as input, output and gt the text of a check, in which ???? stands for what is asked; in gt nothing is
-missing. The answer of a model is put into the check, so it must be one value: an answer that calls the function to tell what it
-gives, or that breaks out of its place in the check, is refused and told.
+("<language>_<n>"), code, and as input, output and gt the text of a check, in which ???? stands for what is asked; in gt nothing
+is missing. The answer of a model is put into the check, so it must be one value: an answer that calls the function to tell what
+it gives, or that breaks out of its place in the check, is refused and told.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from sandbox_runtime.model.judging import Options, Prompt, Row
 
 _TASKS = {
     OUTPUT: (
-        "You are given code that defines a function, and a check that calls it with an input. Find the value it gives and complete"
+        "You are given code that defines a function, and a check that calls it with an input. Find what it gives and complete"
         " the check with it: a literal, with nothing left to be computed and no call of the function."
     ),
     INPUT: (
-        "You are given code that defines a function, and a check that compares what it gives with a value. Find an input for which"
-        " the check holds and complete the check with it. There may be several such inputs; any of them will do."
+        "You are given code that defines a function, and a check that compares what it gives with a value. Find an input"
+        " for which the check holds and complete the check with it. There may be several such inputs; any of them will do."
     ),
 }
 _PLAIN = " Answer with the completed part between [ANSWER] and [/ANSWER], and nothing else."

@@ -13,9 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.checkers.decimals import decimals
 from sandbox_runtime.judge.checkers.exact import exact
 from sandbox_runtime.judge.checkers.floats import floats
 from sandbox_runtime.judge.checkers.found import RIGHT, Found
+from sandbox_runtime.judge.checkers.json_value import json_value
 from sandbox_runtime.judge.checkers.lines import lines
 from sandbox_runtime.judge.checkers.tokens import tokens
 from sandbox_runtime.judge.checkers.trimmed import trimmed
@@ -36,6 +38,8 @@ _BY_NAME: Mapping[str, Callable[..., Found]] = {
     "tokens": tokens,
     "floats": floats,
     "unordered": unordered,
+    "decimals": decimals,
+    "json_value": json_value,
 }
 _OPTIONS: Mapping[str, tuple[str, ...]] = {"floats": ("absolute", "relative")}
 

@@ -1,0 +1,46 @@
+"""Line by line and word by word: blanks and empty lines do not count, decimal numbers may differ a little, whole numbers may not.
+
+A tolerance in proportion to the number would take one large whole number for another: those that are expected as whole numbers
+must be the same, or a decimal number within a millionth of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, wrong
+from sandbox_runtime.judge.checkers.numbers import close, number
+
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_ABSOLUTE, _RELATIVE = 1e-8, 1e-5
+_FROM_WHOLE = 1e-6
+
+
+def decimals(expected: str, printed: str) -> Found:
+    wanted, got = _lines(expected), _lines(printed)
+    if len(wanted) != len(got):
+        return wrong(f"{len(got)} lines were printed; {len(wanted)} were expected")
+    for place, (words, right) in enumerate(zip(got, wanted, strict=True), 1):
+        if words != right and not _same(words, right):
+            told = f"line {place}: {clipped(' '.join(words))} was printed; {clipped(' '.join(right))} was expected"
+            return wrong(told)
+    return RIGHT
+
+
+def _lines(text: str) -> list[list[str]]:
+    return [words for line in text.split("\n") if (words := line.split())]
+
+
+def _same(words: list[str], right: list[str]) -> bool:
+    return len(words) == len(right) and all(_same_word(word, wanted) for word, wanted in zip(words, right, strict=True))
+
+
+def _same_word(word: str, wanted: str) -> bool:
+    if word == wanted:
+        return True
+    printed, expected = number(word), number(wanted)
+    if printed is None or expected is None:
+        return False
+    if not _WHOLE.fullmatch(wanted):
+        return close(printed, expected, absolute=_ABSOLUTE, relative=_RELATIVE)
+    return _WHOLE.fullmatch(word) is None and close(printed, expected, absolute=_FROM_WHOLE)
