@@ -54,8 +54,8 @@ packages-for-tests: setup
 	@scripts/system-packages.sh tests
 
 .PHONY: test
-test: check packages-for-tests languages-for-tests ## every check, then every test
-	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
+test: check packages-for-tests languages-for-tests ## every check, then every test; what fails is run once more, alone
+	@$(BIN)/python scripts/run_tests.py $(PYTEST_ARGS)
 
 .PHONY: test-case
 test-case: setup ## the tests whose name contains CASE

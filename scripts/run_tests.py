@@ -1,0 +1,55 @@
+"""Every test, and what failed once more.
+
+Tests run two at a time, on machines that may be busy with other things. What fails there and passes alone is no reason to refuse
+a change, but it is a fault of the test or of the product: it is told at the end, by name. What fails twice has failed, and where
+many fail nothing is tried again.
+
+    python scripts/run_tests.py [words for pytest]
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+CACHE = Path(".pytest_cache/v/cache/lastfailed")
+SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile"]
+ALONE = ["-n", "0", "--last-failed", "--last-failed-no-failures", "none"]
+CHOOSING = {"--lf", "--last-failed", "--ff", "--failed-first"}
+TESTS_FAILED = 1
+MOST_AGAIN = 10
+
+
+def main(words: list[str]) -> int:
+    if not CHOOSING.intersection(words):
+        CACHE.unlink(missing_ok=True)
+    status = _pytest([*SIDE_BY_SIDE, *words])
+    failed = _failed()
+    if status != TESTS_FAILED or not 0 < len(failed) <= MOST_AGAIN:
+        return status
+    _tell("These failed, and are run once more with nothing beside them:", failed)
+    status = _pytest([*words, *ALONE])
+    if status == 0:
+        _tell("NEEDED A SECOND RUN, alone on the machine, to pass. Mend what they depend on:", failed)
+    else:
+        _tell("FAILED TWICE:", _failed())
+    return status
+
+
+def _pytest(words: list[str]) -> int:
+    return subprocess.run([sys.executable, "-m", "pytest", *words]).returncode
+
+
+def _failed() -> list[str]:
+    return sorted(json.loads(CACHE.read_text())) if CACHE.exists() else []
+
+
+def _tell(headline: str, names: list[str]) -> None:
+    line = "=" * 100
+    print("", line, headline, *(f"  {name}" for name in names), line, sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
