@@ -19,7 +19,9 @@ TESTS = "<tests>"
 _OURS = "<_sandbox_harness"
 _HERE = f"{_OURS}.watching>"
 _LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-_FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES))})
+_WARM = getattr(sys.modules.get("sandbox_runtime.isolation.inside"), "__path__", [])
+"""Where the code lies that runs programs in warm interpreters and sees to their end."""
+_FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES), *_WARM)})
 _HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
