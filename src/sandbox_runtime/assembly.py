@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.engine import (
@@ -46,6 +47,7 @@ from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.judge import integrity
 from sandbox_runtime.judge import warm as judge_warm
 from sandbox_runtime.judge.attempts import Attempts
+from sandbox_runtime.judge.batches import Batches, BatchOptions, by, open_batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop, LoopOptions
 from sandbox_runtime.judge.rows import RowOptions, open_rows
@@ -83,12 +85,19 @@ class Platform:
     judge: Judge
     open_sessions: Sessions | str
     """Or why there are none."""
+    open_batches: Batches | str
 
     @property
     def sessions(self) -> Sessions:
         if isinstance(self.open_sessions, str):
             raise Unavailable(self.open_sessions)
         return self.open_sessions
+
+    @property
+    def batches(self) -> Batches:
+        if isinstance(self.open_batches, str):
+            raise Unavailable(self.open_batches)
+        return self.open_batches
 
     @property
     def invocations(self) -> Invocations:
@@ -142,7 +151,11 @@ async def open_platform(
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 around = Around(workshop, admission, metrics, log)
                 judging = _judge(settings, engine, metrics, log, warm=backend.name == "namespaces")
-                async with judging as judge, _sessions(settings, around, wanted=sessions, ahead=ahead) as found:
+                async with (
+                    judging as judge,
+                    _sessions(settings, around, wanted=sessions, ahead=ahead) as found,
+                    _batches(settings, judge, found, log) as batches,
+                ):
                     yield Platform(
                         settings=settings,
                         backend=backend,
@@ -157,6 +170,7 @@ async def open_platform(
                         workshop=workshop,
                         judge=judge,
                         open_sessions=found,
+                        open_batches=batches,
                     )
 
 
@@ -178,6 +192,24 @@ async def _sessions(settings: Settings, around: Around, *, wanted: bool, ahead: 
         bounds = FileBounds(max_file_bytes=settings.session_file_max_bytes)
         options = session_options_of(settings)
         yield await stack.enter_async_context(open_sessions(around, store, storage, options, bounds, ahead=ahead))
+
+
+@asynccontextmanager
+async def _batches(settings: Settings, judge: Judge, sessions: Sessions | str, log: Log) -> AsyncIterator[Batches | str]:
+    """They are remembered in the store of the sessions: where there is none, there are no batches either."""
+    if isinstance(sessions, str):
+        yield sessions
+        return
+    options = BatchOptions(
+        folder=Path(settings.batches_dir),
+        parallel=settings.batch_parallel,
+        most_bytes=settings.batch_max_bytes,
+        most_line_bytes=settings.batch_max_line_bytes,
+        most_live_per_owner=settings.batch_max_per_owner,
+        keep_s=settings.batch_keep_s,
+    )
+    async with open_batches(sessions.store, by(judge), judge.datasets(), options, log) as batches:
+        yield batches
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from sandbox_runtime.settings import Settings
 PACKED_PATHS = "/api/v1/"
 _PACK_FROM_BYTES = 1000
 _PACK_LEVEL = 5
+_AS_THEY_ARE = ("files/", "/judge/batches/")
 _SHOWN_HEADERS = ("X-Request-ID", "X-Process-Time", "Retry-After")
 
 
@@ -41,6 +42,7 @@ def rules_of(settings: Settings) -> Rules:
         keys_asked=settings.keys_asked,
         max_body_bytes=settings.max_request_bytes,
         max_upload_bytes=settings.session_file_max_bytes,
+        max_batch_bytes=settings.batch_max_bytes,
         hosts=frozenset(settings.allowed_hosts),
         origins=frozenset(settings.cors_origins) - {ANY},
     )
@@ -60,5 +62,9 @@ class Packing:
         self._packed = GZipMiddleware(app, minimum_size=_PACK_FROM_BYTES, compresslevel=_PACK_LEVEL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        packs = scope["type"] == "http" and scope["path"].startswith(PACKED_PATHS) and "files/" not in scope["path"]
+        packs = (
+            scope["type"] == "http"
+            and scope["path"].startswith(PACKED_PATHS)
+            and not any(part in scope["path"] for part in _AS_THEY_ARE)
+        )
         await (self._packed if packs else self._app)(scope, receive, send)

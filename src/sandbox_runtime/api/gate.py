@@ -29,6 +29,7 @@ OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/
 OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
 """Below these, routes ask for a token of their own."""
 _UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/workspace/se/upload/")
+_BATCHES = "/api/v1/judge/batches"
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024
 """What a form may bring beside its file."""
@@ -45,6 +46,7 @@ class Rules:
     keys_asked: bool
     max_body_bytes: int
     max_upload_bytes: int
+    max_batch_bytes: int
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
 
@@ -130,6 +132,8 @@ class Gate:
 
     def _most(self, scope: Scope) -> int:
         rules = self._rules
+        if scope["path"] == _BATCHES and _is_streamed(scope):
+            return rules.max_batch_bytes + _FORM_BYTES
         return rules.max_upload_bytes + _FORM_BYTES if _UPLOADS.match(scope["path"]) else rules.max_body_bytes
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -165,6 +169,12 @@ def _keys_of(scope: Scope) -> Keys | None:
     return keys
 
 
+def _is_streamed(scope: Scope) -> bool:
+    """A JSON object is read as a whole, into memory; lines and files are not."""
+    kind = dict(scope["headers"]).get(b"content-type", b"application/json")
+    return not kind.lower().startswith(b"application/json")
+
+
 def _refused(status: int, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse(_told(status, text), status, {**(headers or {}), "Connection": "close"})
 
@@ -175,5 +185,6 @@ def _told(status: int, text: str) -> dict[str, str]:
 
 
 def _too_large(most: int) -> JSONResponse:
-    text = f"the request body is larger than the {most} bytes allowed (settings max_request_bytes, session_file_max_bytes)"
+    named = "max_request_bytes, session_file_max_bytes, batch_max_bytes"
+    text = f"the request body is larger than the {most} bytes allowed (settings {named})"
     return _refused(413, text)

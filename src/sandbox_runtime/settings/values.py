@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sandbox_runtime.settings.access_knobs import AccessKnobs
+from sandbox_runtime.settings.batch_knobs import BatchKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
 from sandbox_runtime.settings.judge_knobs import JudgeKnobs
@@ -58,7 +59,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs):
+class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
@@ -311,6 +312,10 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs):
     def tables_dir(self) -> str:
         """Where the rows of datasets are."""
         return self.datasets_dir or f"{self.kept_dir}/datasets"
+
+    @property
+    def batches_dir(self) -> str:
+        return f"{self.kept_dir}/store/batches"
 
     @property
     def datalake_address(self) -> str:

@@ -1,0 +1,104 @@
+"""Calls that have many completions judged as one piece of work."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import httpx
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.batch_models import BatchStatus, BatchSummary, LineBytes, Result
+from sandbox_runtime.sdk.blocking.sessions import API
+from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.exchange import Reply
+from sandbox_runtime.sdk.execution_bodies import once
+from sandbox_runtime.sdk.requests import Attempts, Request, named
+
+BATCHES = f"{API}/judge/batches"
+_STATUS = TypeAdapter(BatchStatus)
+_SUMMARY = TypeAdapter(BatchSummary)
+_SEND_S = 600.0
+_QUIET_S = 90.0
+_POLL_S = 0.5
+_TRIES = 5
+
+
+class BatchCalls:
+    _transport: Transport
+
+    def create_batch(
+        self,
+        dataset: str,
+        completions: Iterable[Mapping[str, Any]],
+        *,
+        config: Mapping[str, Any] | None = None,
+        idempotency_key: str = "",
+    ) -> BatchStatus:
+        """completions: objects with id and completion, and sample and config where wanted. With a key that was used before it is
+        the batch of that time."""
+        lines = b"".join(json.dumps(dict(one)).encode() + b"\n" for one in completions)
+        query = {"dataset": dataset, "config": json.dumps(dict(config)) if config else None}
+        headers = {
+            **once(),
+            **({"Idempotency-Key": idempotency_key} if idempotency_key else {}),
+            "Content-Type": "application/x-ndjson",
+        }
+        request = Request("POST", BATCHES, query, content=lines, headers=headers, timeout_s=_SEND_S)
+        return self._transport.call(request, _STATUS)
+
+    def get_batch(self, batch_id: str) -> BatchStatus:
+        return self._transport.call(Request("GET", _at(batch_id)), _STATUS)
+
+    def cancel_batch(self, batch_id: str) -> BatchStatus:
+        """What was judged stays."""
+        return self._transport.call(Request("POST", f"{_at(batch_id)}/cancel"), _STATUS)
+
+    def delete_batch(self, batch_id: str) -> None:
+        self._transport.send(Request("DELETE", _at(batch_id)))
+
+    def wait_batch(self, batch_id: str) -> BatchStatus:
+        """Its end, however long it takes."""
+        while not (found := self.get_batch(batch_id)).ended:
+            time.sleep(_POLL_S)
+        return found
+
+    def batch_summary(self, batch_id: str, pass_at: Iterable[int] = (1,)) -> BatchSummary:
+        """Scores of what was judged up to now."""
+        query = {"pass_at": ",".join(map(str, pass_at))}
+        return self._transport.call(Request("GET", f"{_at(batch_id)}/summary", query), _SUMMARY)
+
+    def batch_results(self, batch_id: str, *, follow: bool = False) -> Iterator[Result]:
+        """In the order in which they were judged. follow: until the batch has ended; taken up again where a connection broke."""
+        offset, attempts = 0, self._patience_with(batch_id)
+        while True:
+            lines = LineBytes()
+            query = {"offset": offset, "follow": str(follow).lower()}
+            request = Request("GET", f"{_at(batch_id)}/results", query, timeout_s=_QUIET_S)
+            broken = False
+            with self._transport.open(request) as response:
+                received = response.iter_bytes()
+                while not broken:
+                    try:
+                        piece = next(received, b"")
+                    except httpx.TransportError:
+                        broken = True
+                        continue
+                    if not piece:
+                        break
+                    for line in lines.take(piece):
+                        yield json.loads(line)
+            if not broken and (not follow or (self.get_batch(batch_id)).ended):
+                return
+            if lines.taken:
+                offset, attempts = offset + lines.taken, self._patience_with(batch_id)
+            time.sleep(attempts.pause_after(Reply(failure="the results break off again and again", again=True)))
+
+    def _patience_with(self, batch_id: str) -> Attempts:
+        return Attempts(self._transport.base_url + _at(batch_id), _TRIES, repeatable=True)
+
+
+def _at(batch_id: str) -> str:
+    return f"{BATCHES}/{named(batch_id, 'batch')}"

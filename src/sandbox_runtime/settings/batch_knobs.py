@@ -1,0 +1,40 @@
+"""The knobs of batches: completions by the million."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from sandbox_runtime.settings.knob import knob
+
+MIB, GIB = 1024**2, 1024**3
+
+
+def _parallel() -> int:
+    return 2 * (os.cpu_count() or 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchKnobs:
+    batch_parallel: int = knob(
+        _parallel,
+        "completions",
+        "Completions of all batches together that are judged at once; single submissions do not wait for them.",
+        "judge",
+        low=1,
+        high=10_000,
+        default_text="twice the number of cores",
+    )
+    batch_max_bytes: int = knob(4 * GIB, "bytes", "Largest batch in one upload.", "judge", low=1024, high=1024 * GIB)
+    batch_max_line_bytes: int = knob(
+        16 * MIB, "bytes", "Longest line of a batch: one completion with its options.", "judge", low=1024, high=GIB
+    )
+    batch_max_per_owner: int = knob(100, "batches", "Batches of one owner that wait or run.", "judge", low=1, high=100_000)
+    batch_keep_s: float = knob(
+        7 * 86_400.0,
+        "seconds",
+        "How long a batch that has ended is kept, with its results.",
+        "judge",
+        low=60,
+        high=10 * 365 * 86_400,
+    )
