@@ -1,5 +1,5 @@
-"""POST /run_code, and what notebook_routes has. The body is read and validated in one step, outside the framework's own
-machinery: this is the hot path."""
+"""POST /run_code, and what notebook_routes and judge_routes have. The body is read and validated in one step, outside the
+framework's own machinery: this is the hot path."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.fusion.answering import answered, invalid, invalid_field
 from sandbox_runtime.api.dialects.fusion.description import unknown_language
+from sandbox_runtime.api.dialects.fusion.judge_routes import router as judge_router
 from sandbox_runtime.api.dialects.fusion.notebook_routes import router as notebook_router
 from sandbox_runtime.api.dialects.fusion.translation import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.wire import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
@@ -38,6 +39,7 @@ async def run_code(request: Request) -> Response:
 router.add_route("/run_code", run_code, methods=["POST"], include_in_schema=False)
 router.post("/run_code", openapi_extra=_BODY, responses={200: {"model": RunCodeResponse}})(run_code)
 router.include_router(notebook_router)
+router.include_router(judge_router)
 
 
 async def _run(platform: Platform, asked: RunCodeRequest) -> Json:

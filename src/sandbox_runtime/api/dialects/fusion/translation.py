@@ -99,7 +99,8 @@ def overall(commands: list[Json]) -> tuple[str, str]:
     return "Success", ""
 
 
-def command_of(outcome: Outcome, limits: Limits) -> Json:
+def command_of(outcome: Outcome, limits: Limits | None) -> Json:
+    """limits: None where they are not known any more."""
     return {
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,
@@ -140,7 +141,7 @@ def _stderr(outcome: Outcome) -> str:
     return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}[sandbox] {note}\n"
 
 
-def _details(outcome: Outcome, limits: Limits) -> Json:
+def _details(outcome: Outcome, limits: Limits | None) -> Json:
     usage = outcome.usage
     return {
         "ending": outcome.ending.value,
@@ -158,5 +159,5 @@ def _details(outcome: Outcome, limits: Limits) -> Json:
             "processes_peak": usage.processes_peak,
             "output_bytes": usage.output_bytes,
         },
-        "limits": {"wall_s": limits.wall_s, "memory_bytes": limits.memory_bytes},
+        "limits": limits and {"wall_s": limits.wall_s, "memory_bytes": limits.memory_bytes},
     }

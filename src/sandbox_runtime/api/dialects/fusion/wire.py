@@ -60,7 +60,7 @@ class Details(BaseModel):
     stdout_dropped_bytes: int
     stderr_dropped_bytes: int
     usage: Usage
-    limits: GivenLimits
+    limits: GivenLimits | None
 
 
 class CommandRunResult(BaseModel):
