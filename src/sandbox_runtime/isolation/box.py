@@ -15,6 +15,7 @@ from sandbox_runtime.isolation.clock import Clock
 from sandbox_runtime.isolation.kernel import rlimits
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.place import Place
+from sandbox_runtime.isolation.lingering import Lingering
 from sandbox_runtime.isolation.nat import NatLink
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.isolation.refusals import Refusals
@@ -47,6 +48,8 @@ class Furnishing:
     """Whether the box may have to be paused."""
     warm_python: str | None = None
     """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
+    lingering: Lingering | None = None
+    """Where boxes for one command leave their mounts."""
 
 
 class InitBox:
@@ -65,6 +68,8 @@ class InitBox:
         self.orders = orders
         self.reports = reports
         self.files_fd = -1
+        self.mounted_fd = -1
+        """The mount namespace of a box for one command."""
         self.pidfd = -1
         self.runner_pidfd = -1
         self.refusals = Refusals(None)
@@ -107,7 +112,7 @@ class InitBox:
             raise PlatformFault(f"a box could not be made: {(hello.message or {}).get('not_started', 'its runner died')}")
         passed = hello.descriptors
         if self._is_single:
-            self.files_fd = passed.pop(0)
+            self.files_fd, self.mounted_fd = passed.pop(0), passed.pop(0)
         self.refusals = Refusals(passed.pop() if passed else None)
 
     @property
@@ -319,6 +324,7 @@ class InitBox:
                     await self.link.close()
             finally:
                 self._release()
+                await self._let_mounts_go()
 
     async def _drop_group(self) -> None:
         """Empty as a rule, and gone at the first try; a process that is still on its way out gets a moment."""
@@ -328,6 +334,12 @@ class InitBox:
             self._group.kill()
             await asyncio.sleep(_REMOVE_PAUSE_S)
         raise PlatformFault(f"processes of {self.id} cannot be ended")
+
+    async def _let_mounts_go(self) -> None:
+        mounted, self.mounted_fd = self.mounted_fd, -1
+        if mounted >= 0:
+            assert self.furnishing.lingering is not None
+            await self.furnishing.lingering.close(mounted)
 
     def _release(self) -> None:
         self.orders.close()

@@ -19,6 +19,7 @@ from sandbox_runtime.isolation.guest import Guest, examine
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.keeping import Keeper
 from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place
+from sandbox_runtime.isolation.lingering import Lingering
 from sandbox_runtime.isolation.nat import Nat
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
@@ -35,6 +36,7 @@ class Ground:
         self.keeper = Keeper()
         self._opened = contextlib.ExitStack()
         self._boxes: set[InitBox] = set()
+        self.lingering = Lingering()
         self.shared: set[SharedFiles] = set()
         self._free_slots = list(range(options.box_slots - 1, -1, -1))
         self._ids = (f"box{number}" for number in itertools.count(1))

@@ -142,6 +142,7 @@ class NamespacesBackend:
             usual_limits=self._options.usual_limits,
             freezable=freezable,
             warm_python=self._ground.guest.python,
+            lingering=self._ground.lingering,
         )
 
     async def _spawner_for(self, policy: Policy) -> Spawner:

@@ -20,6 +20,8 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.placement import OVERCOMMIT
 from sandbox_runtime.workspace import Area
 
+_LOOK_EVERY_S = 1.0
+
 
 class Home(Protocol):
     """What one session has of a node. Several things may run in it at once."""
@@ -66,8 +68,8 @@ class Host(Protocol):
     id: str
     backend: str
 
-    async def open(self, resources: Resources) -> Home:
-        """Raises Unavailable where this kind of node has no sessions, PlatformFault where we failed."""
+    async def open(self, resources: Resources, network: str = "") -> Home:
+        """Raises Unavailable where this kind of node has no sessions, or no such network, PlatformFault where we failed."""
         ...
 
     def usage(self) -> tuple[float, float]:
@@ -87,13 +89,13 @@ class LocalHost:
         self._hostname = hostname
         self._disk_files = disk_files
         self._most_homes = most_homes
-        self._cpu = _CpuMeter()
+        self._meter = _Meter()
 
-    async def open(self, resources: Resources) -> LocalHome:
-        return await LocalHome.open(self._workshop, resources.disk_bytes, self._disk_files)
+    async def open(self, resources: Resources, network: str = "") -> LocalHome:
+        return await LocalHome.open(self._workshop, resources.disk_bytes, self._disk_files, network)
 
     def usage(self) -> tuple[float, float]:
-        return self._cpu.share(), _memory_share()
+        return self._meter.shares()
 
     def describe(self, created_ms: int) -> Node:
         return Node(
@@ -109,22 +111,25 @@ class LocalHost:
         )
 
 
-class _CpuMeter:
-    """The share of all processors that was busy since it was last asked."""
+class _Meter:
+    """Shares of the machine in use: of all processors since they were last looked at, of the memory at that moment. Looked at once
+    a second at the most: every new session asks."""
 
     def __init__(self) -> None:
         self._seen = _cpu_ticks()
         self._at = 0.0
-        self._share = 0.0
+        self._cpu = self._memory = 0.0
 
-    def share(self) -> float:
-        if time.monotonic() - self._at < 1.0:
-            return self._share
+    def shares(self) -> tuple[float, float]:
+        if time.monotonic() - self._at >= _LOOK_EVERY_S:
+            self._look()
+        return self._cpu, self._memory
+
+    def _look(self) -> None:
         busy, total = _cpu_ticks()
         if total > self._seen[1]:
-            self._share = min(1.0, max(0.0, (busy - self._seen[0]) / (total - self._seen[1])))
-        self._seen, self._at = (busy, total), time.monotonic()
-        return self._share
+            self._cpu = min(1.0, max(0.0, (busy - self._seen[0]) / (total - self._seen[1])))
+        self._seen, self._at, self._memory = (busy, total), time.monotonic(), _memory_share()
 
 
 def _cpu_ticks() -> tuple[int, int]:

@@ -283,6 +283,10 @@ class Sessions:
     async def template(self, template_id: str) -> Template:
         return await self._store.templates.get(template_id)
 
+    async def usable_template(self, template_id: str) -> Template:
+        """As it was a moment ago at the most; Conflict where it is switched off."""
+        return await self._lifecycle.template(template_id)
+
     async def templates(self, wanted: TemplateFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Template]:
         return await self._store.templates.list(wanted, limit, offset)
 

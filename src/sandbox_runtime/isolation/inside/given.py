@@ -14,6 +14,11 @@ def load(modules: list[tuple[str, str]]) -> None:
             module.preload()
 
 
+def practised(modules: list[tuple[str, str]]) -> list[str]:
+    """Those with a function practise: it does what the module is for, with nothing that stays."""
+    return [name for name, _ in modules if hasattr(sys.modules[name], "practise")]
+
+
 def _make(name: str, source: str) -> ModuleType:
     module = sys.modules[name] = ModuleType(name)
     parent, _, last = name.rpartition(".")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import os
 import resource
@@ -168,7 +169,7 @@ class _Spawner:
         capabilities.count()
         init.prepare_signals()
         init.settle_environment(self.setup)
-        self.warm.preloaded(self.config["preload"])
+        self.warm.preloaded(self.config["preload"], given.practised(self.config["given"]))
         self.warm.title.set(["sandbox-spawner"])
         if self.config["copied"] and image.POSSIBLE:
             image.bake(boxing.SPAWNER_PROC)
@@ -263,7 +264,9 @@ class _Spawner:
         """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
         self.kept += [request, passed, self.singles]
         self._take_request(request, passed)
-        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self.warm.rehearse)
+        # What boxes on files of their own are given is more than a program as a rule.
+        rehearse = functools.partial(self.warm.rehearse, longer=self.setup.shared_files)
+        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], rehearse)
 
     def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:
         """Become what the request says, in a child. The namespace of an area that is shared comes last among what was passed."""

@@ -48,6 +48,7 @@ class WarmInterpreter:
         self._leaving = Leaving(self._stack)
         self._our_modules: list[ModuleType] = []
         self._rehearsal = b""
+        self._longer_rehearsal = b""
         self.title = ProcessTitle.find()
         self._open = ctypes.CDLL(None).fopen
         self._open.restype = ctypes.c_void_p
@@ -65,23 +66,25 @@ class WarmInterpreter:
             ctypes.c_void_p,
         )
 
-    def preloaded(self, names: list[str]) -> None:
+    def preloaded(self, names: list[str], practised: list[str]) -> None:
         """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
         `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
-        memory."""
+        memory. practised: modules given to the guest that have a practise() to rehearse with."""
         self._rehearsal = _rehearsal_of(names).encode()
+        self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in practised).encode()
         for _ in range(_TIMES):
-            self.rehearse()
+            self.rehearse(longer=True)
         self._our_modules = _hide_our_modules()
         _count_threads_anew()
         self._leaving.keep_what_is_loaded()
         gc.collect()
         gc.freeze()
 
-    def rehearse(self) -> None:
+    def rehearse(self, *, longer: bool = False) -> None:
         """Run a program of no consequence, in a runner that stands by: what it touches of the interpreter's memory is copied now,
-        while nobody waits, and not when the real one begins."""
-        stream = self._open_memory(self._rehearsal, len(self._rehearsal), b"r")
+        while nobody waits, and not when the real one begins. longer: with what was given to the guest."""
+        text = self._longer_rehearsal if longer else self._rehearsal
+        stream = self._open_memory(text, len(text), b"r")
         names: dict[str, Any] = {"__builtins__": builtins, "say": io.StringIO()}
         self._stack.call(self._run_file, stream, b"main.py", _FILE_INPUT, names, names, 1, None)
         os.path.isfile(os.getcwd())
