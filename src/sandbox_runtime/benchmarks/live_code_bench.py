@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, optional_text, row_id, text
+from sandbox_runtime.benchmarks.telling import telling
 from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
@@ -46,10 +47,6 @@ import builtins
 from builtins import *
 sys.setrecursionlimit(50000)
 """
-_ASIDE = """\
-import sys as _told_sys
-_told_stream, _told_sys.stdout = _told_sys.stdout, _told_sys.stderr
-"""
 _CALL = """
 
 def _told_call(name):
@@ -57,11 +54,7 @@ def _told_call(name):
     arguments = [json.loads(line) for line in sys.stdin.read().split("\\n") if line.strip()]
     holder = globals()["Solution"]() if "Solution" in globals() else None
     given = (getattr(holder, name) if hasattr(holder, name) else globals()[name])(*arguments)
-    _told_stream.write(json.dumps(given, default=lambda value: value.tolist()) + "\\n")
-    _told_stream.flush()
-
-
-_told_call({name!r})
+    return json.dumps(given, default=lambda value: value.tolist())
 """
 _LAYOUT = """\
 ### Question:
@@ -108,7 +101,7 @@ def _laid_out(row: Row) -> str:
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     extracted = default_extract(completion, "python")
     tests = _tests(row)
-    whole = future_first(_program(extracted.code, tests.function))
+    whole = _program(extracted.code, tests.function)
     return Trial(
         job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _CASE_S)),
         cases=tuple(Case(stdin=given.encode(errors="surrogatepass"), expected=wanted) for given, wanted in tests.pairs),
@@ -123,8 +116,8 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
 def _program(code: str, function: str | None) -> str:
     """What a solution prints beside the call of its function is no answer, so it goes elsewhere."""
     if function is None:
-        return f"{_HEADER}\n{code}"
-    return f"{_ASIDE}{_HEADER}\n{code}\n{_CALL.format(name=function)}"
+        return future_first(f"{_HEADER}\n{code}")
+    return telling(f"{_HEADER}\n{code}\n{_CALL}", f"_told_call({function!r})")
 
 
 def _tests(row: Row) -> _Tests:

@@ -1,0 +1,1 @@
+"""Runs in boxes: standard library and sympy, and nothing of this package."""
