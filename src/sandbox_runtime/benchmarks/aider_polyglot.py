@@ -19,6 +19,7 @@ from sandbox_runtime.benchmarks.aider import tested_module
 from sandbox_runtime.benchmarks.columns import labels_of, mapping, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.sources.java import blocks_of, type_files
 from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
@@ -66,7 +67,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     stubs = _texts(row, "solution")
     extracted = default_extract(completion, language)
     solution = answered(completion, extracted, stubs)
-    whole = "\n\n".join(solution.values())
+    whole = blocks_of(completion.text) if language == "java" and not completion.custom else "\n\n".join(solution.values())
     extracted = Extracted(whole, extracted.kind) if solution else EMPTY
     exercise = _Exercise(text(labels, "exercise"), solution, _texts(row, "tests"), _texts(row, "support"), options, extracted)
     return dataclasses.replace(make(exercise), test_code="\n\n".join(exercise.tests.values()))
@@ -125,9 +126,12 @@ def _cpp(exercise: _Exercise) -> Trial:
 
 
 def _java(exercise: _Exercise) -> Trial:
+    """An answer may have types beside those that were asked for; each goes into a file of its own."""
     tests = {name: _DISABLED.sub("", code) for name, code in exercise.tests.items()}
-    flat = {PurePosixPath(name).name: code for name, code in {**exercise.support, **exercise.solution, **tests}.items()}
-    trial = _program(exercise, "junit", "", _files(flat, ".java"))
+    flat = {PurePosixPath(name).name: code for name, code in {**exercise.support, **tests}.items()}
+    written = {file.name: file for file in type_files(exercise.extracted.code)}
+    files = {**written, **{file.name: file for file in _files(flat, ".java")}}
+    trial = _program(exercise, "junit", "", tuple(files.values()))
     return dataclasses.replace(trial, full_code=exercise.extracted.code)
 
 
@@ -155,7 +159,7 @@ def _files(texts: Texts, ending: str = "") -> tuple[File, ...]:
 
 def _texts(row: Row, name: str) -> Texts:
     found = mapping(row, name)
-    if not all(isinstance(key, str) and isinstance(value, str) for key, value in found.items()):
+    if not all(isinstance(value, str) for value in found.values()):
         raise InvalidRequest(f"the column {name!r} must be an object of file names and texts")
     if not found and name in ("solution", "tests"):
         raise InvalidRequest(f"the column {name!r} has no file")

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.programs import assets_of, code_of, marked_trial, tests_of
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
+from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.antihack import passes_text_rule
@@ -58,13 +59,15 @@ def _asked(question: str, options: Options) -> str:
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     labels, test = labels_of(row), tests_of(row)
     language = text(labels, "programming_language")
+    runs = optional_text(labels, "execution_language") or language
     extracted = _extracted(completion, language, options)
+    template, code = _file(code_of(test), extracted.code, runs)
     trial = marked_trial(
         extracted,
         options,
-        language=optional_text(labels, "execution_language") or language,
-        template=code_of(test),
-        code=extracted.code,
+        language=runs,
+        template=template,
+        code=code,
         compile_s=_COMPILE_S,
         run_s=_RUN_S,
         files=assets_of(test),
@@ -73,6 +76,13 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         return trial
     told = "the answer leaves with exit code 0"
     return dataclasses.replace(refused(trial, told), tamper=(told,))
+
+
+def _file(template: str, code: str, runs: str) -> tuple[str, str]:
+    """Go wants the imports of the answer and those of the test in one place."""
+    if runs not in ("go", "go_test"):
+        return template, code
+    return MARKER, merged([template.replace(MARKER, code)], add_standard=True, drop_unused=True)
 
 
 def _extracted(completion: Completion, language: str, options: Options) -> Extracted:

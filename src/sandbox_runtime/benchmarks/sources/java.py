@@ -38,6 +38,11 @@ def junit_files(solution: str, tests: str) -> tuple[File, ...]:
     return tuple(File(f"{name}.java", code.encode(errors="surrogatepass")) for name, code in found.items())
 
 
+def type_files(code: str) -> tuple[File, ...]:
+    """One file for each type, with the imports of the text."""
+    return tuple(File(f"{name}.java", text.encode(errors="surrogatepass")) for name, text in _split(code, ""))
+
+
 def types_of(code: str) -> Iterator[tuple[str, str]]:
     """The types at the left edge, each with its name and its text, annotations and comments in front of it included."""
     code = _IMPORT.sub("", _PACKAGE.sub("", code))
