@@ -20,6 +20,7 @@ from typing import Any
 from .collecting import collect_and_run, files_beside  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .originals import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .plainness import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .rewriting import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .watching import TESTS, Watch  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -68,35 +69,35 @@ class _Trial:
         self._names = sys.modules["__main__"].__dict__
         self._filename = self._names["__file__"]
         self._flags = 0
+        self._is_plain = False
         self._beside = files_beside() if self._kind == "pytest" else frozenset()
 
     def perform(self) -> None:
         self._watch.begin()
         try:
             self._load()
-            self._check_originals()
             self._watch.tests_begin()
             self._test()
-            self._check_originals()
-            if self._comparer.rebound(self._names):
-                self._teller.seen("rebinding")
         except SystemExit as leaving:
             self._left(leaving)
         except BaseException as error:
             self._failed(error)
-        self._flush()
-        self._teller.ended("passed")
+        self._end("passed")
 
     def _load(self) -> None:
         text, self._solution = self._solution, ""
         linecache.cache[self._filename] = (len(text), None, text.splitlines(True), self._filename)
         code = compile(text, self._filename, "exec", dont_inherit=True)
         self._flags = code.co_flags & _FUTURES
+        self._is_plain = is_plain(code)
         self._call(exec, code, self._names)
 
     def _test(self) -> None:
-        shadowed = frozenset(self._names.keys() & vars(builtins).keys())
-        code = compiled(self._tests, TESTS, self._comparer, self._flags, shadowed)
+        if self._is_plain:
+            code = compile(self._tests, TESTS, "exec", flags=self._flags, dont_inherit=True)
+        else:
+            shadowed = frozenset(self._names.keys() & vars(builtins).keys())
+            code = compiled(self._tests, TESTS, self._comparer, self._flags, shadowed)
         if self._kind == "pytest":
             if files_beside() != self._beside:
                 self._teller.seen("pytest_files")
@@ -105,29 +106,34 @@ class _Trial:
             self._call(exec, code, self._names)
 
     def _check_originals(self) -> None:
+        if self._is_plain:
+            return
         if self._originals.builtins_replaced():
             self._teller.seen("builtins")
         if self._originals.modules_replaced():
             self._teller.seen("modules")
+        if self._comparer.rebound(self._names):
+            self._teller.seen("rebinding")
 
     def _left(self, leaving: SystemExit) -> None:
         """Whoever asks to leave with success before the tests have ended asks for a mark it has not earned."""
         status = leaving.code
         if status is None or status == 0:
             self._teller.seen("early_exit")
-        self._end_failed()
+        self._end("failed")
         raise SystemExit(1 if status is None or status == 0 else status)
 
     def _failed(self, error: BaseException) -> None:
         lines = self._tests.splitlines(True)
         linecache.cache[TESTS] = (len(self._tests), None, lines, TESTS)
         traceback.print_exception(type(error), error, _without_ours(error.__traceback__))
-        self._end_failed()
+        self._end("failed")
         raise SystemExit(1)
 
-    def _end_failed(self) -> None:
+    def _end(self, how: str) -> None:
+        self._check_originals()
         self._flush()
-        self._teller.ended("failed")
+        self._teller.ended(how)
 
     def _flush(self) -> None:
         for name in ("stdout", "stderr"):
