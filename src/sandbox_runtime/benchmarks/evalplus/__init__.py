@@ -1,0 +1,87 @@
+"""EvalPlus: HumanEval and MBPP with many more inputs.
+
+Rows come in two forms. With the tests as a text (the original's form): task_id, prompt, test, and entry_point and
+canonical_solution (HumanEval+) or code and test_imports (MBPP+). With inputs: task_id, prompt, entry_point, canonical_solution,
+base_input, plus_input, atol; what is right is what the reference solution gives for them, which the tests find out as they go.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox_runtime.benchmarks.asking import completion_prompt
+from sandbox_runtime.benchmarks.columns import optional_text, row_id, text, texts
+from sandbox_runtime.benchmarks.evalplus.inputs import tests_by_inputs
+from sandbox_runtime.benchmarks.extracting import freely
+from sandbox_runtime.benchmarks.functions import headers, joining
+from sandbox_runtime.benchmarks.trials import fence, python_trial
+from sandbox_runtime.judge.extraction import Extracted, fenced, incomplete
+from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+
+__all__ = ["EVALPLUS"]
+
+_RUN_S = 60.0
+_TOLD = ("entry_point", "atol", "source_file")
+_WISH = "Answer with a Python function in one fenced code block. It should pass this test:\n\n"
+
+
+def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
+    labels = {name: row[name] for name in _TOLD if name in row}
+    return (Prompt(id=row_id(row), prompt=_prompt(row, options), labels=labels),)
+
+
+def _prompt(row: Row, options: Options) -> str:
+    prompt = text(row, "prompt")
+    if _begins_a_function(row):
+        return completion_prompt(prompt, "python", options)
+    shown = texts(row, "test_list")[:1]
+    return f"{prompt.rstrip()}\n\n{_WISH}{shown[0]}\n" if shown else prompt
+
+
+def _begins_a_function(row: Row) -> bool:
+    """HumanEval+: the prompt is code that the solution goes on with."""
+    return re.search(r"^def ", text(row, "prompt"), re.MULTILINE) is not None
+
+
+def _trial(row: Row, completion: Completion, options: Options) -> Trial:
+    extracted = _extracted(row, completion)
+    return python_trial(
+        extracted,
+        options,
+        solution="\n".join([headers.PYTHON, *texts(row, "test_imports"), extracted.code]),
+        tests=_tests(row),
+        run_s=_RUN_S,
+    )
+
+
+def _extracted(row: Row, completion: Completion) -> Extracted:
+    """A whole function, in a block or not; or what a model goes on with where the prompt ends."""
+    name, prompt = _entry_point(row), text(row, "prompt")
+    within = bool(fenced(completion.text) or incomplete(completion.text) or completion.custom)
+    if within or not _begins_a_function(row) or f"def {name}" in completion.text:
+        found = freely(completion, "python", first_block_only=True, entry_point=name or None)
+        lacks = _begins_a_function(row) and name and f"def {name}" not in found.code
+        return Extracted(joining.joined(prompt, found.code), found.kind) if lacks else found
+    return Extracted(joining.joined(prompt, joining.body_of(completion.text)), "heuristic")
+
+
+def _entry_point(row: Row) -> str:
+    return optional_text(row, "entry_point") or ""
+
+
+def _tests(row: Row) -> str:
+    if row.get("base_input") is not None:
+        return tests_by_inputs(row)
+    tests = text(row, "test")
+    return f"{tests}\ncheck({_entry_point(row)})" if "def check(" in tests and _entry_point(row) else tests
+
+
+def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
+    code = optional_text(row, "canonical_solution", "code")
+    if not code:
+        return ()
+    whole = joining.joined(text(row, "prompt"), code) if _begins_a_function(row) else code
+    return ((fence(whole, "python"), options),)
+
+
+EVALPLUS = Benchmark(name="EvalPlusDataset", prompts=_prompts, trial=_trial, reference=_reference)
