@@ -160,14 +160,6 @@ async def test_templates_shape_sessions_and_stay_while_they_are_used(sessions: S
     await sessions.delete_template("own")
 
 
-async def test_pausing_is_told_to_be_impossible_here(sessions: Sessions) -> None:
-    session = await sessions.create(SessionSpec())
-    for call in (sessions.pause(session.id), sessions.resume(session.id)):
-        with pytest.raises(Unavailable, match="cannot be paused"):
-            await call
-    await sessions.delete(session.id)
-
-
 async def test_a_node_tells_of_itself(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
     node = await sessions.node("here")

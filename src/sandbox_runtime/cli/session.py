@@ -31,6 +31,10 @@ Disk = Annotated[str | None, typer.Option("--disk", help="For example 1Gi.", sho
 DefaultTimeout = Annotated[
     int | None, typer.Option("--timeout", help="Seconds of an execution that names no time of its own.", show_default=False)
 ]
+Network = Annotated[
+    str | None,
+    typer.Option("--network", metavar="none|nat", help="What it can reach; else as the server gives it.", show_default=False),
+]
 Package = Annotated[
     list[str] | None,
     typer.Option("--package", "-p", metavar="NAME[==VERSION]", help="To be installed; may be repeated.", show_default=False),
@@ -49,6 +53,8 @@ def register(app: typer.Typer) -> None:
     session.command("create")(create)
     session.command("list")(list_)
     session.command("show")(show)
+    session.command("pause")(pause)
+    session.command("resume")(resume)
     session.command("fork")(fork)
     session.command("rm")(rm)
     app.add_typer(session, name="session")
@@ -63,6 +69,7 @@ def create(
     memory: Memory = None,
     disk: Disk = None,
     timeout: DefaultTimeout = None,
+    network: Network = None,
     env: Env = None,
     packages: Package = None,
     as_json: AsJson = False,
@@ -77,6 +84,7 @@ def create(
         "memory": memory,
         "disk": disk,
         "timeout": timeout,
+        "network": network,
         "env_vars": pairs(env, "--env") or None,
         "dependencies": [_dependency(text) for text in packages or []] or None,
     }
@@ -108,6 +116,20 @@ def show(session_id: Id, url: Url = "") -> None:
     """Everything the server knows of a session, as JSON."""
     with client_of(url) as client:
         print(client.get_session(session_id).model_dump_json(indent=2))
+
+
+def pause(session_ids: Ids, url: Url = "") -> None:
+    """Have sessions stand still, with everything that runs in them, until they are resumed."""
+    with client_of(url) as client:
+        for one in session_ids:
+            client.pause_session(one)
+
+
+def resume(session_ids: Ids, url: Url = "") -> None:
+    """Have paused sessions go on."""
+    with client_of(url) as client:
+        for one in session_ids:
+            client.resume_session(one)
 
 
 def fork(session_id: Id, count: Count = 1, as_json: AsJson = False, url: Url = "") -> None:

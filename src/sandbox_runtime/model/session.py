@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
 from sandbox_runtime.model.limits import GIB, MIB
 
 LONGEST_S = 30 * 86_400.0
 MOST_DEPENDENCIES = 200
+NETWORKS = ("none", "nat")
 
 
 class SessionState(StrEnum):
@@ -127,6 +129,8 @@ class Session:
     pod: str = ""
     executor_url: str = ""
     workspace: str = ""
+    network: str = ""
+    """none or nat; empty where it is whatever its server gives."""
     installation: Installation = Installation()
     error: str = ""
     created_ms: int
@@ -144,6 +148,8 @@ class Session:
         bounds.check_name(self.runtime, "the runtime of a session", 30, optional=True)
         bounds.check_name(self.backend, "the backend of a session", 20, optional=True)
         bounds.check_env(self.env)
+        if self.network not in ("", *NETWORKS):
+            raise InvalidRequest(f"the network of a session is {' or '.join(NETWORKS)}, not {self.network[:20]!r}")
         for what in ("timeout_s", "idle_timeout_s", "lifetime_s"):
             bounds.check_number(getattr(self, what), what, 0.001, LONGEST_S)
         bounds.check_text(self.workspace, "the workspace of a session", 1024)

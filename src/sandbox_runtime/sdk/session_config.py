@@ -37,6 +37,8 @@ class SessionConfig(BaseModel):
     idle_timeout: float | None = None
     """Seconds after which it ends when nothing is asked of it."""
     lifetime: float | None = None
+    network: Literal["none", "nat"] | None = None
+    """None: as the server gives it to programs."""
 
 
 class WorkspaceConfig(BaseModel):

@@ -44,6 +44,7 @@ class SessionInfo(Answer):
     agent_id: str | None = None
     resource_limit: ResourceLimit | None = None
     workspace_path: str | None = None
+    network: str | None = None
     language_runtime: str | None = None
     runtime_type: str | None = None
     runtime_node: str | None = None

@@ -80,6 +80,8 @@ class Dependencies:
     ) -> Session:
         """The session with what came of it; raises InvalidRequest or Unavailable with the client's own words where it failed."""
         asked = self.check(dependencies, index_url, live.session.runtime)
+        if live.session.network == "none":
+            raise Conflict(f"packages cannot be installed: the session {live.id!r} was made without a network")
         async with live.guard:
             if live.ending:
                 raise Conflict(f"the session {live.id!r} is ending")

@@ -54,7 +54,8 @@ class Lifecycle:
         template = await self.template(spec.template)
         resources = works.resources_of(spec.resources, template)
         works.check_resources(resources, options)
-        kind = self._pool.want(template, spec.mode, resources, self._sizes(template))
+        network = works.network_of(spec.network, options)
+        kind = self._pool.want(template, spec.mode, resources, self._sizes(template), network)
         place = await self._place(spec, owner, template, resources, ready=self._pool.has(kind))
         if place.way is Way.reused:
             live = await self.live(place.session, owner)
@@ -78,7 +79,7 @@ class Lifecycle:
         """Have homes of this template stand ready for the first who comes."""
         found = await self.template(template)
         for mode in SessionMode:
-            self._pool.want(found, mode, found.resources, self._sizes(found))
+            self._pool.want(found, mode, found.resources, self._sizes(found), self._ground.options.network)
 
     def forget_template(self, name: str) -> None:
         """It was changed."""
@@ -145,10 +146,11 @@ class Lifecycle:
         """For a session like this one: one that stands ready, or a new one."""
         with contextlib.suppress(NotFound, Conflict):  # its template may be gone, and homes with it
             template = await self.template(session.template)
-            home = self._pool.take(self._pool.want(template, session.mode, session.resources, self._sizes(template)))
+            sizes, network = self._sizes(template), session.network or self._ground.options.network
+            home = self._pool.take(self._pool.want(template, session.mode, session.resources, sizes, network))
             if home is not None:
                 return home
-        return await self._host_of(session).open(session.resources)
+        return await self._host_of(session).open(session.resources, session.network)
 
     async def close(self, live: LiveSession, reason: str) -> None:
         """End whatever runs in it, and its home. Bounded: a home that does not close is told in the log."""
@@ -210,7 +212,8 @@ class Lifecycle:
             history = [visit.node for visit in await store.agents.nodes(spec.agent)]
         if spec.agent and spec.mode is SessionMode.persistent and not (spec.id or spec.require_new):
             wanted = SessionFilter(agent=spec.agent, owner=owner, states=(SessionState.running,), mode=spec.mode)
-            running = (await store.sessions.list(wanted, limit=50)).items
+            found = (await store.sessions.list(wanted, limit=50)).items
+            running = tuple(one for one in found if spec.network in ("", one.network))
         return choose(
             Question(
                 mode=spec.mode,
@@ -241,6 +244,7 @@ class Lifecycle:
             backend=host.backend,
             node=host.id,
             workspace="/workspace",
+            network=works.network_of(spec.network, options),
             created_ms=now_ms,
             last_activity_ms=now_ms,
             expires_ms=None if lifetime_s is None else now_ms + int(lifetime_s * 1000),
@@ -291,7 +295,7 @@ class Lifecycle:
 
     async def _open_home(self, session: Session) -> Home:
         try:
-            return await self._host_of(session).open(session.resources)
+            return await self._host_of(session).open(session.resources, session.network)
         except (SandboxError, OSError) as error:
             await self.apply(session.id, machine.OpenFailed(str(error)), session.owner)
             raise error if isinstance(error, SandboxError) else PlatformFault(f"no home could be opened: {error}") from error

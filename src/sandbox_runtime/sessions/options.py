@@ -48,4 +48,6 @@ class SessionOptions:
     pool_enabled: bool = True
     most_ready: int = 32
     package_index: str = ""
+    network: str = "none"
+    """What programs are given: none, or nat, which a session can do without."""
     pools: Mapping[str, PoolSizes] = field(default_factory=dict)

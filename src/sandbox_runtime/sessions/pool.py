@@ -33,6 +33,7 @@ class Kind(NamedTuple):
     template: str
     mode: SessionMode
     disk_bytes: int
+    network: str = ""
 
 
 @dataclass(slots=True)
@@ -86,9 +87,9 @@ class HomePool:
         shelf = self._shelves.get(kind)
         return shelf is not None and bool(shelf.ready)
 
-    def want(self, template: Template, mode: SessionMode, resources: Resources, sizes: PoolSizes) -> Kind:
+    def want(self, template: Template, mode: SessionMode, resources: Resources, sizes: PoolSizes, network: str = "") -> Kind:
         """Homes of this kind are asked for: have some ready from now on."""
-        kind = Kind(template.id, mode, resources.disk_bytes)
+        kind = Kind(template.id, mode, resources.disk_bytes, network)
         now = asyncio.get_running_loop().time()
         shelf = self._shelves.get(kind)
         if shelf is None:
@@ -128,7 +129,7 @@ class HomePool:
         for kind, shelf in list(self._shelves.items()):
             while self.size < self._most and len(shelf.ready) < shelf.target(kind.mode, asyncio.get_running_loop().time()):
                 try:
-                    home = await self._host.open(shelf.resources)
+                    home = await self._host.open(shelf.resources, kind.network)
                 except Unavailable:
                     return False
                 except (SandboxError, OSError) as error:

@@ -11,6 +11,7 @@ from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources, SessionMode, bounds
 from sandbox_runtime.model.execution import LONGEST_S
+from sandbox_runtime.model.session import NETWORKS
 from sandbox_runtime.sessions import ids
 
 MOST_ARGS = 1000
@@ -22,7 +23,8 @@ SHORTEST_INSTALL_S, LONGEST_INSTALL_S = 1.0, 1800.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSpec:
     """id empty: one is made. template empty: the default one. What is None is as the template or the settings say.
-    require_new: an agent's running session is not given instead of a new one."""
+    network: none or nat; empty: as the server gives it. require_new: an agent's running session is not given instead of a new
+    one."""
 
     id: str = ""
     template: str = ""
@@ -33,6 +35,7 @@ class SessionSpec:
     timeout_s: float | None = None
     idle_timeout_s: float | None = None
     lifetime_s: float | None = None
+    network: str = ""
     dependencies: tuple[Dependency, ...] = ()
     index_url: str = ""
     install_timeout_s: float = 300.0
@@ -42,6 +45,10 @@ class SessionSpec:
     def __post_init__(self) -> None:
         if self.id and not ids.is_session_name(self.id):
             raise InvalidRequest(f"a session's id is made of letters, digits and . _ : -, not {self.id[:60]!r}")
+        if self.network not in ("", *NETWORKS):
+            raise InvalidRequest(f"the network of a session is {' or '.join(NETWORKS)}, not {self.network[:20]!r}")
+        if self.network == "none" and self.dependencies:
+            raise InvalidRequest("packages cannot be installed without a network: ask for network nat, or for none of them")
         bounds.check_env(self.env)
         bounds.check_count(self.dependencies, "dependencies", MOST_DEPENDENCIES)
         bounds.check_number(self.install_timeout_s, "install_timeout_s", SHORTEST_INSTALL_S, LONGEST_INSTALL_S)

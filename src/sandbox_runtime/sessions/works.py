@@ -8,7 +8,7 @@ from sandbox_runtime.engine.handlers import HandlerContext, timeout_s
 from sandbox_runtime.engine.handlers.rules import TIMEOUT_KEY
 from sandbox_runtime.engine.homes import Work
 from sandbox_runtime.engine.terminals import Terminal
-from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.model import ExecutionKind, Limits, Resources, Session, Template
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.specs import ExecutionSpec
@@ -23,6 +23,13 @@ def check_resources(resources: Resources, options: SessionOptions) -> None:
     ):
         if getattr(resources, name) > most:
             raise InvalidRequest(f"{name} of a session must be at most {most:g} here, not {getattr(resources, name):g}")
+
+
+def network_of(asked: str, options: SessionOptions) -> str:
+    """What a session has that asks for this."""
+    if asked == "nat" and options.network == "none":
+        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
+    return asked or options.network
 
 
 def time_of(session: Session, spec: ExecutionSpec, options: SessionOptions) -> float:

@@ -47,6 +47,7 @@ SESSION = Shape(
         "pod": "f_pod_name",
         "executor_url": "f_executor_url",
         "workspace": "f_workspace_path",
+        "network": "f_network",
         "installation.index_url": "f_python_package_index_url",
         "installation.requested": "f_requested_dependencies",
         "installation.installed": "f_installed_dependencies",

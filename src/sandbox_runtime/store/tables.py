@@ -146,6 +146,7 @@ SESSIONS = Table(
     _text("f_pod_name", 128),
     _text("f_executor_url", 512),
     _text("f_workspace_path", 1024),
+    _text("f_network", 8),
     Column("f_resources_cpu", kinds.Cores(24), nullable=False),
     Column("f_resources_memory", kinds.Quantity(24), nullable=False),
     Column("f_resources_disk", kinds.Quantity(24), nullable=False),

@@ -185,11 +185,26 @@ async def test_packages_need_the_network_and_say_so(client: Door) -> None:
     assert (await client.post(path, json={"dependencies": [{"name": "a"}] * 51})).status_code == 422
 
 
-async def test_a_backend_that_cannot_pause_says_so(client: Door) -> None:
+async def test_a_session_is_paused_and_resumed_or_told_why_not(client: Door) -> None:
     made = await client.session()
-    for verb in ("pause", "resume"):
-        answer = await client.post(f"{SESSIONS}/{made['id']}/{verb}")
-        assert answer.status_code == 501 and "paused" in answer.json()["message"]
+    paused = await client.post(f"{SESSIONS}/{made['id']}/pause")
+    if paused.status_code == 501:
+        assert "cannot be paused: " in paused.json()["message"]
+        return
+    assert (paused.status_code, paused.json()["status"]) == (200, "paused")
+    path = f"/api/v1/executions/sessions/{made['id']}/execute-sync"
+    refused = await client.post(path, json={"code": "print(1)", "language": "python"})
+    assert refused.status_code == 409 and "resume it first" in refused.json()["message"]
+    assert (await client.post(f"{SESSIONS}/{made['id']}/resume")).json()["status"] == "running"
+    assert (await client.post(f"{SESSIONS}/{made['id']}/resume")).status_code == 409
+
+
+async def test_a_session_says_which_network_it_has(client: Door) -> None:
+    assert (await client.session(network="none"))["network"] == "none"
+    refused = await client.post(SESSIONS, json={"template_id": TEMPLATE, "network": "nat"})
+    assert refused.status_code == 501 and "allow_network" in refused.json()["message"]
+    unknown = await client.post(SESSIONS, json={"template_id": TEMPLATE, "network": "host"})
+    assert unknown.status_code == 422
 
 
 @pytest.mark.requirement("control_plane-1.01")

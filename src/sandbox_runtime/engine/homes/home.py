@@ -34,22 +34,25 @@ _READ_WHEN_STARTED = ("PYTHON", "LD_")
 class Home:
     """Made by open(). files: for whoever looks at them from outside."""
 
-    def __init__(self, workshop: Workshop, files: Files) -> None:
+    def __init__(self, workshop: Workshop, files: Files, network: Network | None = None) -> None:
         self.files = files
         self._workshop = workshop
+        self._network = network
         self._standby = Standby(workshop.backend, files, workshop.standby_s)
         self._contexts: set[Context] = set()
         self._own_names = asyncio.Lock()
         self.closed = False
 
     @classmethod
-    async def open(cls, workshop: Workshop, disk_bytes: int, disk_files: int) -> Self:
-        """Raises Unavailable where the backend has no files that outlive a box."""
-        return cls(workshop, await workshop.backend.open_files(disk_bytes, disk_files))
+    async def open(cls, workshop: Workshop, disk_bytes: int, disk_files: int, network: str = "") -> Self:
+        """network: none or nat, for everything that runs here; empty: as programs have it elsewhere. Raises Unavailable where the
+        backend has no files that outlive a box, or this server no such network."""
+        given = workshop.network(network)
+        return cls(workshop, await workshop.backend.open_files(disk_bytes, disk_files), given)
 
     def prepare(self) -> None:
         """Have a box stand by for the first program."""
-        self._standby.prepare(self._workshop.usual_policy)
+        self._standby.prepare(self._on_network(self._workshop.usual_policy))
 
     @property
     def boxes_waiting(self) -> int:
@@ -80,12 +83,13 @@ class Home:
     async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome:
         """network: another than the one that programs have."""
         policy = self._workshop.command_policy(network)
+        policy = policy if network is not None else self._on_network(policy)
         async with _Taken(self._standby, policy, again=network is None) as box:
             return await _bounded(box, command, sink)
 
     async def open_context(self, limits: Limits, env: Mapping[str, str], modules: tuple[str, ...] = ()) -> Context:
         """A live interpreter on these files, which finds modules in these folders too. The caller owes close_context()."""
-        box = await self._standby.take(self._workshop.context_policy())
+        box = await self._standby.take(self._on_network(self._workshop.context_policy()))
         context = Context(box, limits, self._workshop.keep_bytes)
         self._contexts.add(context)
         try:
@@ -127,14 +131,17 @@ class Home:
         finally:
             await self.files.close()
 
+    def _on_network(self, policy: Policy) -> Policy:
+        return policy if self._network is None else dataclasses.replace(policy, network=self._network)
+
     async def _on_terminal(self, work: Work, terminal: Terminal, sink: Sink | None) -> Outcome:
         shop = self._workshop
-        async with _Taken(self._standby, shop.command_policy()) as box:
+        async with _Taken(self._standby, self._on_network(shop.command_policy())) as box:
             return await terminal.run(box, shop.command(work), shop.ways.python, sink)
 
     async def _call(self, work: Work, sink: Sink | None) -> Ran:
         policy, made = self._workshop.call(work)
-        async with _Taken(self._standby, policy) as box:
+        async with _Taken(self._standby, self._on_network(policy)) as box:
             if work.filename:
                 stage(box, [File(work.filename, work.code.encode(errors="surrogateescape"))])
             called = await call(box, made, sink)
@@ -146,7 +153,7 @@ class Home:
         links = tuple(link for link in program.plan.links if link[0] not in taken)
         placed = [*([] if work.filename else [file.name for file in program.plan.files]), *(name for name, _ in links)]
         plan = dataclasses.replace(program.plan, links=links)
-        async with _Taken(self._standby, program.policy) as box:
+        async with _Taken(self._standby, self._on_network(program.policy)) as box:
             try:
                 result = await self._perform(box, dataclasses.replace(program, plan=plan), sink)
             finally:
@@ -160,7 +167,7 @@ class Home:
         staged = {traces.first_part(name, workdir) for name in (*(file.name for file in plan.files), *dict(plan.links))} - {""}
         traces.refuse_to_replace(before, staged, program.language.title)
         policy = dataclasses.replace(program.policy, single_use=False)
-        async with _Taken(self._standby, policy) as box:
+        async with _Taken(self._standby, self._on_network(policy)) as box:
             made = frozenset(staged)
             try:
                 built = await self._perform(box, program, None, only_build=True)

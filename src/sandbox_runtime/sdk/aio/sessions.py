@@ -81,6 +81,13 @@ class SessionCalls:
         """The same: when a client is done with a session."""
         await self.delete_session(session_id)
 
+    async def pause_session(self, session_id: str) -> SessionInfo:
+        """Everything in it stands still, time limits too, until it is resumed. Unavailable where the server cannot do that."""
+        return await self._transport.call(Request("POST", f"{_at(session_id)}/pause", repeatable=False), _SESSION)
+
+    async def resume_session(self, session_id: str) -> SessionInfo:
+        return await self._transport.call(Request("POST", f"{_at(session_id)}/resume", repeatable=False), _SESSION)
+
     async def fork_session(self, session_id: str, count: int = 1) -> list[SessionInfo]:
         """So many copies, each with the files and the live interpreters as they are now. Nothing may be running in it."""
         request = Request("POST", f"{_at(session_id)}/fork", body={"count": count}, repeatable=False)

@@ -19,6 +19,11 @@ def make_table(name: str, *parts: Any) -> None:
         op.create_table(name, *parts, **options)
 
 
+def add_column(table: str, column: sa.Column[Any]) -> None:
+    if not any(there["name"] == column.name for there in sa.inspect(op.get_bind()).get_columns(table)):
+        op.add_column(table, column)
+
+
 def make_index(name: str, table: str, *columns: str) -> None:
     if not any(index["name"] == name for index in sa.inspect(op.get_bind()).get_indexes(table)):
         op.create_index(name, table, columns)

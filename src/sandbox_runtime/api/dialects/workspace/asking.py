@@ -15,12 +15,12 @@ from sandbox_runtime.settings import Settings
 
 MOST_PROCESSES = 100
 _EXTENSIONS = {"python": ".py", "shell": ".sh"}
+_NETWORK = {None: "", True: "nat", False: "none"}
 _START = 'exec "$0" "$@"'
 """Bash starts the file as it says itself, and as a script of its own where it says nothing."""
 
 
 def session_spec(session_id: str, asked: CreateSession, settings: Settings) -> SessionSpec:
-    check_network(asked.allow_network, settings.allow_network)
     memory = settings.memory_limit * KIB if asked.memory_limit is None else memory_bytes_of(asked.memory_limit)
     return SessionSpec(
         id=session_id,
@@ -32,15 +32,8 @@ def session_spec(session_id: str, asked: CreateSession, settings: Settings) -> S
         ),
         timeout_s=asked.timeout or min(settings.timeout_seconds, settings.timeout_ceiling),
         idle_timeout_s=settings.workspace_expiration_time,
+        network=_NETWORK[asked.allow_network],
     )
-
-
-def check_network(asked: bool | None, allowed: bool) -> None:
-    """Sessions have the network that the server gives to all: what cannot be had is said, in both directions."""
-    if asked and not allowed:
-        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
-    if asked is False and allowed:
-        raise Unavailable("programs have a network here, which no session can be without: leave allow_network out, or set it off")
 
 
 def script_spec(asked: ExecuteCode) -> ExecutionSpec:

@@ -86,6 +86,8 @@ class Room:
         """Somebody else makes it at this moment, unless it is somebody else's altogether."""
         if await self._is_foreign():
             raise Conflict(f"the session {self.id!r} belongs to somebody else: choose another name")
+        if await self._state() is SessionState.paused:
+            raise Conflict(f"the session {self.id!r} is paused: resume it first")
         deadline = asyncio.get_running_loop().time() + READY_WITHIN_S
         while await self._state() is SessionState.creating:
             if asyncio.get_running_loop().time() > deadline:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
@@ -63,6 +63,7 @@ class CreateSessionRequest(BaseModel):
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
     idle_timeout: float | None = Field(None, gt=0, le=30 * 86_400)
     lifetime: float | None = Field(None, gt=0, le=30 * 86_400)
+    network: Literal["none", "nat"] | None = Field(None, description="null: as the server gives it")
 
 
 class InstallRequest(BaseModel):
@@ -105,6 +106,7 @@ class SessionResponse(BaseModel):
     resource_limit: ResourceLimit
     resources: ResourceLimit
     workspace_path: str
+    network: str
     language_runtime: str
     runtime_type: str
     runtime_node: str | None
