@@ -7,7 +7,7 @@ import time
 
 from sandbox_runtime.api.dialects.workspace.sizes import bytes_of, memory_bytes_of
 from sandbox_runtime.api.dialects.workspace.wire import CreateSession, Execute, ExecuteCode
-from sandbox_runtime.errors import InvalidRequest, Unavailable
+from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import ExecutionKind, Resources
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
