@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.rows import ensure_json
 from sandbox_runtime.model.judging import Row
 
 _ID_COLUMNS = ("id", "task_id", "name", "question_id")
@@ -41,13 +41,7 @@ def optional_text(row: Row, *names: str) -> str | None:
 
 def decoded(row: Row, name: str) -> Any:
     """The value of a column, out of its JSON text where it is one; None where the column is missing."""
-    value = row.get(name)
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError as error:
-        raise InvalidRequest(f"the column {name!r} must be JSON: {error}") from error
+    return ensure_json(row, name) if name in row else None
 
 
 def mapping(row: Row, name: str) -> Mapping[str, Any]:
