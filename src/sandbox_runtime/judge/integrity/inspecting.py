@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sandbox_runtime.judge.integrity import marks
 from sandbox_runtime.judge.integrity.marks import Tokens, Told
 from sandbox_runtime.judge.integrity.preparing import Prepared
+from sandbox_runtime.judge.integrity.sealing import Seal
 from sandbox_runtime.model import JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Guard, Trial
 
@@ -33,7 +34,7 @@ def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> 
     if prepared.evidence == "harness":
         found = _by_harness(marks.read(run.stdout, Tokens.of(nonce)), run)
     elif prepared.seal is not None:
-        found = _by_seal(prepared, Tokens.of(nonce), run)
+        found = _by_seal(prepared.seal, Tokens.of(nonce), result, run)
     else:
         found = Finding(run.ok, (), "", run.stdout)
     return _with_patterns(trial.guard, found, run)
@@ -51,9 +52,8 @@ def _by_harness(told: Told, run: Outcome) -> Finding:
     return Finding(finished, tuple(dict.fromkeys(tamper)), "" if finished else _message(told.how, tamper, run), told.stdout)
 
 
-def _by_seal(prepared: Prepared, tokens: Tokens, run: Outcome) -> Finding:
-    assert prepared.seal is not None
-    shown, rest = prepared.seal.read(run, tokens.end)
+def _by_seal(seal: Seal, tokens: Tokens, result: JobResult, run: Outcome) -> Finding:
+    shown, rest = seal.read(result, tokens.end)
     if not run.ok:
         return Finding(False, (), "", rest)
     if not shown:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.judge.integrity.marks import Tokens
 from sandbox_runtime.judge.integrity.modules import START, whole_program
-from sandbox_runtime.judge.integrity.sealing import Seal, seal_of
+from sandbox_runtime.judge.integrity.sealing import Asks, Seal, seal_of
 from sandbox_runtime.model import Job
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 
@@ -64,7 +64,6 @@ def _sealed(job: Job, stdin: bytes | None, nonce: str) -> Prepared:
     seal = seal_of(job)
     if seal is None:
         return Prepared(job, stdin, "exit code")
-    if not seal.asks:
-        return Prepared(seal.job, stdin, "summary", seal)
-    asked = Tokens.of(nonce).end.encode() + b"\n"
-    return Prepared(dataclasses.replace(seal.job, stdin=asked), asked, "end mark", seal)
+    sealed = seal.with_token(Tokens.of(nonce).end)
+    asked = sealed.stdin if seal.asks is Asks.stdin else stdin
+    return Prepared(sealed, asked, "summary" if seal.asks is Asks.nothing else "end mark", seal)

@@ -1,14 +1,41 @@
-"""Which language is sealed how."""
+"""Which language is sealed how. Those that are missing here are judged by their exit code alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from sandbox_runtime.judge.integrity.sealing import compiled, runners, scripts
 from sandbox_runtime.judge.integrity.sealing.seal import Seal
 from sandbox_runtime.model import Job
 
-SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType({})
+SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType(
+    {
+        "c": compiled.c,
+        "cpp": compiled.cpp,
+        "rust": compiled.rust,
+        "go": compiled.go,
+        "D_ut": compiled.d,
+        "java": compiled.java,
+        "scala": compiled.scala,
+        "csharp": compiled.csharp,
+        "nodejs": scripts.javascript,
+        "typescript": scripts.javascript,
+        "php": scripts.php,
+        "perl": scripts.perl,
+        "lua": scripts.lua,
+        "R": scripts.r,
+        "julia": scripts.julia,
+        "racket": scripts.racket,
+        "bash": scripts.bash,
+        "ruby": scripts.ruby,
+        "go_test": runners.go_test,
+        "rust_test": runners.rust_test,
+        "jest": runners.jest,
+        "junit": runners.junit,
+        "verilog": runners.verilog,
+    }
+)
 
 
 def seal_of(job: Job) -> Seal | None:
