@@ -8,8 +8,8 @@ from sandbox_runtime.judge.checkers.program import said, told
 from sandbox_runtime.judge.reasons import reason_of
 from sandbox_runtime.model import Blame, Ending, Outcome, Reason
 
-_BUSY_SHARE = 0.5
-"""Of the time that passed: who computed for that long while the other waited is the one who kept the other waiting."""
+_BUSY_SHARE, _TIMES_AS_BUSY = 0.2, 4
+"""Who computed for that share of the time, and so many times as long as the other, is the one who kept the other waiting."""
 _TIME = (Ending.timed_out, Ending.cpu_exceeded)
 
 
@@ -17,7 +17,7 @@ def settled(joined: Joined, *, compiled: bool) -> tuple[Found, Blame | None]:
     """Whoever failed first is told of: what the other did then, with nobody to talk to, is no fault of its own."""
     solution, interactor = joined.first, joined.second
     if joined.first_ended_first and not solution.ok:
-        if solution.ending in _TIME and _busy(interactor) and not _busy(solution):
+        if solution.ending in _TIME and _kept_waiting(solution, interactor):
             return _no_word("the interactor kept the solution waiting until the time was up")
         return _of_solution(solution, compiled)
     word = said(interactor)
@@ -37,8 +37,9 @@ def _no_word(message: str) -> tuple[Found, Blame]:
     return Found(Reason.not_judged, message), Blame.caller
 
 
-def _busy(outcome: Outcome) -> bool:
-    return outcome.usage.cpu_s > _BUSY_SHARE * outcome.usage.wall_s
+def _kept_waiting(solution: Outcome, interactor: Outcome) -> bool:
+    used_s = interactor.usage.cpu_s
+    return used_s > _BUSY_SHARE * interactor.usage.wall_s and used_s > _TIMES_AS_BUSY * solution.usage.cpu_s
 
 
 def _end_of(outcome: Outcome) -> str:
