@@ -222,7 +222,7 @@ async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log,
     loop = Loop(engine, allowance_of(settings), loop_options_of(settings, warm=warm), told, log)
     async with open_rows(row_options_of(settings)) as rows:
         table = functools.partial(registry.table_of, default_table=tables)
-        yield Judge(loop, registered, registry.benchmark_classes(), rows, None, table)
+        yield Judge(loop, registered, registry.benchmark_classes(), rows, table)
 
 
 def row_options_of(settings: Settings) -> RowOptions:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-from sandbox_runtime.errors import InvalidRequest, Unavailable
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.custom import custom_blocks
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
-from sandbox_runtime.model import Benchmark, Block, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
+from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
 
 MOST_ROWS = 1_000_000
 _LONG_TEXT = 256 * 1024
 """From here on a completion is read in a thread, because others wait for this one."""
-
-Extract = Callable[[str, str], Awaitable[tuple[Block, ...]]]
-"""(extraction code of the caller, completion) → blocks. The code runs in a box."""
 
 
 class Judge:
@@ -29,14 +27,12 @@ class Judge:
         datasets: Sequence[Dataset],
         classes: Mapping[str, Benchmark],
         rows: Rows,
-        extract: Extract | None,
         table: Callable[[str], str],
     ) -> None:
         self._loop = loop
         self._datasets = {dataset.id: dataset for dataset in datasets}
         self._classes = classes
         self._rows = rows
-        self._extract = extract
         self._table = table
 
     def datasets(self) -> list[str]:
@@ -91,7 +87,7 @@ class Judge:
         provided: object = None,
         dataset_type: str | None = None,
     ) -> Verdict:
-        """extract: the caller's own extraction code. provided: the row, where it comes with the request."""
+        """extract: the caller's own extraction code, which runs in a box. provided: the row, where it comes with the request."""
         dataset = self.dataset(name, dataset_type)
         row = await self.row(dataset, called, provided)
         trial = await self.trial(dataset, row, completion, options, extract)
@@ -106,16 +102,11 @@ class Judge:
         return self._rows.page(dataset, offset, limit)
 
     async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
-        blocks = await self._blocks(extract, text) if extract else ()
+        blocks = await custom_blocks(self._loop.run, extract, text) if extract else ()
         completion = Completion(text, blocks)
         if len(text) + _length(row) < _LONG_TEXT:
             return dataset.benchmark.trial(row, completion, options)
         return await asyncio.to_thread(dataset.benchmark.trial, row, completion, options)
-
-    async def _blocks(self, code: str, text: str) -> tuple[Block, ...]:
-        if self._extract is None:
-            raise Unavailable("extraction code of callers is not run here")
-        return await self._extract(code, text)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Of a trial that is ready. dataset: what it counts for in the metrics."""

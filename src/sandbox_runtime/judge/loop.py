@@ -17,8 +17,8 @@ from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
 from sandbox_runtime.judge.hearing import CannotCheck, Hearing, Lost, Means
 from sandbox_runtime.judge.limits import fitted
 from sandbox_runtime.judge.sealing import Sealed, seal
-from sandbox_runtime.judge.settling import decided, unjudged, verdict
-from sandbox_runtime.model import Blame, Trial, Verdict
+from sandbox_runtime.judge.settling import decided, our_fault, unjudged, verdict
+from sandbox_runtime.model import Blame, Job, JobResult, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Log
 
 
@@ -48,6 +48,18 @@ class Loop:
         found = decided(trial) if trial.decided is not None else await self._judged(_served(trial))
         self._metrics.judged(dataset, found.reason, time.monotonic() - began)
         return found
+
+    async def run(self, job: Job) -> JobResult:
+        """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
+
+        async def once() -> JobResult:
+            async with self._engine.place() as place:
+                result = await place.run(fitted(job, self._allowance))
+            if fault := our_fault(result):
+                raise Lost(fault, result)
+            return result
+
+        return await self._means.attempts.make(once, self._again)
 
     async def _judged(self, trial: Trial) -> Verdict:
         sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)), given=self._given)

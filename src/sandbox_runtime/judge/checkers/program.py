@@ -15,8 +15,8 @@ _BROKEN = re.compile(
     r"(SyntaxError|IndentationError|TabError|ImportError|ModuleNotFoundError|NameError|UnboundLocalError|FileNotFoundError"
     r"|PermissionError|MemoryError)(:|$)"
 )
-"""Python programs that fail have the exit code for wrong answers. These are errors of their own; others, such as a ValueError, are
-what a short checker makes of an output that makes no sense."""
+"""Python programs that fail have the exit code for wrong answers. These are errors of their own; others, such as a ValueError,
+are what a short checker makes of an output that makes no sense."""
 
 
 def said(outcome: Outcome) -> Found | None:
