@@ -12,19 +12,23 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sandbox_runtime.benchmarks.aider import AIDER
+from sandbox_runtime.benchmarks.aider_polyglot import AIDER_POLYGLOT
 from sandbox_runtime.benchmarks.auto_eval import AUTO_EVAL
 from sandbox_runtime.benchmarks.can_it_edit import CAN_IT_EDIT
 from sandbox_runtime.benchmarks.common_oj import COMMON_OJ
 from sandbox_runtime.benchmarks.cruxeval import CRUXEVAL
+from sandbox_runtime.benchmarks.evalplus import EVALPLUS
 from sandbox_runtime.benchmarks.evoeval import EVOEVAL
 from sandbox_runtime.benchmarks.humaneval import HUMANEVAL
 from sandbox_runtime.benchmarks.humaneval_x import HUMANEVAL_X
+from sandbox_runtime.benchmarks.live_code_bench import LIVE_CODE_BENCH
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.mbxp import MBXP
 from sandbox_runtime.benchmarks.mhpp import MHPP
 from sandbox_runtime.benchmarks.minif2f import MINIF2F
 from sandbox_runtime.benchmarks.multipl_e import MULTIPL_E
 from sandbox_runtime.benchmarks.natural_code_bench import NATURAL_CODE_BENCH
+from sandbox_runtime.benchmarks.pal_math import PAL_MATH
 from sandbox_runtime.benchmarks.repobench import REPOBENCH_C, REPOBENCH_P
 from sandbox_runtime.benchmarks.torch_op import TORCH_OP
 from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL
@@ -49,16 +53,20 @@ _REGISTERED: tuple[tuple[Benchmark, str], ...] = (
         "shadow_humaneval_python bigcodebench",
     ),
     (EVOEVAL, "evoeval"),
+    (LIVE_CODE_BENCH, "live_code_bench_v1"),
     (MBPP, "mbpp"),
     (MBXP, "mbxp_v1_en humanevalds_v1_en oodtest_v1_zh humanevalds_v2_en mbxp_v2_en"),
     (MHPP, "mhpp"),
     (MINIF2F, "minif2f_lean4_test minif2f_lean4_valid"),
     (NATURAL_CODE_BENCH, "ncb_python_zh ncb_python_en ncb_java_zh ncb_java_en"),
+    (PAL_MATH, "palmath"),
     (REPOBENCH_C, "repobench_c_python repobench_c_java"),
     (REPOBENCH_P, "repobench_p_python repobench_p_java"),
     (VERILOG_EVAL, "verilogeval_human verilogeval_machine"),
     (AUTO_EVAL, ""),
     (HUMANEVAL_X, "humaneval_x_python humaneval_x_java humaneval_x_cpp humaneval_x_go humaneval_x_rust humaneval_x_js"),
+    (EVALPLUS, "humanevalplus mbppplus"),
+    (AIDER_POLYGLOT, "aider_polyglot"),
     (CAN_IT_EDIT, "can_it_edit"),
     (TORCH_OP, "torch_op"),
 )
