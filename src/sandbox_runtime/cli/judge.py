@@ -84,15 +84,15 @@ def judge(
     sets: Set = None,
 ) -> None:
     """Judge completions of a dataset: `sandbox judge mbpp -c answers.jsonl --samples 5 --pass-at 1,5`."""
-    from sandbox_runtime.cli import judging
-    from sandbox_runtime.cli.judge_report import print_summary, write_report
-
     ks = _ks(pass_at)
     config = _config(options, language)
     if self_check == (completions is not None):
         raise InvalidRequest("say what is to be judged: --completions FILE, or --self-check for the reference solutions")
     if self_check and url:
         raise InvalidRequest("--self-check runs here: it needs the dataset's rows")
+    from sandbox_runtime.cli import judging
+    from sandbox_runtime.cli.judge_report import print_summary, write_report
+
     settings = settings_from(None, ["log_level=error", *(sets or [])], isolation=isolation)
     asked = judging.Asked(dataset, config, parallel or settings.batch_parallel, limit, results)
     if self_check:
