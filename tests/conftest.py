@@ -13,11 +13,13 @@ import pytest
 import pytest_asyncio
 
 from sandbox_runtime.isolation.backends import NAMES, open_backend
+from sandbox_runtime.isolation.kernel.cgroup.place import open_place
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Policy
 
 SINGLE_USE = "single-use"
+OUT_OF_MEMORY = 137
 GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
 
 
@@ -71,6 +73,16 @@ async def namespaces(options: BackendOptions) -> AsyncIterator[Backend]:
 @pytest.fixture(scope="session")
 def single_use(namespaces: Backend) -> Backend:
     return SingleUse(namespaces)
+
+
+def skip_where_memory_is_not_counted(exit_code: int) -> None:
+    """Of a program that ends with this code because it ran out of memory: without control groups that cannot be told from other
+    failures."""
+    if exit_code != OUT_OF_MEMORY:
+        return
+    with open_place("probe") as place:
+        if "memory" not in place.controllers:
+            pytest.skip(f"running out of memory cannot be told here: {place.missing['memory'].reason}")
 
 
 def skip_where_the_host_lacks(backend: str) -> None:

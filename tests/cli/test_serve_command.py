@@ -36,7 +36,7 @@ def answering(port: int, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         try:
-            assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+            assert httpx.get(f"http://127.0.0.1:{port}/v1/ping", timeout=30).json() == "pong"
             return
         except httpx.TransportError:
             time.sleep(0.05)
@@ -77,7 +77,7 @@ def test_garbage_on_the_wire_is_refused(server: subprocess.Popen[bytes], port: i
     with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
         wire.sendall(b"\x00\xff garbage\r\n\r\n")
         assert wire.recv(4096).startswith(b"HTTP/1.1 400 ")
-    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping", timeout=30).json() == "pong"
 
 
 def test_an_exposed_server_without_a_key_does_not_start() -> None:
@@ -89,7 +89,7 @@ def test_a_client_that_goes_away_in_the_middle_of_its_request_is_no_error(server
     for framing in (b"Content-Length: 1000\r\n\r\n{", b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"):
         with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
             wire.sendall(b"POST /run_code HTTP/1.1\r\nHost: localhost\r\n" + framing)
-    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping").json() == "pong"
+    assert httpx.get(f"http://127.0.0.1:{port}/v1/ping", timeout=30).json() == "pong"
     server.send_signal(signal.SIGINT)
     _, log = server.communicate(timeout=60)
     assert server.returncode == 0 and b"Traceback" not in log and b"unforeseen" not in log

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
+from tests.isolation.boxed import Seen
 
 from sandbox_runtime.engine.contexts import MODULES, Context, copy, given
 from sandbox_runtime.errors import Conflict
@@ -160,8 +161,10 @@ async def test_running_out_of_memory_is_told_as_that(backend: Backend, guest_pyt
 
 
 async def test_one_cell_at_a_time(context: Context) -> None:
-    running = asyncio.create_task(run(context, "import time\ntime.sleep(30)"))
-    await asyncio.sleep(0.1)
+    seen = Seen()
+    code = "print('begun', flush=True)\nimport time\ntime.sleep(60)"
+    running = asyncio.create_task(context.execute(code, wall_s=60, sink=seen))
+    await seen.until(b"begun")
     with pytest.raises(Conflict, match="interrupt"):
         await run(context, "1")
     context.interrupt()

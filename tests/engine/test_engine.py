@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.faulty import FaultyBackend, kill
+from tests.isolation.boxed import Seen
 from tests.isolation.leftovers import spawners_of
 from tests.languages.test_reader import GOOD
 
@@ -209,10 +210,9 @@ async def test_a_box_that_died_before_its_run_is_replaced(platform: Platform, ba
 @pytest.mark.parametrize("settings", ["none"], indirect=True)
 async def test_a_box_that_dies_during_its_run_is_blamed_on_the_platform(platform: Platform, backend: FaultyBackend) -> None:
     await warm(platform)
-    running = asyncio.create_task(platform.engine.run(Job("bash", "sleep 30")))
-    while not backend.open_boxes:
-        await asyncio.sleep(0.01)
-    await asyncio.sleep(0.2)
+    seen = Seen()
+    running = asyncio.create_task(platform.engine.run(Job("bash", "echo begun; sleep 30"), sink=seen))
+    await seen.until(b"begun")
     kill(backend.open_boxes[0])
     result = await running
     assert result.run is not None and result.run.blame is Blame.platform

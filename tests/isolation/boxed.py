@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -11,6 +12,27 @@ from tests.conftest import SingleUse
 
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Command, Layer, LayerState, Limits, Outcome, Policy
+
+
+class Seen:
+    """A sink that remembers, and tells when it has seen enough."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[str, bytes]] = []
+        self._more = asyncio.Event()
+
+    def __call__(self, stream: str, piece: bytes) -> None:
+        self.pieces.append((stream, piece))
+        self._more.set()
+
+    def of(self, stream: str) -> bytes:
+        return b"".join(piece for name, piece in self.pieces if name == stream)
+
+    async def until(self, text: bytes, stream: str = "stdout") -> None:
+        async with asyncio.timeout(60):
+            while text not in self.of(stream):
+                self._more.clear()
+                await self._more.wait()
 
 
 def put(box: Box, name: str, content: bytes, mode: int = 0o644) -> None:

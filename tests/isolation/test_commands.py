@@ -6,7 +6,7 @@ import asyncio
 import signal
 
 import pytest
-from tests.isolation.boxed import command, needs, needs_many_commands, opened, put, run, shell
+from tests.isolation.boxed import Seen, command, needs, needs_many_commands, opened, put, run, shell
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.isolation.port import Backend
@@ -134,11 +134,12 @@ async def test_a_box_can_be_closed_often_and_at_once(backend: Backend) -> None:
 
 async def test_closing_a_box_ends_what_runs_in_it(backend: Backend) -> None:
     box = await backend.open(Policy())
-    running = await box.start(shell("echo begun; sleep 300"))
+    seen = Seen()
+    running = await box.start(shell("echo begun; sleep 300"), sink=seen)
     waiting = asyncio.ensure_future(running.wait())
-    await asyncio.sleep(0.05)
+    await seen.until(b"begun")
     await box.close()
-    outcome = await asyncio.wait_for(waiting, 10)
+    outcome = await asyncio.wait_for(waiting, 60)
     assert outcome.ending is Ending.cancelled and outcome.blame is Blame.caller
 
 
@@ -153,8 +154,9 @@ async def test_boxes_side_by_side_do_not_see_each_other(backend: Backend) -> Non
     needs(backend, Layer.pid, Layer.mount)
     async with opened(backend) as one, opened(backend) as other:
         assert one.id != other.id
-        running = await one.start(shell("touch /tmp/the-1st /dev/shm/the-1st the-1st; echo ready; exec sleep 300.25"))
-        await asyncio.sleep(0.1)
+        first = Seen()
+        running = await one.start(shell("touch /tmp/the-1st /dev/shm/the-1st the-1st; echo ready; exec sleep 300.25"), sink=first)
+        await first.until(b"ready")
         seen = await other.run(shell("ls /tmp /dev/shm .; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; hostname; id -u"))
         assert "the-1st" not in seen.stdout.text and "300.25" not in seen.stdout.text
         running.cancel()

@@ -16,10 +16,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import opened, run, shell
+from tests.isolation.boxed import Seen, opened, run, shell
 from tests.isolation.kernel.groups import SOURCE
 from tests.isolation.leftovers import first_process, groups_of, has_ended, mounts_below, spawners_of, start_time
-from tests.isolation.test_streams import Seen
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
 from sandbox_runtime.isolation import running as running_module

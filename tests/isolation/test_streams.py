@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, needs_many_commands, opened, put, run, run_python, shell
+from tests.isolation.boxed import Seen, command, needs_many_commands, opened, put, run, run_python, shell
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import NAMES, open_backend
@@ -22,27 +22,6 @@ from sandbox_runtime.model import Ending, Policy
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 MILLION = 1_000_000
-
-
-class Seen:
-    """A sink that remembers, and tells when it has seen enough."""
-
-    def __init__(self) -> None:
-        self.pieces: list[tuple[str, bytes]] = []
-        self._more = asyncio.Event()
-
-    def __call__(self, stream: str, piece: bytes) -> None:
-        self.pieces.append((stream, piece))
-        self._more.set()
-
-    def of(self, stream: str) -> bytes:
-        return b"".join(piece for name, piece in self.pieces if name == stream)
-
-    async def until(self, text: bytes, stream: str = "stdout") -> None:
-        async with asyncio.timeout(20):
-            while text not in self.of(stream):
-                self._more.clear()
-                await self._more.wait()
 
 
 async def test_input_arrives_byte_for_byte_and_ends(backend: Backend) -> None:

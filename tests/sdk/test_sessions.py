@@ -184,10 +184,10 @@ async def test_a_live_interpreter_keeps_its_variables(box: Sandbox) -> None:
 async def test_a_cell_can_be_interrupted_and_the_variables_stay(box: Sandbox) -> None:
     async with await box.context() as python:
         await python.run("x = 1")
-        running = asyncio.create_task(python.run("import time\ntime.sleep(60)", timeout=90))
-        while not (await box.contexts())[0].info.busy:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.2)
+        running = asyncio.create_task(python.run("import time\nopen('begun', 'w').close()\ntime.sleep(60)", timeout=90))
+        async with asyncio.timeout(60):
+            while "begun" not in [entry.name for entry in await box.files()]:
+                await asyncio.sleep(0.01)
         await python.interrupt()
         assert not (await running).ok
         assert (await python.run("print(x)")).stdout == "1\n"

@@ -90,8 +90,10 @@ async def test_executions_of_a_session_run_one_after_another_in_their_order(sess
 
 async def test_waiting_ends_and_the_execution_goes_on(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    early = await sessions.execute(session.id, ExecutionSpec(code="import time\ntime.sleep(1)\nprint('late')"), wait_s=0.05)
+    code = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('late')"
+    early = await sessions.execute(session.id, ExecutionSpec(code=code), wait_s=0.05)
     assert early.state is ExecutionState.running
+    await (await sessions.files(session.id)).write("go", b"")
     assert (await sessions.wait(early.id, 60)).stdout == "late\n"
     await sessions.delete(session.id)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import shutil
 import socket
 import subprocess
@@ -30,6 +32,10 @@ def free_port() -> int:
 
 def started(name: str) -> Iterator[str]:
     """The URL of a server, which ends with the tests. Its folder is where the server's own user can reach it."""
+    try:
+        pwd.getpwuid(os.geteuid())
+    except KeyError:
+        pytest.skip(f"{name} runs as a user with a name, which the user {os.geteuid()} has not")
     folder = tempfile.mkdtemp(prefix=f"store-{name}-")
     script = str(SERVICES / f"{name}.sh")
     try:

@@ -55,11 +55,11 @@ async def test_a_cell_can_be_interrupted_and_the_variables_stay(client: Door) ->
     )
     assert answer.status_code == 202
     execution = answer.json()["execution_id"]
-    for _ in range(200):
+    for _ in range(1500):
         if (await client.get(path.rpartition("/")[0])).json()["contexts"][0]["busy"]:
             break
         await asyncio.sleep(0.02)
-    for _ in range(100):
+    for _ in range(600):
         await client.post(f"{path}/interrupt")
         told = (await client.get(f"/api/v1/executions/{execution}")).json()
         if told["status"] not in ("pending", "running"):

@@ -50,6 +50,12 @@ async def test_no_link_between_pages_is_broken(client: Client) -> None:
             assert found.status_code < 400, f"{name}: {target}"
 
 
+async def test_links_within_a_page_lead_to_a_heading(client: Client) -> None:
+    page = (await client.get("/SandboxFusion/reference/http/control-plane")).text
+    wanted, named = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r' id="([^"]+)"', page))
+    assert "refusal" in wanted and wanted <= named
+
+
 KEY = {"X-API-Key": "s3cret"}
 
 
