@@ -226,8 +226,10 @@ async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log,
 
 
 def row_options_of(settings: Settings) -> RowOptions:
+    cache = settings.dataset.cache
+    named = (source.path for source in (cache.sources if cache else ()) if source.kind == "local")
     return RowOptions(
-        folders=(settings.tables_dir,),
+        folders=(settings.tables_dir, *named),
         datalake_url=settings.datalake_address,
         samples=registry.samples_folder() if settings.dataset_samples else None,
         database=store_options_of(settings),
