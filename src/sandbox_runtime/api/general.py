@@ -32,12 +32,13 @@ async def body_of(request: Request) -> bytes:
 
 @router.get("/v1/ping")
 async def ping() -> str:
+    """Whether the server answers."""
     return "pong"
 
 
 @router.get("/health")
 async def health(request: Request) -> JSONResponse:
-    """503 while no boxes can be opened; otherwise which isolation is on, layer by layer."""
+    """Which isolation is on, layer by layer, and how busy the server is; 503 while no boxes can be opened."""
     platform = platform_of(request)
     failure = platform.pool.failure
     answer: dict[str, Any] = {
@@ -54,5 +55,6 @@ async def health(request: Request) -> JSONResponse:
 
 @router.get("/metrics")
 async def metrics(request: Request) -> Response:
+    """Counters and gauges in the text format of Prometheus."""
     platform = platform_of(request)
     return Response(platform.metrics.exposition(), media_type=platform.metrics.content_type)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from sandbox_runtime.cli.reference import pages
 from sandbox_runtime.errors import Conflict
 
 Folder = Annotated[Path, typer.Option(help="Folder of the reference pages.")]
@@ -20,11 +19,14 @@ def register(app: typer.Typer) -> None:
 
 def docs(folder: Folder = Path("docs/reference"), write: Write = False) -> None:
     """Make the reference pages, or tell which are stale."""
-    stale = [name for name, text in pages().items() if not _same(folder / name, text)]
+    from sandbox_runtime.cli.reference import pages
+
+    made = pages()
+    stale = [name for name, text in made.items() if not _same(folder / name, text)]
     if write:
-        folder.mkdir(parents=True, exist_ok=True)
         for name in stale:
-            (folder / name).write_text(pages()[name], encoding="utf-8")
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(made[name], encoding="utf-8")
     elif stale:
         raise Conflict(f"stale in {folder}: {', '.join(stale)}; run `sandbox docs --write`")
     print(f"{len(stale)} written" if write else "all up to date")

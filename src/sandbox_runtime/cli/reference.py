@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from sandbox_runtime.cli.http_reference import http_pages
 from sandbox_runtime.cli.languages_reference import languages_page
 from sandbox_runtime.settings import (
     CONFIG_VARIABLE,
@@ -35,7 +36,7 @@ The network is off by default (`allow_network`): a program sees its own loopback
 
 def pages() -> dict[str, str]:
     """File name → text."""
-    return {"settings.md": _settings_page(), "languages.md": languages_page()}
+    return {"settings.md": _settings_page(), "languages.md": languages_page(), **http_pages()}
 
 
 def _settings_page() -> str:

@@ -7,11 +7,14 @@ not rendered.
 from __future__ import annotations
 
 import html
+import itertools
 import posixpath
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 FIRST = "start"
 _PAGE = """<!doctype html>
@@ -58,7 +61,9 @@ class Documentation:
 
     def _render(self, page: Page) -> str:
         root = "../" * page.name.count("/") or "./"
-        body = self._markdown.render(page.path.read_text(encoding="utf-8"))
+        tokens = self._markdown.parse(page.path.read_text(encoding="utf-8"))
+        _name_headings(tokens)
+        body = self._markdown.renderer.render(tokens, self._markdown.options, {})
         return _PAGE.format(title=html.escape(page.title), root=root, links=self._links(root), body=body)
 
     def _links(self, root: str) -> str:
@@ -69,6 +74,13 @@ class Documentation:
                 parts.append(f"<h2>{html.escape(posixpath.basename(group).capitalize())}</h2>")
             parts.append(f'<a href="{root}{html.escape(page.name)}">{html.escape(page.title)}</a>')
         return "".join(parts)
+
+
+def _name_headings(tokens: list[Token]) -> None:
+    """So that links within a page lead somewhere, by the names that they have where Markdown is shown elsewhere."""
+    for opening, text in itertools.pairwise(tokens):
+        if opening.type == "heading_open":
+            opening.attrSet("id", re.sub(r"[^\w\- ]", "", text.content.lower()).replace(" ", "-"))
 
 
 def _page(folder: Path, path: Path) -> Page:

@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import faults
+from sandbox_runtime.api.dialects.control_plane.wire.refusals import Refusal
 from sandbox_runtime.api.general import body_of
 from sandbox_runtime.errors import (
     Conflict,
@@ -73,12 +74,22 @@ _SOLUTION_OF_STATUS: Mapping[int, str] = MappingProxyType(
         429: "Wait for as long as Retry-After says.",
     }
 )
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    422: {"model": Refusal, "description": "The request does not fit; error_detail names the fields"},
+    "default": {"model": Refusal, "description": "What went wrong; the status says of which kind it is"},
+}
+_NOT_THERE = {404: {"model": Refusal, "description": "What is named is not there, or is somebody else's"}}
 _WITH_BODY = frozenset({"POST", "PATCH"})
 """Whose bodies are read as a whole, and so within a time. PUT is for files, which are as long as they are."""
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
 
 class ControlPlaneRoute(APIRoute):
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        """What is named in the path may not be there; that goes into the description."""
+        named = _NOT_THERE if "{" in path else {}
+        super().__init__(path, endpoint, **{**more, "responses": {**named, **(more.get("responses") or {})}})
+
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
 
@@ -111,12 +122,13 @@ def _is_form(request: Request) -> bool:
 
 
 def router(prefix: str, tag: str) -> APIRouter:
-    return APIRouter(prefix=prefix, tags=[tag], route_class=ControlPlaneRoute)
+    return APIRouter(prefix=prefix, tags=[tag], route_class=ControlPlaneRoute, responses=_REFUSALS)
 
 
-def returns(model: Any, status: int = 200) -> dict[int | str, dict[str, Any]]:
-    """For the description of a route."""
-    return {status: {"model": model}}
+def returns(model: Any, status: int = 200, **refusals: str) -> dict[int | str, dict[str, Any]]:
+    """For the description of a route. refusals: when it answers with a status, as status_409="an id that is taken"."""
+    told = {int(name.removeprefix("status_")): text for name, text in refusals.items()}
+    return {status: {"model": model}, **{number: {"model": Refusal, "description": text} for number, text in told.items()}}
 
 
 def answer(model: BaseModel, status: int = 200) -> Response:

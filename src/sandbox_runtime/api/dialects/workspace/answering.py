@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from sandbox_runtime.api.callers import caller_of
 from sandbox_runtime.api.dialects.workspace import faults
 from sandbox_runtime.api.dialects.workspace.rooms import Room
-from sandbox_runtime.api.dialects.workspace.wire import Json
+from sandbox_runtime.api.dialects.workspace.wire import Failed, HandlerFailed, Json
 from sandbox_runtime.api.general import body_of, platform_of
 from sandbox_runtime.errors import SandboxError
 
@@ -43,12 +43,24 @@ def as_json(answer: Json) -> Response:
     return Response(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), media_type="application/json")
 
 
-def described(request: type[BaseModel] | None = None, answer: type[BaseModel] | None = None) -> dict[str, Any]:
-    """For the description of a route that reads its body by itself."""
-    extra: dict[str, Any] = {}
+def described(
+    request: type[BaseModel] | None = None, answer: type[BaseModel] | None = None, table: faults.Table = faults.OF_SESSION
+) -> dict[str, Any]:
+    """For the description of a route that reads its body by itself. table: which errors it answers with what."""
+    extra: dict[str, Any] = {"responses": refusals(table)}
     if request is not None:
         content = {"application/json": {"schema": request.model_json_schema()}}
         extra["openapi_extra"] = {"requestBody": {"required": True, "content": content}}
     if answer is not None:
-        extra["responses"] = {200: {"model": answer}}
+        extra["responses"][200] = {"model": answer}
     return extra
+
+
+def refusals(table: faults.Table) -> dict[int | str, dict[str, Any]]:
+    codes: dict[int, list[str]] = {}
+    for status, code in table.values():
+        codes.setdefault(status, []).append(code)
+    model = HandlerFailed if table is faults.OF_HANDLER else Failed
+    if table is not faults.OF_HANDLER:
+        codes[422] = ["INVALID_REQUEST"]
+    return {status: {"model": model, "description": ", ".join(dict.fromkeys(found))} for status, found in sorted(codes.items())}

@@ -24,7 +24,7 @@ LONGEST_WAIT_S = 2 * 3600.0
 router = APIRouter()
 
 
-@router.post("/execute_code/{session_id}", **described(ExecuteCode, Executed))
+@router.post("/execute_code/{session_id}", **described(ExecuteCode, Executed, faults.OF_CODE))
 async def execute_code(request: Request, session_id: str) -> Response:
     """Run a script in the session; it is saved in the workspace first."""
 
@@ -37,7 +37,7 @@ async def execute_code(request: Request, session_id: str) -> Response:
     return await answered(work(), faults.OF_CODE)
 
 
-@router.post("/execute/{session_id}", **described(Execute, Executed))
+@router.post("/execute/{session_id}", **described(Execute, Executed, faults.OF_CODE))
 async def execute(request: Request, session_id: str) -> Response:
     """Run a command, or call a handler, in the session."""
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
 from sandbox_runtime.api.dialects.workspace import efast, faults, telling
-from sandbox_runtime.api.dialects.workspace.answering import answered, described, message, room_of
+from sandbox_runtime.api.dialects.workspace.answering import answered, described, message, refusals, room_of
 from sandbox_runtime.api.dialects.workspace.asking import file_name, relative
 from sandbox_runtime.api.dialects.workspace.rooms import Room
 from sandbox_runtime.api.dialects.workspace.wire import Answer, CreateFile, DownloadFromEfast, Json
@@ -35,7 +35,7 @@ _FORM = {
 }
 
 
-@router.post("/upload/{session_id}", openapi_extra=_FORM, responses={200: {"model": Answer}})
+@router.post("/upload/{session_id}", openapi_extra=_FORM, responses={200: {"model": Answer}, **refusals(faults.OF_FILE)})
 async def upload(request: Request, session_id: str, filename: str | None = None) -> Response:
     """Put a file into the workspace, under its own name or another."""
 
@@ -50,7 +50,7 @@ async def upload(request: Request, session_id: str, filename: str | None = None)
     return await answered(work(), faults.OF_FILE)
 
 
-@router.post("/create/{session_id}", **described(CreateFile, Answer))
+@router.post("/create/{session_id}", **described(CreateFile, Answer, faults.OF_FILE))
 async def create(request: Request, session_id: str) -> Response:
     """Write a text into a file."""
 
@@ -64,7 +64,7 @@ async def create(request: Request, session_id: str) -> Response:
     return await answered(work(), faults.OF_FILE)
 
 
-@router.get("/download/{session_id}/{path:path}")
+@router.get("/download/{session_id}/{path:path}", **described(table=faults.OF_FILE))
 async def download(request: Request, session_id: str, path: str) -> Response:
     """The bytes of a file."""
     try:
@@ -75,7 +75,7 @@ async def download(request: Request, session_id: str, path: str) -> Response:
     return SentFile(files, name, refusal=_refusal, headers={**attachment(name), **_NOSNIFF})
 
 
-@router.get("/files/preview/{session_id}/{path:path}")
+@router.get("/files/preview/{session_id}/{path:path}", **described(table=faults.OF_FILE))
 async def preview(request: Request, session_id: str, path: str, sid: Annotated[str, Query()]) -> Response:
     """A file as a browser shows it, without scripts and in an origin of its own."""
     try:
@@ -89,8 +89,8 @@ async def preview(request: Request, session_id: str, path: str, sid: Annotated[s
     return SentFile(files, name, refusal=_refusal, media_type=media_type, headers=HEADERS)
 
 
-@router.get("/files/{session_id}", **described(answer=Answer))
-@router.get("/files/{session_id}/{path:path}", **described(answer=Answer))
+@router.get("/files/{session_id}", **described(answer=Answer, table=faults.OF_FILE))
+@router.get("/files/{session_id}/{path:path}", **described(answer=Answer, table=faults.OF_FILE))
 async def listing(request: Request, session_id: str, path: str = "", recursive: bool = False) -> Response:
     """What is in a folder of the workspace."""
 
@@ -103,7 +103,7 @@ async def listing(request: Request, session_id: str, path: str = "", recursive: 
     return await answered(work(), faults.OF_FILE)
 
 
-@router.get("/readfile/{session_id}/{path:path}", **described(answer=Answer))
+@router.get("/readfile/{session_id}/{path:path}", **described(answer=Answer, table=faults.OF_FILE))
 async def read(
     request: Request,
     session_id: str,
@@ -121,7 +121,7 @@ async def read(
     return await answered(work(), faults.OF_FILE)
 
 
-@router.post("/download_from_efast/{session_id}", **described(DownloadFromEfast, Answer))
+@router.post("/download_from_efast/{session_id}", **described(DownloadFromEfast, Answer, faults.OF_FILE))
 async def download_from_efast(request: Request, session_id: str) -> Response:
     """Fetch documents from the operator's document server into the workspace."""
 

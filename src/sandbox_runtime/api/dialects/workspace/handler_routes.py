@@ -28,7 +28,7 @@ GRACE_S = 60.0
 router = APIRouter()
 
 
-@router.post("/v2/execute_code", **described(ExecuteHandler, HandlerAnswer))
+@router.post("/v2/execute_code", **described(ExecuteHandler, HandlerAnswer, faults.OF_HANDLER))
 async def execute_handler(request: Request) -> Response:
     """Call a handler with an event."""
     try:

@@ -114,6 +114,20 @@ class Answer(BaseModel):
     full_result: Any = None
 
 
+class Failed(Answer):
+    detail: Any = Field(description="what went wrong, in the words of the older form")
+
+
+class HandlerFailed(BaseModel):
+    """The same fields stand below detail."""
+
+    detail: Any
+    error_code: str = Field(description="as Sandbox.ExecTimeout")
+    description: str
+    error_detail: Any
+    solution: str = Field(description="what to do about it")
+
+
 class Executed(Answer):
     stdout: str
     stderr: str

@@ -28,6 +28,7 @@ For = Annotated[float, Query(gt=0, le=LONGEST_WATCH_S, description="Seconds afte
 async def pack_folder(
     request: Request, session_id: Identifier, path: Folder = "", form: Annotated[Format, Query(alias="format")] = Format.tar_gz
 ) -> Response:
+    """A folder as one archive."""
     files = await sessions_of(request).files(session_id, owner_of(request))
     packed = files.archive(relative(path), form)
     # The first piece tells whether there is such a folder; afterwards it is too late for another status.
@@ -40,7 +41,7 @@ async def pack_folder(
 
 @routes.post("/archive", responses=returns(wire.Unpacked))
 async def unpack_folder(request: Request, session_id: Identifier, path: Folder = "") -> Response:
-    """The body is a tar, tar.gz or zip."""
+    """Unpack an archive into a folder. The body is a tar, tar.gz or zip."""
     sessions, owner, folder = sessions_of(request), owner_of(request), relative(path)
     unpacked = await (await sessions.files(session_id, owner)).unpack(sent_body(request), folder)
     await sessions.saved(session_id, owner)
@@ -51,7 +52,8 @@ async def unpack_folder(request: Request, session_id: Identifier, path: Folder =
 async def watch_folder(
     request: Request, session_id: Identifier, path: Folder = "", recursive: bool = True, seconds: For = LONGEST_WATCH_S
 ) -> Response:
-    """Server-sent events: change, with kind, name and is_folder. The first one, ready, says that nothing after it is missed."""
+    """Changes in a folder as server-sent events: change, with kind, name and is_folder. The first one, ready, says that nothing
+    after it is missed."""
     files = await sessions_of(request).files(session_id, owner_of(request))
     stack = AsyncExitStack()
     watch = await stack.enter_async_context(files.watch(relative(path), recursive=recursive))

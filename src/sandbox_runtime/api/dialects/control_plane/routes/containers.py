@@ -40,6 +40,7 @@ async def list_containers(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
+    """The boxes of the caller's sessions, newest first."""
     sessions, states = sessions_of(request), None if status is None else translation.STATES_OF_BOX[status]
     wanted = SessionFilter(states=states)
     if runtime_type is not None:
@@ -54,12 +55,13 @@ async def list_containers(
 
 @routes.get("/{container_id}", responses=returns(wire.ContainerResponse))
 async def get_container(request: Request, container_id: Identifier) -> Response:
+    """One box, by its id or its name."""
     return answer(_container(await _session(request, container_id)))
 
 
 @routes.get("/{container_id}/logs", response_class=PlainTextResponse)
 async def container_logs(request: Request, container_id: Identifier, tail: Tail = 100, since: Since = None) -> Response:
-    """What its executions printed, oldest first: the last lines of it."""
+    """What the executions of a box printed, oldest first: the last lines of it."""
     session = await _session(request, container_id)
     page = await sessions_of(request).executions(ExecutionFilter(session=session.id), _EXECUTIONS_LOOKED_AT, 0, owner_of(request))
     lines = [line for one in reversed(page.items) if one.created_ms >= (since or 0) * 1000 for line in _lines(one)]

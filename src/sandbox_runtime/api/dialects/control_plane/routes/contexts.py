@@ -17,11 +17,13 @@ _OVER_S = 30.0
 
 @routes.post("", status_code=201, responses=returns(wire.ContextResponse, 201))
 async def open_context(request: Request, session_id: Identifier) -> Response:
+    """Start a Python interpreter that keeps its variables from one execution to the next."""
     return answer(translation.context_of(await sessions_of(request).open_context(session_id, owner_of(request))), 201)
 
 
 @routes.get("", responses=returns(wire.ContextList))
 async def list_contexts(request: Request, session_id: Identifier) -> Response:
+    """The live interpreters of a session."""
     views = [translation.context_of(view) for view in await sessions_of(request).contexts(session_id, owner_of(request))]
     return answer(wire.ContextList(contexts=views, total=len(views)))
 
@@ -30,7 +32,8 @@ async def list_contexts(request: Request, session_id: Identifier) -> Response:
 async def execute_in_context(
     request: Request, session_id: Identifier, context_id: Identifier, asked: wire.ExecuteInContextRequest, wait: bool = True
 ) -> Response:
-    """wait=false: 202 at once; what it prints and what comes of it are asked for as of every execution."""
+    """Run code in a live interpreter. wait=false: 202 at once; what it prints and what comes of it are asked for as of every
+    execution."""
     sessions, owner = sessions_of(request), owner_of(request)
     spec = translation.cell_of(asked, context_id, idempotency_key(request))
     if not wait:
@@ -44,17 +47,20 @@ async def execute_in_context(
 
 @routes.post("/{context_id}/interrupt", responses=_ONE)
 async def interrupt_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
+    """Interrupt what runs in it, as Ctrl-C does."""
     view = await sessions_of(request).interrupt(session_id, context_id, owner_of(request))
     return answer(translation.context_of(view))
 
 
 @routes.post("/{context_id}/restart", responses=_ONE)
 async def restart_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
+    """End the interpreter and start another one under the same id: its variables are gone."""
     view = await sessions_of(request).restart_context(session_id, context_id, owner_of(request))
     return answer(translation.context_of(view))
 
 
 @routes.delete("/{context_id}", status_code=204)
 async def close_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
+    """End a live interpreter."""
     await sessions_of(request).close_context(session_id, context_id, owner_of(request))
     return Response(status_code=204)

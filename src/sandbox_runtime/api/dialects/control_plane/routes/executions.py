@@ -34,13 +34,14 @@ Within = Annotated[float, Query(ge=10, le=3600)]
 
 @routes.post("/sessions/{session_id}/execute", status_code=201, responses=returns(wire.Submitted, 201))
 async def submit(request: Request, session_id: Identifier, asked: wire.ExecuteCodeRequest) -> Response:
+    """Have code executed; the answer comes at once, and tells its id."""
     submitted = await _submitted(request, session_id, asked)
     return submitted if isinstance(submitted, Response) else answer(translation.submitted(submitted), 201)
 
 
 @of_sessions.post("/{session_id}/execute", responses=returns(wire.Submitted))
 async def submit_to_session(request: Request, session_id: Identifier, asked: wire.ExecuteCodeRequest) -> Response:
-    """As the design has it: pending, or submitted once it is on its way."""
+    """The same under the address of the design: pending, or submitted once it is on its way."""
     submitted = await _submitted(request, session_id, asked)
     if isinstance(submitted, Response):
         return submitted
@@ -49,7 +50,15 @@ async def submit_to_session(request: Request, session_id: Identifier, asked: wir
     return answer(told.model_copy(update={"status": word}))
 
 
-@routes.post("/sessions/{session_id}/execute-sync", responses=_ONE)
+@routes.post(
+    "/sessions/{session_id}/execute-sync",
+    responses=returns(
+        wire.ExecutionResponse,
+        status_408="It has not ended in time and goes on; X-Execution-ID tells its id",
+        status_409="The session is not running",
+        status_429="Too many executions of this session wait already",
+    ),
+)
 async def execute_and_wait(
     request: Request,
     session_id: Identifier,
@@ -57,7 +66,8 @@ async def execute_and_wait(
     poll_interval: Poll = 0.5,
     sync_timeout: Within = 300,
 ) -> Response:
-    """408 when it has not ended in time: it goes on, and its result can be asked for later."""
+    """Have code executed and wait for its end. 408 when it has not ended in time: it goes on, and its result can be asked for
+    later."""
     spec = _spec(request, asked)
     if isinstance(spec, Response):
         return spec
@@ -73,6 +83,7 @@ async def execute_and_wait(
 async def list_executions(
     request: Request, session_id: Identifier, status: ExecutionState | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Response:
+    """The executions of a session, newest first."""
     wanted = ExecutionFilter(session=session_id, states=None if status is None else (status,))
     page = await sessions_of(request).executions(wanted, clamped(limit), offset, owner_of(request))
     return answer(translation.page_of(page))
@@ -82,23 +93,26 @@ async def list_executions(
 @routes.get("/{execution_id}/status", responses=_ONE)
 @routes.get("/{execution_id}/result", responses=_ONE)
 async def get_execution(request: Request, execution_id: Identifier) -> Response:
+    """An execution, with its output and what came of it as far as that is known."""
     return await _full(request, await sessions_of(request).execution(execution_id, owner_of(request)))
 
 
 @routes.post("/{execution_id}/cancel", responses=_ONE)
 async def cancel_execution(request: Request, execution_id: Identifier) -> Response:
+    """Stop an execution. One that has ended is left as it is."""
     return await _full(request, await sessions_of(request).cancel(execution_id, owner_of(request)))
 
 
 @of_sessions.get("/{session_id}/status", responses=returns(wire.ExecutionStatus))
 async def session_status(request: Request, session_id: Identifier, execution_id: str | None = None) -> Response:
-    """Of its latest execution, or of the one that is named."""
+    """How the latest execution of a session stands, or the one that is named."""
     return answer(translation.status_of(await _of_session(request, session_id, execution_id)))
 
 
 @of_sessions.get("/{session_id}/result", responses=returns(wire.ExecutionResult))
 @of_sessions.get("/{session_id}/results", responses=returns(wire.ExecutionResult))
 async def session_result(request: Request, session_id: Identifier, execution_id: str | None = None) -> Response:
+    """What came of the latest execution of a session, or of the one that is named."""
     execution = await _of_session(request, session_id, execution_id)
     artifacts = await sessions_of(request).artifacts(execution.id, owner_of(request))
     return answer(translation.result_of(execution, artifacts))

@@ -62,7 +62,8 @@ async def list_files(
 
 @routes.post("/files/upload", responses=returns(wire.Uploaded))
 async def upload_file(request: Request, session_id: Identifier, path: Folder = "") -> Response:
-    """A form with one file. path names it, or the folder when it ends with a slash; a field of the form may say so too."""
+    """Send a file as a form with one file. path names it, or the folder when it ends with a slash; a field of the form may say so
+    too."""
     sessions, owner = sessions_of(request), owner_of(request)
     files = await sessions.files(session_id, owner)
     try:
@@ -80,7 +81,7 @@ async def upload_file(request: Request, session_id: Identifier, path: Folder = "
 
 @routes.put("/files/{path:path}", responses=returns(wire.Uploaded))
 async def write_file(request: Request, session_id: Identifier, path: str) -> Response:
-    """The body is the file."""
+    """Write a file: the body is what it holds."""
     sessions, owner = sessions_of(request), owner_of(request)
     name = relative(path)
     entry = await (await sessions.files(session_id, owner)).write(name, sent_body(request))
@@ -90,6 +91,7 @@ async def write_file(request: Request, session_id: Identifier, path: str) -> Res
 
 @routes.delete("/files/{path:path}", status_code=204)
 async def delete_file(request: Request, session_id: Identifier, path: str, recursive: bool = False) -> Response:
+    """Remove a file, or a folder: an empty one, or with recursive all that is in it."""
     sessions, owner = sessions_of(request), owner_of(request)
     await (await sessions.files(session_id, owner)).delete(relative(path), recursive=recursive)
     await sessions.saved(session_id, owner)
@@ -98,6 +100,7 @@ async def delete_file(request: Request, session_id: Identifier, path: str, recur
 
 @routes.post("/files/move", responses=returns(wire.Moved))
 async def move_file(request: Request, session_id: Identifier, asked: wire.Move) -> Response:
+    """Give a file or a folder another name."""
     sessions, owner = sessions_of(request), owner_of(request)
     source, target = relative(asked.source), relative(asked.target)
     await (await sessions.files(session_id, owner)).move(source, target, replace=asked.replace)
@@ -115,8 +118,8 @@ async def download_file(
     download: bool = False,
     redirect: bool = False,
 ) -> Response:
-    """Its bytes; of one that has 10 MiB or more, an address at which they are. download: its bytes, however many. redirect: to
-    that address, however few. offset and length: a part of it."""
+    """The bytes of a file; of one that has 10 MiB or more, an address at which they are. download: its bytes, however many.
+    redirect: to that address, however few. offset and length: a part of it."""
     sessions, owner, name = sessions_of(request), owner_of(request), relative(path)
     part = offset > 0 or length is not None
     if not (download or part):
@@ -132,7 +135,7 @@ async def download_file(
 
 @signed.get("/{token}", response_class=StreamingResponse)
 async def signed_file(request: Request, token: str) -> Response:
-    """Without a key: the address is one."""
+    """The bytes of a file at the address that a download gave. Without a key: the address is one."""
     ticket = signing.opened(token, request.app.state.signing_secret)
     return await _sent(sessions_of(request), ticket.session, ticket.owner, ticket.path, 0, None)
 

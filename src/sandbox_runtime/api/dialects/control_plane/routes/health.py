@@ -29,20 +29,23 @@ FEATURES = ("sessions", "executions", "templates", "files", "contexts", "fork", 
 Word = Annotated[str | None, Query(max_length=255)]
 
 
-@routes.get("/")
+@routes.get("/", responses=returns(wire.About))
 async def about(request: Request) -> Response:
+    """What this server is called, and its version."""
     told = {"name": "sandbox-runtime", "version": version(), "status": "operational"}
     return JSONResponse({**told, "features": list(FEATURES), "documentation": "/docs"})
 
 
 @routes.get("/health", responses=returns(wire.Health))
 async def health(request: Request) -> Response:
+    """Whether the server answers. Without a key."""
     failing = platform_of(request).pool.failure is not None
     return answer(_health(request, failing), 503 if failing else 200)
 
 
 @routes.get("/health/detailed", responses=returns(wire.DetailedHealth))
 async def detailed_health(request: Request) -> Response:
+    """How the store, the storage of files, the boxes and the pool do."""
     sessions, failure = sessions_of(request), platform_of(request).pool.failure
     looked = {
         "database": await _looked(sessions.store.ping()),
@@ -63,7 +66,7 @@ async def sync(request: Request) -> Response:
     return answer(wire.SyncAnswer(status="completed", message="what is remembered and what is there agree", result=counts))
 
 
-@routes.get("/audit")
+@routes.get("/audit", responses=returns(wire.AuditList))
 async def audit(
     request: Request,
     kind: Word = None,

@@ -63,6 +63,7 @@ routes = APIRouter(tags=["internal"], route_class=InternalRoute)
 
 @routes.post("/containers/ready", responses=returns(Message))
 async def container_ready(request: Request, told: wire.ContainerReady) -> Response:
+    """A box can be used: its session runs."""
     try:
         session_id = told.session_id or await _reports(request).session_of(told.container_id, told.pod_name or "")
         await _reports(request).ready(session_id, told.container_id)
@@ -73,11 +74,13 @@ async def container_ready(request: Request, told: wire.ContainerReady) -> Respon
 
 @routes.post("/sessions/{session_id}/container_ready", responses=returns(Message))
 async def session_ready(request: Request, session_id: Identifier, told: wire.ContainerReady) -> Response:
+    """The same, by the session's id."""
     return await container_ready(request, told.model_copy(update={"session_id": session_id}))
 
 
 @routes.post("/containers/exited", responses=returns(Message))
 async def container_exited(request: Request, told: wire.ContainerExited) -> Response:
+    """A box is gone: its session has ended."""
     try:
         session_id = told.session_id or await _reports(request).session_of(told.container_id or "")
         session = await _reports(request).exited(session_id, told.exit_code, told.exit_reason)
@@ -88,11 +91,13 @@ async def container_exited(request: Request, told: wire.ContainerExited) -> Resp
 
 @routes.post("/sessions/{session_id}/container_exited", responses=returns(Message))
 async def session_exited(request: Request, session_id: Identifier, told: wire.ContainerExited) -> Response:
+    """The same, by the session's id."""
     return await container_exited(request, told.model_copy(update={"session_id": session_id}))
 
 
 @routes.post("/executions/{execution_id}/heartbeat", responses=returns(Message))
 async def heartbeat(request: Request, execution_id: Identifier, told: wire.Heartbeat | None = None) -> Response:
+    """An execution is alive."""
     try:
         await _reports(request).beat(execution_id)
     except SandboxError as error:
@@ -102,7 +107,7 @@ async def heartbeat(request: Request, execution_id: Identifier, told: wire.Heart
 
 @routes.post("/executions/{execution_id}/result", status_code=201, responses=returns(Message, 201))
 async def result(request: Request, execution_id: Identifier, told: wire.ExecutionResultReport) -> Response:
-    """201 the first time; 200 when it had ended like that already, and 409 when in another way."""
+    """How an execution ended: 201 the first time; 200 when it had ended like that already, and 409 when in another way."""
     state = STATE_OF.get(told.status)
     if state is None:
         return _refused(400, "Internal.InvalidExecution", f"status is one of {', '.join(STATE_OF)}, not {told.status[:40]!r}")
@@ -117,6 +122,7 @@ async def result(request: Request, execution_id: Identifier, told: wire.Executio
 
 @routes.post("/executions/{execution_id}/status", responses=returns(Message))
 async def status(request: Request, execution_id: Identifier, told: wire.ExecutionStatusReport) -> Response:
+    """How an execution stands."""
     reports = _reports(request)
     try:
         if told.status == "running":
@@ -131,6 +137,7 @@ async def status(request: Request, execution_id: Identifier, told: wire.Executio
 
 @routes.post("/executions/{execution_id}/artifacts", status_code=201, responses=returns(Message, 201))
 async def artifacts(request: Request, execution_id: Identifier, told: wire.ArtifactReport) -> Response:
+    """Which files an execution left."""
     try:
         await _reports(request).left(execution_id, artifacts_of(execution_id, told.artifacts, _now_ms(), _artifact_id))
     except SandboxError as error:

@@ -23,11 +23,13 @@ routes.get("/sessions/{session_id}/status", responses=returns(SessionResponse))(
 
 @routes.get("/health", responses=returns(wire.RuntimeHealth))
 async def node_health(request: Request) -> Response:
+    """Whether the node that this server is can be used."""
     return answer(translation.health_of(await _this(request)))
 
 
 @routes.get("/metrics", responses=returns(wire.RuntimeMetrics))
 async def node_metrics(request: Request) -> Response:
+    """How much of this node is in use."""
     return answer(translation.metrics_of(await _this(request)))
 
 

@@ -24,9 +24,19 @@ routes = router("/sessions", "sessions")
 _ONE = returns(wire.SessionResponse)
 
 
-@routes.post("", status_code=201, responses=returns(wire.SessionResponse, 201))
+@routes.post(
+    "",
+    status_code=201,
+    responses=returns(
+        wire.SessionResponse,
+        201,
+        status_400="The template is unknown, or what was asked for is over a bound",
+        status_409="A session of that id exists, or the template is switched off",
+        status_429="There are as many sessions as there may be, here or of this owner",
+    ),
+)
 async def create_session(request: Request, asked: wire.CreateSessionRequest) -> Response:
-    """Whatever cannot be made as it was asked for is 400; an id that is taken is 409."""
+    """Make a session from a template. Whatever cannot be made as it was asked for is 400; an id that is taken is 409."""
     sessions, caller = sessions_of(request), caller_of(request)
     try:
         template = await sessions.usable_template(asked.template_id)
@@ -47,6 +57,7 @@ async def list_sessions(
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
+    """The sessions of the caller, newest first."""
     states = None if status is None else (status,)
     wanted = SessionFilter(states=states, template=template_id, agent=agent_id, mode=mode)
     page = await sessions_of(request).list(wanted, clamped(limit), offset, owner_of(request))
@@ -55,33 +66,39 @@ async def list_sessions(
 
 @routes.get("/{session_id}", responses=_ONE)
 async def get_session(request: Request, session_id: Identifier) -> Response:
+    """One session."""
     return answer(translation.answer_of(await sessions_of(request).get(session_id, owner_of(request))))
 
 
 @routes.post("/{session_id}/terminate", responses=_ONE)
 async def terminate_session(request: Request, session_id: Identifier) -> Response:
+    """End a session and whatever runs in it; its row and its results stay."""
     return answer(translation.answer_of(await sessions_of(request).terminate(session_id, owner_of(request))))
 
 
 @routes.delete("/{session_id}", status_code=204)
 async def delete_session(request: Request, session_id: Identifier) -> Response:
-    """With its executions and files."""
+    """End a session; nothing of it stays: row, executions, files."""
     await sessions_of(request).delete(session_id, owner_of(request))
     return Response(status_code=204)
 
 
 @routes.post("/{session_id}/pause", responses=_ONE)
 async def pause_session(request: Request, session_id: Identifier) -> Response:
+    """Stop everything that runs in a session where it is."""
     return answer(translation.answer_of(await sessions_of(request).pause(session_id, owner_of(request))))
 
 
 @routes.post("/{session_id}/resume", responses=_ONE)
 async def resume_session(request: Request, session_id: Identifier) -> Response:
+    """Let what was paused go on."""
     return answer(translation.answer_of(await sessions_of(request).resume(session_id, owner_of(request))))
 
 
 @routes.post("/{session_id}/dependencies/install", responses=_ONE)
 async def install_dependencies(request: Request, session_id: Identifier, asked: wire.InstallRequest) -> Response:
+    """Install packages into a session: Python packages, or npm packages where its template is for Node.js. Returns when it is
+    done."""
     session = await sessions_of(request).install(
         session_id,
         translation.dependencies_of(asked.dependencies),
@@ -94,7 +111,7 @@ async def install_dependencies(request: Request, session_id: Identifier, asked: 
 
 @routes.post("/{session_id}/fork", status_code=201, responses=returns(wire.ForkResponse, 201))
 async def fork_session(request: Request, session_id: Identifier, asked: wire.ForkRequest | None = None) -> Response:
-    """Copies of a live session, with its files and its interpreters as they are now."""
+    """Copy a live session, with its files and its interpreters as they are now."""
     caller, count = caller_of(request), 1 if asked is None else asked.count
     made = await sessions_of(request).fork(session_id, count, caller.owner, most=caller.grants.most_sessions)
     copies = [translation.answer_of(session) for session in made]

@@ -41,7 +41,8 @@ async def stream(
     stdout_offset: OwnOffset = None,
     stderr_offset: OwnOffset = None,
 ) -> Response:
-    """Events stdout and stderr, then one called end. Last-Event-ID goes before the offsets of the address."""
+    """Output as server-sent events: stdout and stderr as they come, then one called end. Last-Event-ID goes before the offsets of
+    the address. The same over a WebSocket at /api/v1/executions/{execution_id}/ws, one JSON text a message."""
     offsets = wanted_offsets(stream, offset, stdout_offset, stderr_offset, request.headers.get("last-event-id", ""))
     sessions, owner = sessions_of(request), owner_of(request)
     await sessions.execution(execution_id, owner)

@@ -28,6 +28,7 @@ _ONE = returns(wire.TemplateResponse)
 
 @routes.post("", status_code=201, responses=returns(wire.TemplateResponse, 201))
 async def create_template(request: Request, asked: wire.CreateTemplateRequest) -> Response:
+    """Make a template. For admins, as every change of one."""
     check_admin(request)
     template = translation.template_of(asked, time.time_ns() // 1_000_000)
     return answer(translation.answer_of(await sessions_of(request).add_template(template, owner_of(request))), 201)
@@ -35,6 +36,7 @@ async def create_template(request: Request, asked: wire.CreateTemplateRequest) -
 
 @routes.get("", responses=returns(list[wire.TemplateResponse]))
 async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
+    """The templates, newest first."""
     page = await sessions_of(request).templates(None, clamped(limit), offset)
     found = [translation.answer_of(template).model_dump(mode="json") for template in page.items]
     return JSONResponse(found, headers={"X-Total-Count": str(page.total)})
@@ -42,11 +44,13 @@ async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0
 
 @routes.get("/{template_id}", responses=_ONE)
 async def get_template(request: Request, template_id: Identifier) -> Response:
+    """One template."""
     return answer(translation.answer_of(await sessions_of(request).template(template_id)))
 
 
 @routes.put("/{template_id}", responses=_ONE)
 async def change_template(request: Request, template_id: Identifier, asked: wire.UpdateTemplateRequest) -> Response:
+    """Change what is given of a template; sessions that were made from it stay as they are."""
     check_admin(request)
     sessions = sessions_of(request)
     present = await sessions.template(template_id)
@@ -57,7 +61,7 @@ async def change_template(request: Request, template_id: Identifier, asked: wire
 
 @routes.delete("/{template_id}", responses=returns(Message))
 async def delete_template(request: Request, template_id: Identifier) -> Response:
-    """400 while sessions that have not ended were made from it."""
+    """Remove a template. 400 while sessions that have not ended were made from it."""
     check_admin(request)
     try:
         await sessions_of(request).delete_template(template_id, owner_of(request))

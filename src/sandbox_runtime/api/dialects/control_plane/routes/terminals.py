@@ -33,6 +33,7 @@ class OpenTerminalRequest(Dimensions):
 
 @of_sessions.post("/{session_id}/terminal", status_code=201, responses=returns(wire.ExecutionResponse, 201))
 async def open_terminal(request: Request, session_id: Identifier, asked: OpenTerminalRequest) -> Response:
+    """Start a command, or a shell, on a terminal. What appears on it is read as the output of this execution."""
     spec = ExecutionSpec(
         code=asked.command,
         kind=ExecutionKind.command,
@@ -48,12 +49,13 @@ async def open_terminal(request: Request, session_id: Identifier, asked: OpenTer
 
 @routes.post("/{execution_id}/input", status_code=204)
 async def type_in(request: Request, execution_id: Identifier) -> Response:
-    """The body is what is typed, byte for byte. 429 while nothing reads it."""
+    """Type on a terminal: the body is what is typed, byte for byte. 429 while nothing reads it."""
     await sessions_of(request).type_in(execution_id, await body_of(request), owner_of(request))
     return Response(status_code=204)
 
 
 @routes.post("/{execution_id}/resize", status_code=204)
 async def resize(request: Request, execution_id: Identifier, asked: Dimensions) -> Response:
+    """Give a terminal another size."""
     await sessions_of(request).resize(execution_id, Size(asked.rows, asked.columns), owner_of(request))
     return Response(status_code=204)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.dialects.control_plane.wire.sessions import ResourceLimit
 from sandbox_runtime.model import BoxState
@@ -109,3 +110,26 @@ class SyncAnswer(BaseModel):
 
 class Message(BaseModel):
     message: str
+
+
+class About(BaseModel):
+    name: str
+    version: str
+    status: str
+    features: list[str]
+    documentation: str = Field(description="where the interface is described")
+
+
+class AuditItem(BaseModel):
+    at: datetime
+    actor: str = Field(description="whose key did it; empty where keys are off")
+    action: str
+    kind: str = Field(description="of what was changed: session, execution, template, key …")
+    subject: str = Field(description="its id")
+    owner: str = Field(description="whose it is")
+    details: dict[str, Any] | None
+
+
+class AuditList(BaseModel):
+    items: list[AuditItem]
+    total: int
