@@ -52,7 +52,7 @@ from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop, LoopOptions
 from sandbox_runtime.judge.rows import RowOptions, open_rows
 from sandbox_runtime.languages import Catalog, load_catalog
-from sandbox_runtime.model import Limits, Network, Policy, PoolSizes
+from sandbox_runtime.model import Dataset, Limits, Network, Policy, PoolSizes
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.sessions import Around, SessionOptions, Sessions, holding_node, open_sessions
 from sandbox_runtime.settings import Settings
@@ -215,14 +215,17 @@ async def _batches(settings: Settings, judge: Judge, sessions: Sessions | str, l
 @asynccontextmanager
 async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log, *, warm: bool) -> AsyncIterator[Judge]:
     """Rows are looked for when they are asked for, so that a server that judges nothing pays for nothing."""
-    tables = settings.dataset.default_dataset_table
-    configured = ((one.class_name, one.tables) for one in settings.dataset.registry)
-    registered = registry.datasets(configured, tables)
+    registered = datasets_of(settings)
     told = JudgeMetrics(metrics, frozenset(dataset.id for dataset in registered))
     loop = Loop(engine, allowance_of(settings), loop_options_of(settings, warm=warm), told, log)
     async with open_rows(row_options_of(settings)) as rows:
-        table = functools.partial(registry.table_of, default_table=tables)
+        table = functools.partial(registry.table_of, default_table=settings.dataset.default_dataset_table)
         yield Judge(loop, registered, registry.benchmark_classes(), rows, table)
+
+
+def datasets_of(settings: Settings) -> tuple[Dataset, ...]:
+    configured = ((one.class_name, one.tables) for one in settings.dataset.registry)
+    return registry.datasets(configured, settings.dataset.default_dataset_table)
 
 
 def row_options_of(settings: Settings) -> RowOptions:

@@ -11,7 +11,7 @@ from sandbox_runtime.cli.codes import code_of
 from sandbox_runtime.errors import SandboxError
 
 COMMANDS = (
-    "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "judge", "doctor", "bench",
+    "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "datasets", "judge", "doctor", "bench",
     "db", "keys", "settings", "version", "docs",
 )  # fmt: skip
 
