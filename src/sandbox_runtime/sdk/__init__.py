@@ -21,6 +21,7 @@ SANDBOX_FUSION_ENDPOINT (for the judge SANDBOX_FUSION_DATASET_ENDPOINT), else ht
 
 from sandbox_runtime.sdk.aio.client import SandboxClient
 from sandbox_runtime.sdk.aio.sandbox import Context, Sandbox
+from sandbox_runtime.sdk.batch_models import BatchScore, BatchStatus, BatchSummary
 from sandbox_runtime.sdk.blocking.client import SyncSandboxClient
 from sandbox_runtime.sdk.blocking.sandbox import SyncContext, SyncSandbox
 from sandbox_runtime.sdk.concurrent import run_concurrent
@@ -90,6 +91,9 @@ __all__ = [
     "MAJOR_LANGUAGES",
     "MINOR_LANGUAGES",
     "Artifact",
+    "BatchScore",
+    "BatchStatus",
+    "BatchSummary",
     "CellRunResult",
     "CommandRunResult",
     "CommandRunStatus",
