@@ -10,6 +10,7 @@ programs that walk the whole stack then see a few frames more.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import struct
 import sys
@@ -35,7 +36,9 @@ class FrameStack:
         self._place = place
 
     @classmethod
+    @functools.cache
     def find(cls) -> FrameStack:
+        """Once: where boxes are made /proc is out of reach."""
         try:
             memory = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

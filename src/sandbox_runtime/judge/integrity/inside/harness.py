@@ -14,7 +14,7 @@ import sys
 import traceback
 from base64 import b64decode
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from .collecting import collect_and_run, files_beside  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -30,6 +30,8 @@ _FUTURES = 0x1FF0000
 """The bits of a code's flags that say which `from __future__ import …` it has."""
 _LARGEST_READ = 1 << 20
 
+_CALLER = "/isolation/inside/stack.py"
+"""The file of what calls the program with no frames below it."""
 _prepared: list[Any] = []
 """In a spawner: what was found out before any box existed."""
 
@@ -44,7 +46,12 @@ def _without_frames_below() -> Callable[..., Any] | None:
         from sandbox_runtime.isolation.inside.stack import FrameStack
     except ImportError:
         return None
-    return FrameStack.find().call
+    call = FrameStack.find().call
+    return None if call(_caller) else call
+
+
+def _caller() -> FrameType | None:
+    return sys._getframe().f_back
 
 
 def run() -> None:
@@ -173,6 +180,11 @@ def _hide() -> None:
 
 
 def _without_ours(frames: TracebackType | None) -> TracebackType | None:
-    while frames is not None and frames.tb_frame.f_code.co_filename.startswith(f"<{_PACKAGE}"):
+    """From the program's outermost frame on."""
+    while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     return frames
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(f"<{_PACKAGE}") or filename.endswith(_CALLER)
