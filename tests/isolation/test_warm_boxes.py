@@ -87,6 +87,22 @@ async def test_a_warm_program_finds_nothing_of_the_one_before_it(namespaces: Bac
     assert said == ["False False False\n"] * 2
 
 
+async def test_what_merely_says_that_it_is_a_module_does_not_stop_a_program_from_ending_well(
+    single_use: Backend, guest_python: str
+) -> None:
+    """Compiled libraries put such objects among the modules."""
+    source = """
+import sys, types
+class Library:
+    __slots__ = ()
+    __class__ = types.ModuleType
+sys.modules["library"] = Library()
+print("done")
+"""
+    outcome = await run_python(single_use, guest_python, source)
+    assert (outcome.exit_code, outcome.stdout.text, outcome.stderr.text) == (0, "done\n", "")
+
+
 async def test_packages_that_an_earlier_command_installed_for_the_user_are_found(state_dir: str) -> None:
     skip_where_the_host_lacks("namespaces")
     python = next((found for version in VERSIONS if (found := find_interpreter(version))), None)

@@ -203,7 +203,8 @@ class Leaving:
         ours = []
         for name in [*names, "__main__"]:
             module = _modules.get(name)
-            if isinstance(module, ModuleType):
+            # By its true type: an object may say that it is a module and be none that can be referred to weakly.
+            if module is not None and issubclass(type(module), ModuleType):
                 ours.append(weakref.ref(module))
             del module
             self._stack.call(_modules.__setitem__, name, None)
