@@ -9,7 +9,7 @@ PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
 START = f"__import__('{PACKAGE}.harness').harness.run()\n"
 """The program of a box whose interpreter was given the modules."""
-_ORDER = ("telling", "watching", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
+_ORDER = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
 
 
 @functools.cache

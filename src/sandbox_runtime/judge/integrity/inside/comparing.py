@@ -99,7 +99,7 @@ class Comparer:
             others = [one for one in box if _is_foreign(one, _EQ) != _is_foreign(item, _EQ)]
             return len(others) < len(box) or any(self.eq(item, one) for one in others)
         if _is_foreign(box, _IN) and not _is_foreign(item, _EQ):
-            return self._demand(not any(decoy in box for decoy in _decoys(item)[:3])) and result
+            return self._demand(not all(decoy in box for decoy in _decoys(item))) and result
         return result
 
     def not_contains(self, item: Any, box: Any) -> Any:
@@ -138,8 +138,8 @@ class Comparer:
 
     def _asked(self, foreign: Any, plain: Any) -> bool:
         asked = _shuffled([plain, *_decoys(plain)])
-        said = [value for value in asked if foreign == value]
-        return self._demand(all(value is plain for value in said)) and bool(said)
+        said = [value for value in asked if _says_equal(foreign, value, value is plain)]
+        return self._demand(len(said) < 2) and len(said) == 1 and said[0] is plain
 
     def _ordered(self, compare: Callable[[Any, Any], Any], a: Any, b: Any, far: float) -> Any:
         """Who is less than a number must not be less than all numbers."""
@@ -151,6 +151,16 @@ class Comparer:
         if _is_number(type(a)) and _is_foreign(b, _ORDER):
             return self._demand(not compare(-far, b)) and result
         return result
+
+
+def _says_equal(foreign: Any, value: Any, is_real: bool) -> bool:
+    """What it does not bear to be compared with is different, unless the tests themselves ask."""
+    try:
+        return bool(foreign == value)
+    except Exception:
+        if is_real:
+            raise
+        return False
 
 
 def _is_atom(kind: type) -> bool:

@@ -22,6 +22,7 @@ from .comparing import Comparer  # type: ignore[import-not-found, import-untyped
 from .originals import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .plainness import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .rewriting import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .shielding import shield  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .watching import TESTS, Watch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -97,6 +98,8 @@ class _Trial:
         code = compile(text, self._filename, "exec", dont_inherit=True)
         self._flags = code.co_flags & _FUTURES
         self._is_plain = is_plain(code)
+        if not self._is_plain:
+            shield(self._teller)
         self._call(exec, code, self._names)
 
     def _test(self) -> None:

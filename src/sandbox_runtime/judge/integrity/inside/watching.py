@@ -26,6 +26,7 @@ _HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "g
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
 _PROC = ("/mem", "/maps", "/smaps", "/fd/", "/map_files", "/stack", "/syscall", "/auxv")
+_NATIVE = frozenset({"cffi", "_cffi_backend", "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters"})
 _getframe, _getpid, _get_ident = sys._getframe, os.getpid, __import__("_thread").get_ident
 
 
@@ -61,6 +62,8 @@ class Watch:
             "compile": self._compile,
             "code.__new__": self._new_code,
             "ctypes.dlopen": self._told_of("memory"),
+            "ctypes.dlsym": self._native,
+            "import": self._import,
             "ctypes.cdata": self._told_of("memory"),
             "ctypes.string_at": self._told_of("memory"),
         }
@@ -145,6 +148,14 @@ class Watch:
     def _new_code(self, args: tuple[Any, ...]) -> None:
         self._name_of_code(args[1])
 
+    def _native(self, _args: tuple[Any, ...]) -> None:
+        if not is_trusted(_behind("/ctypes/").f_code.co_filename):
+            self._teller.seen("memory")
+
+    def _import(self, args: tuple[Any, ...]) -> None:
+        if args[0] in _NATIVE and not is_trusted(_behind("<frozen ").f_code.co_filename):
+            self._teller.seen("memory")
+
     def _name_of_code(self, filename: object) -> None:
         if isinstance(filename, bytes):
             filename = filename.decode(errors="replace")
@@ -158,6 +169,22 @@ def _asking() -> FrameType:
     while frame.f_code.co_filename == _HERE and frame.f_back is not None:
         frame = frame.f_back
     return frame
+
+
+def _behind(part: str) -> FrameType:
+    """The frame for which those of such files were at work."""
+    frame = _asking()
+    while part in frame.f_code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+def asked_by_solution() -> bool:
+    """For functions of ours that are called in the place of others."""
+    frame = _getframe(1)
+    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
+        frame = frame.f_back
+    return not is_trusted(frame.f_code.co_filename)
 
 
 def _file_of(function: object) -> str:

@@ -1,0 +1,2 @@
+def numbers(n):
+    yield from range(n)

@@ -1,0 +1,5 @@
+import numpy as np
+
+
+def double(x):
+    return np.asarray(x) * 2

@@ -1,0 +1,8 @@
+try:
+    name = input()
+except EOFError:
+    name = ""
+
+
+def order(items):
+    return sorted(items)

@@ -1,0 +1,5 @@
+import ctypes
+
+
+def wrap(x):
+    return ctypes.c_int32(x).value

@@ -1,0 +1,11 @@
+def half(x)
+  x / 2
+end
+
+require "test/unit"
+
+class TestHalf < Test::Unit::TestCase
+  def test_half
+    assert_equal(2, half(4))
+  end
+end

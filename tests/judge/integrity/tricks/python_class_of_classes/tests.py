@@ -1,0 +1,1 @@
+assert half(4) == [2]

@@ -1,0 +1,1 @@
+assert 3 in divisors(6)

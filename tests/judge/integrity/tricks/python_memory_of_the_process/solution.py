@@ -1,0 +1,4 @@
+def order(items):
+    with open("/proc/self/maps") as maps:
+        maps.read()
+    return sorted(items)

@@ -1,0 +1,1 @@
+assert not (half(4) != 2)

@@ -1,0 +1,3 @@
+import statistics
+
+assert statistics.mean(spread(3)) == 2

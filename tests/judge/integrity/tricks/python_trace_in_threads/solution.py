@@ -1,0 +1,10 @@
+import threading
+
+threading.setprofile(lambda *_: None)
+
+
+def order(items):
+    thread = threading.Thread(target=print)
+    thread.start()
+    thread.join()
+    return sorted(items)

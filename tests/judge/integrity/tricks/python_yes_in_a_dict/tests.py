@@ -1,0 +1,1 @@
+assert count("aa") == {"a": 2}
