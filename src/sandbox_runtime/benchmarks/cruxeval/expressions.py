@@ -11,6 +11,8 @@ import ast
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, OUTPUT
 
 FUNCTION = "f"
+_ITS_NAMES = (FUNCTION, "candidate")
+"""The function's own, and the one that checks in other forms give it."""
 _MOST_CHARACTERS = 100_000
 _REACHING_OUT = frozenset(
     (
@@ -90,7 +92,7 @@ def _check(node: ast.expr, mode: str) -> None:
 
 
 def _check_inner(node: ast.AST, mode: str) -> None:
-    if isinstance(node, ast.Name) and node.id == FUNCTION and mode == OUTPUT:
+    if isinstance(node, ast.Name) and node.id in _ITS_NAMES and mode == OUTPUT:
         raise Copied("the answer calls the function instead of telling what it gives")
     if isinstance(node, ast.Name) and (node.id in _REACHING_OUT or node.id.startswith("__")):
         raise Copied(f"the answer uses {node.id}, which no value needs")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox_runtime.benchmarks.columns import decoded, optional_text, text
 from sandbox_runtime.benchmarks.evalplus.typed import called_with, like
+from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.functions.joining import joined
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Row
@@ -37,7 +38,8 @@ def tests_by_inputs(row: Row) -> str:
     atol = row.get("atol") or 0
     if isinstance(atol, bool) or not isinstance(atol, int | float):
         raise InvalidRequest(f"the column 'atol' must be a number, not {atol!r}")
-    call = f"compare({name}, {name!r}, {reference!r}, {_inputs(row)!r}, {atol!r}, {_WAYS.get(name, 'same')})"
+    # The reference has the same lines on top as the solution.
+    call = f"compare({name}, {name!r}, {headers.PYTHON + reference!r}, {_inputs(row)!r}, {atol!r}, {_WAYS.get(name, 'same')})"
     return f"{_comparison()}\nfrom math import inf, nan\n{call}\n"
 
 
