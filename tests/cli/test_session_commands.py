@@ -70,6 +70,26 @@ async def test_a_session_is_made_listed_shown_copied_and_ended(remote: Remote) -
     assert gone.returncode == 66 and b"404" in gone.stderr
 
 
+async def test_a_session_is_paused_and_resumed_or_told_why_not(remote: Remote) -> None:
+    made = (await remote.said("session", "create", "--network", "none")).strip()
+    paused = await remote.run("session", "pause", made)
+    shown = json.loads(await remote.said("session", "show", made))
+    assert shown["network"] == "none"
+    if paused.returncode == 0:
+        assert shown["status"] == "paused"
+        assert b"resume it first" in (await remote.run("exec", made, "--", "true")).stderr
+        await remote.said("session", "resume", made)
+    else:
+        assert shown["status"] == "running" and b"cannot be paused: " in paused.stderr
+    assert await remote.said("exec", made, "--", "echo", "on") == "on\n"
+    await remote.said("session", "rm", made)
+
+
+async def test_a_network_that_the_server_does_not_give_is_refused(remote: Remote) -> None:
+    refused = await remote.run("session", "create", "--network", "nat")
+    assert refused.returncode != 0 and b"allow_network" in refused.stderr
+
+
 async def test_a_session_can_be_ended_and_remembered(remote: Remote) -> None:
     made = (await remote.said("session", "create")).strip()
     await remote.said("session", "rm", "--keep", made)

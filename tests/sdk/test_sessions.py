@@ -53,6 +53,21 @@ async def test_a_session_with_the_words_of_the_workspace_interface(client: Sandb
     await client.close_session(made.id)
 
 
+async def test_a_session_is_paused_and_resumed_or_told_why_not(client: SandboxClient) -> None:
+    made = await client.create_session(network="none")
+    assert made.network == "none"
+    try:
+        assert (await client.pause_session(made.id)).status == "paused"
+    except Unavailable as error:
+        assert "cannot be paused: " in str(error)
+    else:
+        with pytest.raises(Conflict, match="resume it first"):
+            await client.execute_code(made.id, "print(1)")
+        assert (await client.resume_session(made.id)).status == "running"
+    assert (await client.execute_code(made.id, "print(1)")).stdout == "1\n"
+    await client.close_session(made.id)
+
+
 @pytest.mark.requirement("sdk-1.05")
 async def test_a_sandbox_ends_with_its_block(client: SandboxClient) -> None:
     async with Sandbox(client=client, env_vars={"COLOUR": "blue"}) as box:
