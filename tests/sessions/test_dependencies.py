@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.sessions.conftest import platform_in
-from tests.sessions.package_index import index, own_address, wheel
+from tests.sessions.package_index import index, own_address, registry, silent, tarball, wheel
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
-from sandbox_runtime.model import Dependency, ExecutionKind, InstallState, Session, SessionState
+from sandbox_runtime.model import Dependency, ExecutionKind, InstallState, Session, SessionState, Template
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.network]
@@ -33,6 +33,13 @@ async def online(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sess
         facts = {"allow_network": True, "network_allow": (address,), "session_package_index": url}
         async with platform_in(tmp_path_factory.mktemp("online"), **facts) as platform:
             yield platform.sessions
+
+
+@pytest.fixture(scope="module")
+def address(online: Sessions) -> str:
+    found = own_address()
+    assert found is not None
+    return found
 
 
 async def settled(sessions: Sessions, session: Session) -> Session:
@@ -86,6 +93,64 @@ async def test_packages_that_do_not_exist_fail_the_session_or_not_as_was_asked(o
     with pytest.raises(InvalidRequest, match="no-such-thing"):
         await online.install(lenient.id, wanted)
     await online.delete(lenient.id)
+
+
+async def test_npm_packages_are_installed_and_found_by_what_runs_then(online: Sessions, address: str) -> None:
+    await nodejs(online)
+    session = await online.create(SessionSpec(template="node"))
+    said: list[bytes] = []
+    packages = {
+        "tinything": {version: tarball("tinything", version, f"exports.version = '{version}'") for version in ("1.0.0", "2.0.0")},
+        "@scoped/thing": {"0.1.0": tarball("@scoped/thing", "0.1.0", "exports.name = 'scoped'")},
+    }
+    with registry(address, packages) as url:
+        wanted = [Dependency("tinything", "1.0.0"), Dependency("@scoped/thing")]
+        session = await online.install(session.id, wanted, index_url=url, sink=lambda _, piece: said.append(piece))
+        assert session.installation.state is InstallState.completed and b"added 2 packages" in b"".join(said)
+        installed = {one.name: one.version for one in session.installation.installed}
+        assert installed == {"tinything": "1.0.0", "@scoped/thing": "0.1.0"}
+        code = "console.log(require('tinything').version, require('@scoped/thing').name)"
+        for spec in (
+            ExecutionSpec(code=code, language="javascript"),
+            ExecutionSpec(kind=ExecutionKind.command, code=f'node -e "{code}"'),
+            ExecutionSpec(kind=ExecutionKind.handler, language="javascript", code=f"{code}\nexports.handler = () => 1"),
+        ):
+            done = await online.execute(session.id, spec)
+            assert done.stdout == "1.0.0 scoped\n", (spec.kind, done.stderr)
+        session = await online.install(session.id, [Dependency("tinything", "^2.0")], index_url=url)
+        assert {one.name: one.version for one in session.installation.installed}["tinything"] == "2.0.0"
+        with pytest.raises(InvalidRequest, match="no-such-thing"):
+            await online.install(session.id, [Dependency("no-such-thing")], index_url=url)
+    assert (await online.get(session.id)).installation.state is InstallState.failed
+    await online.delete(session.id)
+
+
+async def nodejs(sessions: Sessions) -> None:
+    """A template of Node.js, where that is installed."""
+    probe = await sessions.create(SessionSpec())
+    found = await sessions.execute(probe.id, ExecutionSpec(kind=ExecutionKind.command, code="node --version"))
+    await sessions.delete(probe.id)
+    if found.exit_code != 0:
+        pytest.skip("Node.js is not installed: sandbox languages install nodejs")
+    await sessions.add_template(Template(id="node", name="Node.js", runtime="nodejs20", created_ms=1))
+
+
+async def test_an_index_that_does_not_answer_ends_the_installation_in_time(online: Sessions, address: str) -> None:
+    session = await online.create(SessionSpec())
+    with silent(address) as url, pytest.raises(InvalidRequest, match="not installed within 3 s"):
+        await online.install(session.id, [Dependency("tinything")], index_url=url, timeout_s=3)
+    installation = (await online.get(session.id)).installation
+    assert (installation.state, installation.error) == (InstallState.failed, "the packages were not installed within 3 s")
+    assert installation.completed_ms is not None
+    await online.delete(session.id)
+
+
+async def test_an_index_whose_name_cannot_be_looked_up_is_out_of_reach(online: Sessions) -> None:
+    session = await online.create(SessionSpec())
+    with pytest.raises(Unavailable, match="the index of packages cannot be reached"):
+        await online.install(session.id, [Dependency("tinything")], index_url="http://index.invalid/simple")
+    assert (await online.get(session.id)).installation.state is InstallState.failed
+    await online.delete(session.id)
 
 
 async def test_an_index_that_cannot_be_reached_is_told(online: Sessions) -> None:

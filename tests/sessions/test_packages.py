@@ -73,6 +73,12 @@ def test_what_is_asked_cannot_become_a_flag() -> None:
     assert argv[argv.index("--") + 1 :] == ("pandas==2",) and "--index-url" in argv
 
 
+def test_npm_is_started_by_its_own_file_with_a_bounded_patience() -> None:
+    argv = packages.npm_install("/t/node/bin", ["lodash@4"], "https://registry/")
+    assert argv[:3] == ("/t/node/bin/node", "/t/node/lib/node_modules/npm/bin/npm-cli.js", "install")
+    assert {"--fetch-retries=2", "--registry=https://registry/"} < {*argv} and argv[argv.index("--") + 1 :] == ("lodash@4",)
+
+
 def test_what_a_client_lists_is_a_claim() -> None:
     good = packages.pip_listed(
         json.dumps([{"name": "a", "version": "1"}, {"name": 5}, "x", {"name": "b" * 999, "version": "1"}]), 7

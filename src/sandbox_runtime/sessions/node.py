@@ -112,8 +112,8 @@ class LocalHost:
 
 
 class _Meter:
-    """Shares of the machine in use: of all processors since they were last looked at, of the memory at that moment. Looked at once
-    a second at the most: every new session asks."""
+    """Shares of the machine in use: of all processors since they were last looked at, of the memory at that moment. Looked at
+    once a second at the most: every new session asks."""
 
     def __init__(self) -> None:
         self._seen = _cpu_ticks()

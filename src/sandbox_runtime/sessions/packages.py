@@ -76,13 +76,20 @@ def pip_list(python: str) -> tuple[str, ...]:
 
 
 def npm_install(node_bin: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
+    """By itself it would try for more than a minute where the registry is out of reach, and keep its cache with the session."""
     registry = (f"--registry={index_url}",) if index_url else ()
-    flags = ("--no-audit", "--no-fund", "--no-update-notifier", "--save", "--prefix", "/workspace")
-    return (f"{node_bin}/npm", "install", *flags, *registry, "--", *requirements)
+    patience = ("--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000")
+    flags = ("--no-audit", "--no-fund", "--no-update-notifier", "--save", "--cache", "/tmp/.npm", "--prefix", "/workspace")
+    return (*_npm(node_bin), "install", *flags, *patience, *registry, "--", *requirements)
 
 
 def npm_list(node_bin: str) -> tuple[str, ...]:
-    return (f"{node_bin}/npm", "ls", "--json", "--depth=0", "--prefix", "/workspace")
+    return (*_npm(node_bin), "ls", "--json", "--depth=0", "--prefix", "/workspace")
+
+
+def _npm(node_bin: str) -> tuple[str, ...]:
+    """By the file it consists of: the command beside node is a link that not every way of installing keeps."""
+    return f"{node_bin}/node", f"{node_bin.removesuffix('/bin')}/lib/node_modules/npm/bin/npm-cli.js"
 
 
 def pip_listed(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
