@@ -149,7 +149,8 @@ def _whole(row: Row, extracted: Extracted, language: str) -> str:
         return f"{asked}{extracted.code}"
     if language == "java":
         return _JAVA_HEAD + extracted.code.replace("public class Solution", "class Solution")
-    return f"{_needed(asked[: heads[-1].start()], extracted.code)}\n{extracted.code}"
+    head = asked[: heads[-1].start()]
+    return f"{_importable(head) if language == 'rust' else _needed(head, extracted.code)}\n{extracted.code}"
 
 
 def _asked(row: Row, language: str) -> str:
@@ -162,6 +163,12 @@ def _needed(head: str, code: str) -> str:
     given = {_name_of(found[0]) for found in _SIGNATURE.finditer(head)} - {""}
     again = {_name_of(found[0]) for found in _SIGNATURE.finditer(code)}
     return "".join(_IMPORT_LINE.findall(head)) if given & again else head
+
+
+def _importable(head: str) -> str:
+    """Rust refuses to import a name twice, unless it comes from a module of which all names are imported."""
+    lines = "".join(f"    pub {line.strip()}\n" for line in head.split("\n") if line.startswith("use "))
+    return f"mod asked_with {{\n{lines}}}\nuse asked_with::*;\n"
 
 
 def _name_of(signature: str) -> str:

@@ -28,7 +28,7 @@ _ASK: Mapping[str, str] = {
 _SORRY = re.compile(r":=\s*(?:by\s+)?sorry\s*\Z")
 _COMMENT = re.compile(r"--[^\n]*|/-.*?(?:-/|\Z)", re.DOTALL)
 _TOP = re.compile(r"(?m)^(?:import|open(?! .*\bin\b))\b[^\n]*\n?")
-_PROOF = re.compile(r":=")
+_DECLARES = re.compile(r"(?m)^\s*(?:theorem|lemma|example)\b")
 _TRICKS: Mapping[str, re.Pattern[str]] = {
     "the answer adds an axiom": re.compile(
         r"(?m)^\s*(?:@\[[^\]]*\]\s*)?(?:private\s+|protected\s+|noncomputable\s+)*(?:axiom|constant|opaque)\b"
@@ -97,7 +97,7 @@ def _extracted(row: Row, completion: Completion) -> Extracted:
     found = default_extract(completion, "lean")
     if found.kind == "empty" and not fenced(completion.text) and not incomplete(completion.text):
         found = Extracted(completion.text, "heuristic") if completion.text.strip() else EMPTY
-    if re.search(rf"\btheorem\s+{re.escape(text(row, 'id'))}\b", found.code) or not found.code.strip():
+    if _DECLARES.search(found.code) or not found.code.strip():
         return found
     opened = _SORRY.sub("", text(row, "content"))
     proof = found.code.strip("\n")

@@ -22,7 +22,7 @@ from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt
 _LAST_LINES, _LAST_TOKENS, _PROMPT_TOKENS = 60, 1600, 8000
 _MODES = ("oracle-filled",)
 _COMMENT = {"python": "#", "java": "//"}
-_PIECE = re.compile(r"\s?[A-Za-z]+|\s?\d{1,3}|\s?[^\s\w]{1,2}|_|[^\S\n]+|\n+|\S")
+_PIECE = re.compile(r" ?[A-Za-z]+| ?\d{1,3}| ?[^\s\w]{1,2}|\s|\S")
 _LETTERS_A_TOKEN = 6
 
 
@@ -109,7 +109,7 @@ def _commented(snippet: _Snippet, sign: str) -> str:
 
 
 def tokens_in(written: str) -> int:
-    """About as many as the tokenizer of GPT-2 makes of it: a word is one, a long one several. No vocabulary is needed for that,
+    """About as many as the tokenizer of GPT-2 makes of it: a word is one, a long one several, a blank of an indentation one. No vocabulary is needed,
     and the prompts are as long as they would be within a few percent."""
     return sum(1 + (len(piece.strip()) - 1) // _LETTERS_A_TOKEN for piece in _PIECE.findall(written))
 
