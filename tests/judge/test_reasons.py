@@ -58,6 +58,10 @@ def test_a_kill_may_have_come_from_outside() -> None:
     assert doubtful(Outcome(Ending.exited, 1, stderr=Output(b"g++: fatal error: Killed signal terminated program cc1plus\n")))
     assert not doubtful(Outcome(Ending.signaled, signal=signal.SIGSEGV))
     assert not doubtful(FAILED) and not doubtful(OK)
+    shown = b"main.cpp:1:2: error: #error Killed signal terminated program\n    1 | int Killed = signal: killed;\n"
+    assert not doubtful(Outcome(Ending.exited, 1, stderr=Output(shown)))
+    killed = Outcome(Ending.signaled, signal=signal.SIGKILL)
+    assert reason_of(killed, step="compile") == (Reason.not_judged, Blame.platform)
 
 
 def _settled(first: Outcome, second: Outcome, *, first_ended_first: bool) -> tuple[Reason, Blame | None]:

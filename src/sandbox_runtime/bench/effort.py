@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "sessions", "crowd", "soak")
+SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "sessions", "judge", "judge-faults", "crowd", "soak")
 TITLES = {
     "memory": "memory of idle boxes",
     "single": "single runs",
@@ -18,6 +18,8 @@ TITLES = {
     "compiles": "programs that are compiled",
     "notebook": "notebooks",
     "sessions": "sessions",
+    "judge": "judged completions",
+    "judge-faults": "completions judged while the platform is sabotaged",
     "crowd": "a crowd of clients",
     "soak": "leftovers and growth after many runs",
 }
@@ -39,6 +41,8 @@ class Effort:
     idle_sessions: int = 1000
     kills: int = 50
     """Times that a server under load is killed."""
+    judge_rounds: int = 3
+    sabotaged_runs: int = 1000
     crowd_clients: int = 256
     crowd_s: float = 60.0
     soak_runs: int = 500
@@ -75,6 +79,8 @@ QUICK = Effort(
     session_rounds=3,
     idle_sessions=50,
     kills=2,
+    judge_rounds=1,
+    sabotaged_runs=40,
     crowd_s=3.0,
     soak_runs=45,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from sandbox_runtime.bench.crowd import Crowd
 from sandbox_runtime.bench.effort import SECTIONS
+from sandbox_runtime.bench.fault_findings import FaultFindings
 from sandbox_runtime.bench.goals import GOALS, PEER_GOALS, Judged, judge
 from sandbox_runtime.bench.memory import BoxMemory
 from sandbox_runtime.bench.rounds import Standings
@@ -29,6 +30,7 @@ class Report:
     crowd: Crowd | None = None
     soaked: Soaked | None = None
     sessions: SessionFindings | None = None
+    judge_faults: FaultFindings | None = None
     skipped: dict[str, str] = field(default_factory=dict)
     """What cannot be measured here → why."""
     failed: dict[str, str] = field(default_factory=dict)
@@ -59,6 +61,8 @@ class Report:
             values["leftovers"] = self.soaked.leftovers.total
             if self.soaked.growth is not None:
                 values["growth"] = max(0.0, self.soaked.growth)
+        if self.judge_faults:
+            values["judge_wrong"] = self.judge_faults.wrong
         if self.sessions:
             values |= self.sessions.values()
         return values
@@ -77,6 +81,7 @@ class Report:
             "crowd": None if self.crowd is None else self.crowd.told(),
             "soak": None if self.soaked is None else self.soaked.told(),
             "sessions": None if self.sessions is None else self.sessions.told(),
+            "judge_faults": None if self.judge_faults is None else self.judge_faults.told(),
             "skipped": self.skipped,
             "failed": self.failed,
         }

@@ -18,6 +18,7 @@ from sandbox_runtime.bench.compiles import compiles
 from sandbox_runtime.bench.crowd import crowd
 from sandbox_runtime.bench.data import data
 from sandbox_runtime.bench.effort import TITLES, Effort
+from sandbox_runtime.bench.judge_faults import judge_faults
 from sandbox_runtime.bench.loader import open_loader
 from sandbox_runtime.bench.notebook import notebook
 from sandbox_runtime.bench.plain import memory, single_and_load
@@ -73,6 +74,7 @@ async def _all_sections(scene: Scene) -> None:
         ("compiles",): compiles,
         ("notebook",): notebook,
         ("sessions",): sessions,
+        ("judge-faults",): judge_faults,
         ("crowd",): _crowd,
         ("soak",): _soak,
     }

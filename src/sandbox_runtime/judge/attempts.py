@@ -38,4 +38,4 @@ class Attempts:
     def _wait_s(self, number: int, fault: SandboxError) -> float:
         grown_s: float = min(self.first_wait_s * 2 ** (number - 1), _LONGEST_WAIT_S)
         least_s = min(fault.retry_after_s, _LONGEST_WAIT_S) if isinstance(fault, TooMany) else 0.0
-        return max(grown_s * random.uniform(0.5, 1.5), least_s)
+        return max(grown_s, least_s) * random.uniform(0.5, 1.5)

@@ -23,8 +23,6 @@ from sandbox_runtime.judge.sealing import Sealed
 from sandbox_runtime.judge.settling import case_verdict, ended, failure, maybe_killed, our_fault, unjudged
 from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
 
-_DOUBTS = 2
-"""How often a program that seems to have been killed is run again before it is believed that it kills itself."""
 _LONG_TEXT = 1024 * 1024
 """From here on texts are compared in a thread, because others wait for this one."""
 _PARTNERS_EXTRA_S = 5.0
@@ -88,7 +86,7 @@ class Hearing:
     def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[Program]]:
         """partner: not the graded program, but its checker or interactor."""
         job, preset = (self._partners_job(), "") if partner else (self._sealed.job, self._means.preset)
-        doubt = _Doubt()
+        doubt = _Doubt(self._means.attempts.most - 1)
 
         async def once() -> Program:
             program = await self._place.build(job, preset=preset)
@@ -136,7 +134,7 @@ class Hearing:
 
     async def _sure(self, run: Callable[[], Awaitable[JobResult]]) -> JobResult:
         """A result that says something of the program."""
-        doubt = _Doubt()
+        doubt = _Doubt(self._means.attempts.most - 1)
 
         async def once() -> JobResult:
             result = await run()
@@ -223,17 +221,18 @@ def _check_compiled(program: Program) -> None:
 
 
 class _Doubt:
-    """Whether a result says anything of the program, over several attempts at the same."""
+    """Whether a result says anything of the program, over several attempts at the same. A program that seems to have been killed
+    is run again so many times before it is believed that it kills itself."""
 
-    def __init__(self) -> None:
-        self._had = 0
+    def __init__(self, times: int) -> None:
+        self._left = times
 
     def examine(self, result: JobResult) -> None:
         """Raises Lost where it says nothing."""
         if fault := our_fault(result):
             raise Lost(fault, result)
-        if self._had < _DOUBTS and maybe_killed(result):
-            self._had += 1
+        if self._left and maybe_killed(result):
+            self._left -= 1
             raise Lost("the program was killed, maybe not by itself", result)
 
 

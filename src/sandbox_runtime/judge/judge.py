@@ -95,7 +95,9 @@ class Judge:
         return _with_extra(dataset.benchmark, row, verdict)
 
     async def row(self, dataset: Dataset, called: RowId, provided: object = None) -> Row:
-        return provided_row(provided) if provided is not None else await self._rows.one(dataset, called)
+        if provided is not None:
+            return provided_row(provided)
+        return await self._loop.persist(lambda: self._rows.one(dataset, called))
 
     def rows(self, dataset: Dataset, offset: int = 0, limit: int = MOST_ROWS) -> AsyncIterator[Row]:
         """In the order of their ids."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sandbox_runtime.engine import Allowance, Engine
 from sandbox_runtime.errors import InvalidRequest, SandboxError
@@ -20,6 +22,8 @@ from sandbox_runtime.judge.sealing import Sealed, seal
 from sandbox_runtime.judge.settling import decided, our_fault, unjudged, verdict
 from sandbox_runtime.model import Blame, Job, JobResult, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Log
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,10 @@ class Loop:
         self._metrics.judged(dataset, found.reason, time.monotonic() - began)
         return found
 
+    async def persist(self, once: Callable[[], Awaitable[T]]) -> T:
+        """A step that may fail through our fault, as often as that is worth it."""
+        return await self._means.attempts.make(once, self._again)
+
     async def run(self, job: Job) -> JobResult:
         """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
 
@@ -59,13 +67,13 @@ class Loop:
                 raise Lost(fault, result)
             return result
 
-        return await self._means.attempts.make(once, self._again)
+        return await self.persist(once)
 
     async def _judged(self, trial: Trial) -> Verdict:
         sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)), given=self._given)
         first = trial.cases[0]
         try:
-            return await self._means.attempts.make(lambda: self._in_a_place(trial, sealed), self._again)
+            return await self.persist(lambda: self._in_a_place(trial, sealed))
         except CannotCheck as error:
             return verdict(trial, [unjudged(first, str(error), None, Blame.caller)])
         except OUR_FAULTS as fault:

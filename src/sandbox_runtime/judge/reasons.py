@@ -25,7 +25,13 @@ _OF_ENDING: Mapping[Ending, Reason] = MappingProxyType(
     }
 )
 _LEFT_NO_PROGRAM = tuple(os.strerror(number) for number in (errno.ENOENT, errno.EACCES, errno.ENOEXEC))
-_KILLED = re.compile(rb"\b[Kk]illed\b")
+_PART_KILLED = re.compile(
+    rb"^(\S+: fatal error: Killed signal terminated program|\S+: fatal error: \S+ terminated with signal 9|signal: killed"
+    rb"|.{0,200}\(signal: 9, SIGKILL)",
+    re.MULTILINE,
+)
+"""How compilers tell that a process of theirs was killed, at the beginning of a line: what they show of a program is indented, or
+comes after its name."""
 _LAST_WORDS_BYTES = 4096
 _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 
@@ -33,6 +39,8 @@ _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 def reason_of(outcome: Outcome, *, step: str, compiled: bool = False) -> tuple[Reason, Blame]:
     """Of a command that did not end well. step: "compile" or "run"; compiled: what was run was made by a step before it."""
     failed = Reason.compile_error if step == "compile" else Reason.runtime_error
+    if step == "compile" and outcome.ending is Ending.signaled and outcome.signal == signal.SIGKILL:
+        return Reason.not_judged, Blame.platform  # nothing of the program runs in this step, and no compiler kills itself
     if outcome.ending is Ending.not_started:
         return (failed, Blame.program) if _own_fault(outcome, compiled) else (Reason.not_judged, Blame.platform)
     reason = _OF_ENDING.get(outcome.ending, failed)
@@ -55,4 +63,4 @@ def doubtful(outcome: Outcome) -> bool:
     if outcome.ending is not Ending.exited or outcome.exit_code == 0:
         return False
     last_words = outcome.stderr.tail or outcome.stderr.head[-_LAST_WORDS_BYTES:]
-    return outcome.exit_code == _SHELL_SAYS_KILLED or _KILLED.search(last_words) is not None
+    return outcome.exit_code == _SHELL_SAYS_KILLED or _PART_KILLED.search(last_words) is not None
