@@ -109,9 +109,9 @@ def _commented(snippet: _Snippet, sign: str) -> str:
 
 
 def tokens_in(written: str) -> int:
-    """About as many as the tokenizer of GPT-2 makes of it: a word is one, a long one several, a blank of an indentation one. No vocabulary is needed,
-    and the prompts are as long as they would be within a few percent."""
-    return sum(1 + (len(piece.strip()) - 1) // _LETTERS_A_TOKEN for piece in _PIECE.findall(written))
+    """About as many as the tokenizer of GPT-2 makes of it, without its vocabulary: a word is one token, a long word several, a
+    blank of an indentation one."""
+    return sum(1 + max(0, len(piece.strip()) - 1) // _LETTERS_A_TOKEN for piece in _PIECE.findall(written))
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
