@@ -12,7 +12,6 @@ from types import CodeType
 from typing import Any
 
 from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .watching import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 _FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
@@ -23,33 +22,40 @@ def files_beside() -> frozenset[str]:
     return frozenset(name for name in _FOUND_BESIDE if os.path.lexists(name))
 
 
-def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Teller) -> None:
-    """Raises AssertionError where not every test passed, or none did."""
+def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Teller, *, may_skip: bool) -> None:
+    """Raises SystemExit where not every test passed, or none did. may_skip: the tests' own text speaks of skipping."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
     os.environ.pop("PYTEST_PLUGINS", None)
     call(exec, code, names)
     import pytest
 
-    counting = _counting(pytest, teller)
+    counting = _counting(pytest)
     path = names["__file__"]
     status = call(pytest.main, [*_OPTIONS, "--rootdir", os.path.dirname(path), path], [counting])
+    if counting.skipped and not may_skip:
+        teller.seen("skipping")
+    if counting.finished < counting.collected and not counting.refused:
+        teller.seen("early_exit")
     if counting.refused or status != 0 or not counting.passed:
         raise SystemExit(int(status) or 1)
 
 
-def _counting(pytest: Any, teller: Teller) -> Any:
+def _counting(pytest: Any) -> Any:
     class InMemory(pytest.Module):  # type: ignore[misc]
         def _getobj(self) -> Any:
             return sys.modules["__main__"]
 
     class Counting:
         def __init__(self) -> None:
-            self.passed = self.refused = 0
+            self.collected = self.finished = self.passed = self.refused = self.skipped = 0
 
         @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator, unused-ignore]
         def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
             return InMemory.from_parent(parent, path=module_path)
+
+        def pytest_collection_finish(self, session: Any) -> None:
+            self.collected = len(session.items)
 
         def pytest_collectreport(self, report: Any) -> None:
             self.refused += report.failed
@@ -57,7 +63,7 @@ def _counting(pytest: Any, teller: Teller) -> Any:
         def pytest_runtest_logreport(self, report: Any) -> None:
             self.refused += report.failed
             self.passed += report.when == "call" and report.passed
-            if report.skipped and isinstance(report.longrepr, tuple) and not is_trusted(report.longrepr[0]):
-                teller.seen("skipping")
+            self.skipped += report.skipped
+            self.finished += report.when == "teardown"
 
     return Counting()

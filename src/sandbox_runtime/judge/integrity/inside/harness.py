@@ -111,7 +111,7 @@ class _Trial:
         if self._kind == "pytest":
             if files_beside() != self._beside:
                 self._teller.seen("pytest_files")
-            collect_and_run(code, self._names, self._call, self._teller)
+            collect_and_run(code, self._names, self._call, self._teller, may_skip="skip" in self._tests.lower())
         else:
             self._call(exec, code, self._names)
 

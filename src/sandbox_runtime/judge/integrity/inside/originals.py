@@ -81,6 +81,7 @@ def _is_foreign(value: object) -> bool:
     if isinstance(value, FunctionType):
         filename = value.__code__.co_filename
         return not is_trusted(filename) and not filename.startswith("<")
-    if type(value) is not type:
+    if not isinstance(value, type):
         return False
-    return any(isinstance(one, FunctionType) and _is_foreign(one) for one in _dict_of(value).values())
+    methods = (getattr(one, "__func__", one) for one in _dict_of(value).values())
+    return any(isinstance(one, FunctionType) and _is_foreign(one) for one in methods)

@@ -1,7 +1,7 @@
 """Programs with a main function: its return is told apart from every other way to leave.
 
 In C++, Rust and Go, and with an extension of gcc in C, what is declared in main ends with it when it returns, and does not end
-when the process exits. In Java, Scala and C# our main calls theirs. In D main begins only once all unit tests have passed.
+when the process exits. In Java, Scala and C# our main calls theirs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ _C_MAIN = re.compile(
 _RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)[^{;]*\{")
 _GO_MAIN = re.compile(r"^func\s+main\s*\(\s*\)\s*\{", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
-_D_MAIN = re.compile(r"\b(?:void|int)\s+main\s*\([^{};]*\)\s*\{")
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
 _SCALA_MAIN = re.compile(r"\bdef\s+main\s*\(\s*\w+\s*:\s*Array\s*\[\s*String\s*\]\s*\)")
 _CSHARP_MAIN = re.compile(r"(?:\bpublic\s+|\bprivate\s+|\binternal\s+)?\bstatic\s+(void|int)\s+Main\s*\(([^(){};]*)\)")
@@ -61,8 +60,6 @@ func sandboxEnd_() {
 	sandboxfmt_.Fprintf(sandboxos_.Stdout, "\\n%s", t[:n])
 }
 """
-_D_WITHIN = """ { static import core.stdc.stdio; char[80] t;
-if (core.stdc.stdio.fgets(t.ptr, 80, core.stdc.stdio.stdin)) core.stdc.stdio.printf("\\n%s", t.ptr); } """
 _JAVA_MAIN_OF_OURS = """public static void main(String[] w) throws Throwable {
         sandboxMain_(w);
         byte[] t = new byte[80];
@@ -96,10 +93,6 @@ def c(job: Job) -> Seal | None:
 
 def rust(job: Job) -> Seal | None:
     return _inserted(job, _RUST_MAIN, "", _RUST_WITHIN, _RUST_AFTER)
-
-
-def d(job: Job) -> Seal | None:
-    return _inserted(job, _D_MAIN, "", _D_WITHIN)
 
 
 def go(job: Job) -> Seal | None:

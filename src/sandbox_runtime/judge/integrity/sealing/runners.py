@@ -22,6 +22,7 @@ func TestMain(m *sandboxtesting_.M) {
 }
 """
 _RUST = re.compile(rb"^test result: ok\. (\d+) passed; 0 failed;", re.MULTILINE)
+_D = re.compile(rb"^(\d+) modules passed unittests", re.MULTILINE)
 _JEST = re.compile(rb"^Tests:\s+(?:\d+ (?:skipped|todo), )*(\d+) passed, \d+ total", re.MULTILINE)
 _JUNIT_PASSED = re.compile(rb"^\[\s*(\d+) tests successful\s*\]", re.MULTILINE)
 _JUNIT_FAILED = re.compile(rb"^\[\s*(\d+) (?:tests|containers) failed\s*\]", re.MULTILINE)
@@ -66,6 +67,7 @@ def _verilog(result: JobResult, _token: str) -> tuple[bool, Output]:
     return len(counts) <= 1, result.run.stdout
 
 
+d = by_summary(_one_summary(_D))
 rust_test = by_summary(_one_summary(_RUST))
 jest = by_summary(_one_summary(_JEST))
 junit = by_summary(_junit)
