@@ -20,6 +20,9 @@ PROGRAMS = {
     "names are not there by themselves": "#include <string>\nint main() { std::unordered_set<int> s; }",
     "an error": "#include <bits/stdc++.h>\nint main() { std::vector<int> v = nothing(); }",
     "a warning": "#include <string>\nint f() { }\nint main() { f(); return 0; }",
+    "one of several again": "#include <algorithm>\n#include <bits/stdc++.h>\n#include <algorithm>\nint main() { std::cout << 1; }",
+    "twice": "#include <vector>\n#include <vector>\nint main() { return std::vector<int>(3).size(); }",
+    "after another": "#include <cassert>\n#include <map>\n#include <map>\nint main() { return std::map<int, int>().size(); }",
     "quoted": '#include "bits/stdc++.h"\nint main() { std::puts("x"); }',
 }
 
