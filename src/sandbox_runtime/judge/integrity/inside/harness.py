@@ -30,6 +30,7 @@ _PACKAGE = "_sandbox_harness"
 _FUTURES = 0x1FF0000
 """The bits of a code's flags that say which `from __future__ import …` it has."""
 _LARGEST_READ = 1 << 20
+_PRACTICE = "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
 
 _CALLER = "/isolation/inside/stack.py"
 """The file of what calls the program with no frames below it."""
@@ -60,22 +61,39 @@ def run() -> None:
     originals, hiding = _prepared or (Originals(), None)
     _give_stdin(order["stdin"])
     teller = Teller(os.dup(1), order["report"], order["end"])
-    trial = _Trial(order, teller, originals, hiding)
+    trial = _Trial(order, teller, originals, hiding, sys.modules["__main__"].__dict__)
     del order
     _hide()
     trial.perform()
 
 
+def practise() -> None:
+    """All of it that leaves no trace, so that the interpreter knows the way: no hook, no shield, nobody to tell."""
+    order = {"solution": _PRACTICE, "tests": "assert same([1]) == [1]\n", "kind": "python"}
+    order = json.loads(json.dumps(order))
+    originals, hiding = _prepared or (Originals(), None)
+    trial = _Trial(order, Teller(-1, "", ""), originals, hiding, {"__file__": "practice.py", "__name__": "__main__"})
+    trial.rehearse()
+    linecache.cache.pop("practice.py", None)
+
+
 class _Trial:
-    def __init__(self, order: dict[str, Any], teller: Teller, originals: Originals, hiding: Callable[..., Any] | None) -> None:
+    def __init__(
+        self,
+        order: dict[str, Any],
+        teller: Teller,
+        originals: Originals,
+        hiding: Callable[..., Any] | None,
+        names: dict[str, Any],
+    ) -> None:
         self._solution, self._tests, self._kind = order["solution"], order["tests"], order["kind"]
         self._teller = teller
         self._originals = originals
         self._call = hiding or _plainly
         self._watch = Watch(teller, hiding is not None)
         self._comparer = Comparer(teller)
-        self._names = sys.modules["__main__"].__dict__
-        self._filename = self._names["__file__"]
+        self._names = names
+        self._filename = names["__file__"]
         self._flags = 0
         self._is_plain = False
         self._beside = files_beside() if self._kind == "pytest" else frozenset()
@@ -90,6 +108,13 @@ class _Trial:
             self._left(leaving)
         except BaseException as error:
             self._failed(error)
+        self._end("passed")
+
+    def rehearse(self) -> None:
+        self._load()
+        self._test()
+        self._is_plain = False
+        self._test()
         self._end("passed")
 
     def _load(self) -> None:
