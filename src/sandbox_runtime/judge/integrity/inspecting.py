@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from sandbox_runtime.judge.integrity import marks
 from sandbox_runtime.judge.integrity.marks import Tokens, Told
 from sandbox_runtime.judge.integrity.preparing import Prepared
-from sandbox_runtime.judge.integrity.sealing import Seal
+from sandbox_runtime.judge.integrity.sealing import Seal, ends_the_simulation
 from sandbox_runtime.model import JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Guard, Trial
 
+VERILOG = "verilog"
 EARLY_EXIT, EXIT_CODE, FORGED = "early_exit", "exit_code", "forged_end"
 
 
@@ -35,6 +36,8 @@ def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> 
         found = _by_harness(marks.read(run.stdout, Tokens.of(nonce)), run)
     elif prepared.seal is not None:
         found = _by_seal(prepared.seal, Tokens.of(nonce), result, run)
+        if trial.job.language == VERILOG and ends_the_simulation(trial.extracted_code):
+            found = Finding(False, (EARLY_EXIT,), "the design ends the simulation by itself", found.stdout)
     else:
         found = Finding(run.ok, (), "", run.stdout)
     return _with_patterns(trial.guard, found, run)

@@ -62,7 +62,7 @@ def _order(guard: Guard, stdin: bytes | None, tokens: Tokens) -> bytes:
 
 def _sealed(job: Job, stdin: bytes | None, nonce: str) -> Prepared:
     seal = seal_of(job)
-    if seal is None:
+    if seal is None or (stdin and seal.asks is Asks.stdin):  # what a program reads for itself cannot be told from the token
         return Prepared(job, stdin, "exit code")
     sealed = seal.with_token(Tokens.of(nonce).end)
     asked = sealed.stdin if seal.asks is Asks.stdin else stdin

@@ -5,7 +5,8 @@ read. Its text is the same in each trial, so that what was built once serves aga
 program without a seal is judged by its exit code, and the answer says so.
 """
 
+from sandbox_runtime.judge.integrity.sealing.runners import ends_the_simulation
 from sandbox_runtime.judge.integrity.sealing.seal import END_FILE, Asks, Seal
 from sandbox_runtime.judge.integrity.sealing.seals import SEALS, seal_of
 
-__all__ = ["END_FILE", "SEALS", "Asks", "Seal", "seal_of"]
+__all__ = ["END_FILE", "SEALS", "Asks", "Seal", "ends_the_simulation", "seal_of"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sandbox_runtime.judge.integrity.sealing.seal import Asks, Read, Seal, token_filed
+from sandbox_runtime.judge.integrity.sealing.text import blanked
 from sandbox_runtime.model import Job, JobResult, Output
 
 _GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
@@ -26,6 +27,7 @@ _D = re.compile(rb"^(\d+) modules passed unittests", re.MULTILINE)
 _JEST = re.compile(rb"^Tests:\s+(?:\d+ (?:skipped|todo), )*(\d+) passed, \d+ total", re.MULTILINE)
 _JUNIT_PASSED = re.compile(rb"^\[\s*(\d+) tests successful\s*\]", re.MULTILINE)
 _JUNIT_FAILED = re.compile(rb"^\[\s*(\d+) (?:tests|containers) failed\s*\]", re.MULTILINE)
+_VERILOG_ENDS = re.compile(r"\$(?:finish|stop|fatal|exit)\b")
 _VERILOG = re.compile(rb"^Mismatches: (\d+) in (\d+) samples", re.MULTILINE)
 
 
@@ -65,6 +67,11 @@ def _verilog(result: JobResult, _token: str) -> tuple[bool, Output]:
     assert result.run is not None
     counts = _VERILOG.findall(bytes(result.run.stdout))
     return len(counts) <= 1, result.run.stdout
+
+
+def ends_the_simulation(design: str) -> bool:
+    """A design has no business ending the test bench that it is in: what was counted so far would be told as if it were all."""
+    return _VERILOG_ENDS.search(blanked(design)) is not None
 
 
 d = by_summary(_one_summary(_D))
