@@ -77,7 +77,8 @@ BLOCK = {
     "sh": "```bash\n#!/bin/bash\ntwo() {\n    echo 2\n}\ndouble() {\n    echo $(( $1 * $(two) ))\n}\n```",
     "lua": "```lua\nlocal function double(n)\n    return 2 * n\nend\n```",
     "rkt": "```racket\n#lang racket\n(define (double n) (* 2 n))\n```",
-    "rs": '```rust\nfn two() -> isize {\n    2\n}\n\nfn double(n: isize) -> isize {\n    two() * n\n}\n\nfn main() {\n    println!("{}", double(2));\n}\n```',
+    "rs": "```rust\nfn two() -> isize {\n    2\n}\n\nfn double(n: isize) -> isize {\n    two() * n\n}\n"
+    "\nfn main() {\n    double(2);\n}\n```",
     "php": "```php\n<?php\nfunction double($n) {\n    return 2 * $n;\n}\n```",
 }
 
