@@ -92,7 +92,9 @@ async def test_a_program_that_fails_is_not_shown_to_the_checker(platform: Platfo
 
 
 async def test_the_solution_finds_neither_answer_nor_checker_in_its_box(platform: Platform) -> None:
-    look = "import os\nfound = [files for top in ('.', '/tmp', '/home') for _, _, files in os.walk(top)]\nassert 'answer' not in str(found)"
+    look = (
+        "import os\nfound = [files for top in ('.', '/tmp') for _, _, files in os.walk(top)]\nassert 'answer' not in str(found)"
+    )
     assert (await checked(platform, f"{look}\nprint(-int(int(input()) ** 0.5))", IN_PYTHON, "python")).accepted
 
 

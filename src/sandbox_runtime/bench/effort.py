@@ -42,6 +42,8 @@ class Effort:
     kills: int = 50
     """Times that a server under load is killed."""
     judge_rounds: int = 3
+    judge_problems: int = 164
+    cases_by_hand: int = 50
     sabotaged_runs: int = 1000
     crowd_clients: int = 256
     crowd_s: float = 60.0
@@ -80,6 +82,8 @@ QUICK = Effort(
     idle_sessions=50,
     kills=2,
     judge_rounds=1,
+    judge_problems=20,
+    cases_by_hand=3,
     sabotaged_runs=40,
     crowd_s=3.0,
     soak_runs=45,

@@ -19,6 +19,7 @@ from sandbox_runtime.bench.crowd import crowd
 from sandbox_runtime.bench.data import data
 from sandbox_runtime.bench.effort import TITLES, Effort
 from sandbox_runtime.bench.judge_faults import judge_faults
+from sandbox_runtime.bench.judging import judging
 from sandbox_runtime.bench.loader import open_loader
 from sandbox_runtime.bench.notebook import notebook
 from sandbox_runtime.bench.plain import memory, single_and_load
@@ -42,7 +43,13 @@ async def measure(settings: Settings, effort: Effort, progress: Progress, peer: 
     begun = time.perf_counter()
     with TemporaryDirectory(prefix="sandbox-bench-") as folder:
         Path(folder).chmod(0o755)
-        own = dataclasses.replace(settings, state_dir=f"{folder}/state", log_level="error", check_languages=False)
+        own = dataclasses.replace(
+            settings,
+            state_dir=f"{folder}/state",
+            datasets_dir=settings.tables_dir,
+            log_level="error",
+            check_languages=False,
+        )
         async with AsyncExitStack() as stack:
             loader = await stack.enter_async_context(open_loader())
             report = await _blank_report(own, effort)
@@ -74,6 +81,7 @@ async def _all_sections(scene: Scene) -> None:
         ("compiles",): compiles,
         ("notebook",): notebook,
         ("sessions",): sessions,
+        ("judge",): judging,
         ("judge-faults",): judge_faults,
         ("crowd",): _crowd,
         ("soak",): _soak,

@@ -25,7 +25,9 @@ Soak = Annotated[int | None, typer.Option("--soak", help="Runs after which lefto
 Only = Annotated[
     list[str] | None,
     typer.Option(
-        "--only", help="memory, single, load, data, compiles, notebook, crowd, soak; may be repeated.", show_default=False
+        "--only",
+        help="memory, single, load, data, compiles, notebook, sessions, judge, judge-faults, crowd, soak; may be repeated.",
+        show_default=False,
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 when a figure misses its bar.")]
