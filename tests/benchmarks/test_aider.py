@@ -144,7 +144,7 @@ RIGHT = {
     "go": 'package twofold\n\nimport "math"\n\nfunc Double(n int) int { return int(math.Abs(2)) * n }',
     "rust": "pub fn double(n: i32) -> i32 { 2 * n }",
     "javascript": "export const double = (n) => 2 * n;",
-    "java": "class TwoFold { static int of(int n) { return Other.twice(n); } }\nclass Other { static int twice(int n) { return 2 * n; } }",
+    "java": "class TwoFold { static int of(int n) { return Own.twice(n); } }\nclass Own { static int twice(int n) { return 2 * n; } }",
 }
 WRONG = {name: code.replace("2 * n", "3 * n").replace("math.Abs(2)", "math.Abs(3)") for name, code in RIGHT.items()}
 

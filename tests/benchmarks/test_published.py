@@ -90,6 +90,11 @@ def test_what_cannot_be_read_is_told_with_the_file(content: bytes, told: str) ->
         ),
         ({"name": "n", "language": "go_test.go", "prompt": "", "tests": "", "stop_tokens": []}, "x.jsonl", "multiple_go"),
         ({"task_id": "B/0", "complete_prompt": "", "instruct_prompt": "", "test": "", "_id": 1}, "x.json", "bigcodebench"),
+        (
+            {"task_id": "B/0", "complete_prompt": "", "instruct_prompt": "", "test": ""},
+            "bigcodebench_hard.json",
+            "bigcodebench_hard",
+        ),
         ({"id": "sample_0", "code": "", "input": "", "output": ""}, "cruxeval.jsonl", "cruxeval"),
         ({"id": 1, "content": "", "test": []}, "code_contests_300_python.jsonl", "code_contests"),
         ({"id": 1, "content": "", "next_line": ""}, "code_eval_repobench_c_java_sampled.jsonl.gz", "repobench_c_java"),
@@ -136,7 +141,7 @@ def test_a_row_of_mbpp_can_be_judged() -> None:
     dataset, row = one(record)
     (reference,) = MBPP.reference(row, Options(dataset)) if MBPP.reference else ()
     trial = MBPP.trial(row, Completion(reference[0]), Options(dataset))
-    assert (dataset, row["id"]) == ("mbpp", 3)
+    assert (dataset, row["id"]) == ("mbpp_sanitized", 3)
     assert trial.guard.solution.startswith("import math\ndef f")
     assert "assert f(2) == 4" in trial.guard.tests
 

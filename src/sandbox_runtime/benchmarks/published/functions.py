@@ -23,6 +23,10 @@ def dataset_of_x(file: PublishedFile) -> str:
     return f"humaneval_x_{'js' if named == 'javascript' else named}"
 
 
+def dataset_of_big(file: PublishedFile) -> str:
+    return "bigcodebench_hard" if "hard" in file.stem.lower() else "bigcodebench"
+
+
 def dataset_of_plus(file: PublishedFile) -> str:
     return "mbppplus" if str(file.records[0]["task_id"]).lower().startswith("mbpp") else "humanevalplus"
 

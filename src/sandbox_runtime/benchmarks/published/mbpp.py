@@ -14,6 +14,11 @@ def read(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) ->
     return [_row(record) for file in problems for record in file.records]
 
 
+def dataset(file: PublishedFile) -> str:
+    """The sanitized problems have imports for their tests in place of a setup."""
+    return "mbpp_sanitized" if "test_imports" in file.records[0] else "mbpp"
+
+
 def read_plus(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) -> Iterable[Row]:
     return [{"id": record["task_id"], **record} for file in problems for record in file.records]
 
