@@ -35,6 +35,8 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.state.signing_secret = secrets.token_bytes(32)
     entrances.install(app, settings)
     faults.install(app)
+    # The first that fits is taken, and the search is one by one: what is asked for most comes first.
+    app.router.routes.extend(control_plane.hot_routes)
     app.include_router(general.router)
     app.include_router(languages.router)
     app.include_router(fusion.router)

@@ -21,13 +21,12 @@ from sandbox_runtime.api.dialects.control_plane.routes import (
     terminals,
 )
 
-BASE = "/api/v1"
+BASE = hot.BASE
+hot_routes = hot.routes
 
 
 def _mounted() -> APIRouter:
     whole = APIRouter()
-    # The first that fits is taken, and the search is one by one: what is asked for most comes first.
-    whole.include_router(hot.routes, prefix=BASE)
     parts = (health, sessions, executions, streams, contexts, archives, files, templates, containers, runtimes, terminals)
     for part in parts:
         whole.include_router(part.routes, prefix=BASE)

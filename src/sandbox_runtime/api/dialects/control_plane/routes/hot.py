@@ -1,5 +1,5 @@
-"""The routes that agents call all day, once more: matched first, and read without the framework's search for dependencies. What
-they do, and their description, are those of the modules they come from."""
+"""The routes that agents call all day, once more: matched first, without going through router after router, and read without
+the framework's search for dependencies. What they do, and their description, are those of the modules they come from."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
+from starlette.routing import Route
 
 from sandbox_runtime.api.dialects.control_plane.answering import answered
 from sandbox_runtime.api.dialects.control_plane.routes import contexts, executions, sessions
@@ -18,7 +19,7 @@ from sandbox_runtime.api.dialects.control_plane.wire.sessions import CreateSessi
 from sandbox_runtime.api.general import body_of
 
 Handler = Callable[..., Awaitable[Response]]
-routes = APIRouter()
+BASE = "/api/v1"
 
 
 class Nothing(BaseModel):
@@ -34,13 +35,13 @@ class Staying(BaseModel):
     wait: bool = True
 
 
-def _post(path: str, handler: Handler, body: type[BaseModel], query: type[BaseModel] = Nothing) -> None:
+def _post(path: str, handler: Handler, body: type[BaseModel], query: type[BaseModel] = Nothing) -> Route:
     async def handle(request: Request) -> Response:
         asked = _read("body", partial(body.model_validate_json, await body_of(request)))
         further = _read("query", partial(query.model_validate, dict(request.query_params)))
         return await handler(request, asked=asked, **request.path_params, **dict(further))
 
-    routes.add_route(path, partial(answered, handle), methods=["POST"], include_in_schema=False)
+    return Route(BASE + path, partial(answered, handle), methods=["POST"], include_in_schema=False)
 
 
 def _read(place: str, read: Callable[[], BaseModel]) -> BaseModel:
@@ -51,8 +52,10 @@ def _read(place: str, read: Callable[[], BaseModel]) -> BaseModel:
         raise RequestValidationError([{**one, "loc": (place, *one["loc"])} for one in problems]) from error
 
 
-_post("/sessions/{session_id}/contexts/{context_id}/execute", contexts.execute_in_context, ExecuteInContextRequest, Staying)
-_post("/executions/sessions/{session_id}/execute-sync", executions.execute_and_wait, ExecuteCodeRequest, Waiting)
-_post("/executions/sessions/{session_id}/execute", executions.submit, ExecuteCodeRequest)
-_post("/sessions/{session_id}/execute", executions.submit_to_session, ExecuteCodeRequest)
-_post("/sessions", sessions.create_session, CreateSessionRequest)
+routes = (
+    _post("/sessions/{session_id}/contexts/{context_id}/execute", contexts.execute_in_context, ExecuteInContextRequest, Staying),
+    _post("/executions/sessions/{session_id}/execute-sync", executions.execute_and_wait, ExecuteCodeRequest, Waiting),
+    _post("/executions/sessions/{session_id}/execute", executions.submit, ExecuteCodeRequest),
+    _post("/sessions/{session_id}/execute", executions.submit_to_session, ExecuteCodeRequest),
+    _post("/sessions", sessions.create_session, CreateSessionRequest),
+)
