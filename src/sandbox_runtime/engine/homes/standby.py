@@ -4,7 +4,8 @@ One for each home that was used lately: opened in the background soon after the 
 a while. A box of another kind than the one asked for is of no use and goes.
 
 Soon, and not at once: closing the box that was used and opening another takes longer than telling what came of its command, and
-whoever waits for that comes first. A command that does not leave that moment gets its box at once.
+whoever waits for that comes first. Only where commands follow one another without a pause the next one would wait for its box:
+then it is opened at once.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from sandbox_runtime.isolation.port import Backend, Box, Files
 from sandbox_runtime.model import Policy
 
 OPEN_WITHIN_S = 30.0
-TIDY_AFTER_S = 0.005
+TIDY_AFTER_S = 0.01
+IN_A_ROW_S = 0.05
+"""Commands with less than this between them follow one another."""
 
 
 class Standby:
@@ -34,6 +37,8 @@ class Standby:
         self._spent: list[Box] = []
         self._wanted: Policy | None = None
         self._tidying: asyncio.TimerHandle | None = None
+        self._released_at = float("-inf")
+        self._in_a_row = False
         self._closed = False
 
     @property
@@ -44,6 +49,7 @@ class Standby:
         """The caller owes release()."""
         opening, fits = self._opening, self._policy == policy
         self._wanted = None
+        self._in_a_row = asyncio.get_running_loop().time() - self._released_at < IN_A_ROW_S
         self._forget()
         if opening is not None and fits:
             with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
@@ -68,10 +74,12 @@ class Standby:
         self._spent.append(box)
         if following is not None and self._opening is None:
             self._wanted = following
-        if self._closed:
+        loop = asyncio.get_running_loop()
+        self._released_at = loop.time()
+        if self._closed or self._in_a_row:
             self._tidy()
         elif self._tidying is None:
-            self._tidying = asyncio.get_running_loop().call_later(TIDY_AFTER_S, self._tidy)
+            self._tidying = loop.call_later(TIDY_AFTER_S, self._tidy)
 
     async def close(self) -> None:
         self._closed = True
