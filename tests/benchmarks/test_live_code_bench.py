@@ -82,7 +82,7 @@ async def test_no_expected_value_is_in_the_job() -> None:
 
 async def test_each_test_has_its_own_time(judge: Judge) -> None:
     made = trial(LIVE_CODE_BENCH, STREAMS, "x")
-    assert made.job.run_limits.wall_s == 6
+    assert made.job.run_limits.cpu_s == 6
     slow = "```python\nimport time\ntime.sleep(60)\n```"
     found = await verdict(judge, LIVE_CODE_BENCH, STREAMS, slow, dataclasses.replace(options(), run_timeout_s=1.0))
     assert found.reason is Reason.time_limit and len(found.cases) == 1

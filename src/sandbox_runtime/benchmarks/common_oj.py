@@ -21,6 +21,8 @@ from sandbox_runtime.model.judging import Benchmark, Case, Check, Completion, Op
 
 _COMPILED = frozenset({"cpp", "go", "java"})
 _COMPILED_S, _INTERPRETED_S, _JUDGES_S = 10.0, 20.0, 30.0
+_ONE_THREAD = frozenset({"c", "cpp", "python", "pypy", "rust"})
+"""Languages whose programs have no more threads than they start: others work on several processors without being told to."""
 _LONGEST_SHOWN, _SHOWN_END = 1000, 500
 
 _WISHES: Mapping[str, Mapping[str, str]] = {
@@ -67,7 +69,7 @@ def _job(language: str, code: str, options: Options) -> Job:
         language=language,
         code=code,
         compile_limits=limits(options.compile_timeout_s, _COMPILED_S),
-        run_limits=limits(options.run_timeout_s, run_s),
+        run_limits=limits(options.run_timeout_s, run_s, threads=1 if language in _ONE_THREAD else 2),
     )
 
 

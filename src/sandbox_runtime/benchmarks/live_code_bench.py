@@ -103,7 +103,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     tests = _tests(row)
     whole = _program(extracted.code, tests.function)
     return Trial(
-        job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _CASE_S)),
+        job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _CASE_S, threads=1)),
         cases=tuple(Case(stdin=given.encode(errors="surrogatepass"), expected=wanted) for given, wanted in tests.pairs),
         check=Check(name="json_value" if tests.function else "decimals"),
         extracted_code=extracted.code,

@@ -12,12 +12,18 @@ from sandbox_runtime.model.job import File, Job
 from sandbox_runtime.model.judging import Case, Guard, GuardKind, Options, Trial
 from sandbox_runtime.model.limits import Limits
 
+_PATIENCE = 3
+"""How many times longer than its time on the processor a program may take."""
 _FUTURE = re.compile(r"^from __future__ import [^\n]*\n?", re.MULTILINE)
 
 
-def limits(asked_s: float | None, usual_s: float) -> Limits:
-    """Of one step. The memory is left to the operator: no benchmark here depends on a bound of its own."""
-    return Limits(wall_s=usual_s if asked_s is None else asked_s, memory_bytes=None)
+def limits(asked_s: float | None, usual_s: float, *, threads: int = 2) -> Limits:
+    """Of one step: the time a caller asks for, or the benchmark's own. The latter is time of the processor, for each of so many
+    threads, so that a busy machine does not turn a right answer into a late one; who merely waits is ended later. The memory is
+    left to the operator: no benchmark here depends on a bound of its own."""
+    if asked_s is not None:
+        return Limits(wall_s=asked_s, memory_bytes=None)
+    return Limits(wall_s=usual_s * _PATIENCE, cpu_s=usual_s * threads, memory_bytes=None)
 
 
 def flag(options: Options, name: str) -> bool:
@@ -30,10 +36,10 @@ def flag(options: Options, name: str) -> bool:
 
 def future_first(code: str) -> str:
     """Python wants its imports from the future on top, also when other lines were put in front of the code that has them."""
-    found = _FUTURE.findall(code)
+    found = [line.rstrip("\n") for line in _FUTURE.findall(code)]
     if not found:
         return code
-    return "".join(line.rstrip("\n") + "\n" for line in dict.fromkeys(found)) + _FUTURE.sub("", code)
+    return "".join(f"{line}\n" for line in dict.fromkeys(found)) + _FUTURE.sub("", code)
 
 
 def python_trial(
@@ -52,7 +58,7 @@ def python_trial(
     whole = f"{solution}\n{tests}"
     language, kind = ("pytest", GuardKind.pytest) if pytest else ("python", GuardKind.python)
     return Trial(
-        job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s)),
+        job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s, threads=1 + pytest)),
         cases=(Case(info=info),),
         guard=Guard(kind=kind, solution=solution, tests=tests),
         extracted_code=extracted.code,

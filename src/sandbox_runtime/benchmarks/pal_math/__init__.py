@@ -39,7 +39,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     extracted = _extracted(completion)
     whole = telling(extracted.code, "str(solution())")
     return Trial(
-        job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _RUN_S)),
+        job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _RUN_S, threads=1)),
         cases=(Case(expected=_right_answer(row)),),
         check=Check(name="program", job=Job(language="python", code=_comparison(), run_limits=limits(None, _COMPARE_S))),
         extracted_code=extracted.code,
