@@ -77,7 +77,8 @@ def start_time(pid: int) -> str:
 
 
 def has_ended(pid: int, start: str) -> bool:
-    return start_time(pid) != start
+    """start: as it was seen; empty where it had ended by then."""
+    return not start or start_time(pid) != start
 
 
 def first_process(box: Box) -> int:

@@ -59,6 +59,7 @@ class Ground:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
+            await self.lingering.empty()
             await asyncio.gather(*(files.close() for files in list(self.shared)), return_exceptions=True)
         finally:
             if self._nat is not None:

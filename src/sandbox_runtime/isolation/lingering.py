@@ -1,8 +1,10 @@
 """Mount namespaces of boxes that are gone.
 
 Whoever lets go of a mount namespace last waits in the kernel until everything that was mounted there is gone: a millisecond or
-more, and longer on a busy machine. That must not be the program, whose end would be told so much later, nor the event loop.
-So the server holds each until its box is closed, and a thread lets go of it, together with those that came up meanwhile.
+more, and longer on a busy machine. That must be neither the program, whose end would be told so much later, nor the event loop,
+nor the caller. So the server holds on to each until its box is closed, and a thread lets go of it behind the caller's back.
+Nothing can get into such a namespace any more: no process is left in it, and the descriptor is ours alone. What waits is bounded:
+whoever closes a box while too many wait, waits for them.
 """
 
 from __future__ import annotations
@@ -10,25 +12,35 @@ from __future__ import annotations
 import asyncio
 import os
 
+MOST_WAITING = 32
+
 
 class Lingering:
     def __init__(self) -> None:
         self._waiting: list[int] = []
-        self._next: asyncio.Task[None] | None = None
-        self._turn = asyncio.Lock()
+        self._closing: asyncio.Task[None] | None = None
 
     async def close(self, descriptor: int) -> None:
-        """Returns when it is closed. A caller that is cancelled leaves it to be closed all the same."""
+        """Sees to it that it is closed, soon."""
         self._waiting.append(descriptor)
-        if self._next is None:
-            self._next = asyncio.create_task(self._close_waiting())
-        await asyncio.shield(self._next)
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close_waiting())
+        if len(self._waiting) > MOST_WAITING:
+            await self.empty()
+
+    async def empty(self) -> None:
+        """Returns when all that came up to now are closed. A caller that is cancelled leaves them to be closed all the same."""
+        if self._closing is not None:
+            await asyncio.shield(self._closing)
 
     async def _close_waiting(self) -> None:
-        """One thread at a time: who comes while it is busy is taken along by the next one."""
-        async with self._turn:
-            waiting, self._waiting, self._next = self._waiting, [], None
-            await asyncio.to_thread(_close_all, waiting)
+        """One thread at a time: those that come while it is busy are taken along by its next turn."""
+        try:
+            while self._waiting:
+                waiting, self._waiting = self._waiting, []
+                await asyncio.to_thread(_close_all, waiting)
+        finally:
+            self._closing = None
 
 
 def _close_all(descriptors: list[int]) -> None:

@@ -88,7 +88,8 @@ class Box(Protocol):
         ...
 
     async def close(self) -> None:
-        """Idempotent. Afterwards no process, mount, cgroup, descriptor or folder of the box is left."""
+        """Idempotent. Afterwards no process, cgroup or folder of the box is left, and no mount that anything could see; the
+        kernel takes those apart that nobody sees any more, within moments and in bounded number."""
         ...
 
 
