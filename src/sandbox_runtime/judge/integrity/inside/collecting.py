@@ -11,7 +11,9 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
 
 _FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")

@@ -10,15 +10,20 @@ from __future__ import annotations
 import builtins
 import operator
 import os
+from collections import deque
 from collections.abc import Callable, Iterable
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .watching import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
 
 _NONE = type(None)
 _ATOM_SET = frozenset((int, str, float, bool, _NONE, bytes, complex))
+_PLAIN_CLASS = frozenset((type,))
+_HOLDING = (list, tuple, set, frozenset, deque)
 _HEAP_TYPE = 1 << 9
 _DEEPEST = 60
 _UNIVERSAL = ("/mock.py", "/_pytest/", "/hypothesis/")
@@ -53,6 +58,25 @@ class Comparer:
 
     def rebound(self, names: dict[str, Any]) -> bool:
         return any(names.get(name) is not value for name, value in self._bound.items())
+
+    def own(self, name: str) -> Any:
+        """What the tests themselves gave that name to."""
+        return self._bound[name]
+
+    def chain(self, names: tuple[str, ...], *values: Any) -> Any:
+        """a < b < c"""
+        result: Any = True
+        for name, a, b in zip(names, values, values[1:], strict=False):
+            result = getattr(self, name)(a, b)
+            if not result:
+                return result
+        return result
+
+    def same(self, a: Any, b: Any) -> bool:
+        return a is b
+
+    def differs(self, a: Any, b: Any) -> bool:
+        return a is not b
 
     def eq(self, a: Any, b: Any) -> Any:
         if _is_atom(type(a)) and _is_atom(type(b)):
@@ -124,6 +148,9 @@ class Comparer:
 
     def _equal(self, foreign: Any, plain: Any, depth: int) -> bool:
         """foreign is, or holds, something of the solution's making; plain is and holds nothing of the kind."""
+        if _is_array(type(foreign)):
+            self._equal(_flat(foreign), _flat(plain), depth + 1)
+            return foreign == plain  # type: ignore[no-any-return]
         if _is_list(type(foreign)) and type(foreign) is type(plain) and depth < _DEEPEST:
             return len(foreign) == len(plain) and all(map(self._part(depth), foreign, plain))
         if type(foreign) is dict and type(plain) is dict and depth < _DEEPEST:
@@ -176,6 +203,14 @@ def _is_list(kind: type) -> bool:
     return kind is list or kind is tuple
 
 
+def _is_array(kind: type) -> bool:
+    return kind.__name__ == "ndarray" and not _flags_of(kind) & _HEAP_TYPE
+
+
+def _flat(value: Any) -> Any:
+    return value.ravel().tolist() if _is_array(type(value)) else value
+
+
 def _is_box(kind: type) -> bool:
     return kind is list or kind is tuple or kind is dict or kind is set or kind is frozenset
 
@@ -185,16 +220,26 @@ def _is_foreign(value: Any, methods: tuple[str, ...], depth: int = 0) -> bool:
     kind = type(value)
     if _is_atom(kind):
         return False
-    if _is_box(kind):
-        return depth < _DEEPEST and _holds_foreign(value, methods, depth)
-    if not _flags_of(kind) & _HEAP_TYPE:
-        return False
-    return any(_is_untrusted(kind, method) for method in methods)
+    if not _is_box(kind) and _flags_of(kind) & _HEAP_TYPE and any(_is_untrusted(kind, method) for method in methods):
+        return True
+    return depth < _DEEPEST and _holds_foreign(_parts(value, kind), methods, depth)
 
 
-def _holds_foreign(box: Any, methods: tuple[str, ...], depth: int) -> bool:
-    parts: Iterable[Any] = (*box, *box.values()) if type(box) is dict else box
-    if set(map(type, map(type, parts))) <= {type} and set(map(type, parts)) <= _ATOM_SET:
+def _parts(value: Any, kind: type) -> Iterable[Any]:
+    """What a container holds, in words of its class of builtins, whatever its own class says."""
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return value  # type: ignore[no-any-return]
+    for base in _mro_of(kind):
+        if base is dict:
+            return (*dict.keys(value), *dict.values(value))
+        if base in _HOLDING:
+            return base.__iter__(value)  # type: ignore[no-any-return]
+    return _flat(value) if _is_array(kind) and value.dtype.hasobject else ()
+
+
+def _holds_foreign(parts: Iterable[Any], methods: tuple[str, ...], depth: int) -> bool:
+    parts = list(parts)
+    if set(map(type, map(type, parts))) <= _PLAIN_CLASS and set(map(type, parts)) <= _ATOM_SET:
         return False
     return any(_is_foreign(part, methods, depth + 1) for part in parts)
 

@@ -23,8 +23,10 @@ from .originals import Originals  # type: ignore[import-not-found, import-untype
 from .plainness import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .rewriting import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .shielding import shield  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .watching import TESTS, Watch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .watching import TESTS, Watch, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+globals()["__builtins__"] = BUILTINS
 
 _PACKAGE = "_sandbox_harness"
 _FUTURES = 0x1FF0000
@@ -49,6 +51,7 @@ def _without_frames_below() -> Callable[..., Any] | None:
     except ImportError:
         return None
     call = FrameStack.find().call
+    trust(call.__code__.co_filename)
     return None if call(_caller) else call
 
 
@@ -159,10 +162,11 @@ class _Trial:
         raise SystemExit(1 if status is None or status == 0 else status)
 
     def _failed(self, error: BaseException) -> None:
+        """The end is told before anything else: what prints the traceback is no longer ours alone."""
+        self._end("failed")
         lines = self._tests.splitlines(True)
         linecache.cache[TESTS] = (len(self._tests), None, lines, TESTS)
         traceback.print_exception(type(error), error, _without_ours(error.__traceback__))
-        self._end("failed")
         raise SystemExit(1)
 
     def _end(self, how: str) -> None:

@@ -9,10 +9,13 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .watching import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
+globals()["__builtins__"] = BUILTINS
+
 _MODULES = (
-    *("math", "cmath", "operator", "statistics", "fractions", "decimal", "functools", "itertools", "collections"),
+    *("math", "cmath", "operator", "statistics", "fractions", "decimal", "functools", "itertools", "collections", "ast"),
     *("unittest", "unittest.case", "unittest.loader", "unittest.main", "unittest.result", "unittest.runner", "unittest.suite"),
     *("numpy", "numpy.testing", "numpy.testing._private.utils", "pytest", "pandas", "pandas.testing"),
     *("_pytest.python", "_pytest.runner", "_pytest.reports", "_pytest.outcomes", "_pytest.python_api", "_pytest.raises"),
@@ -22,6 +25,7 @@ _CLASSES = (
     *(("unittest.case", "TestCase"), ("unittest.result", "TestResult"), ("unittest.suite", "TestSuite")),
     *(("unittest.loader", "TestLoader"), ("unittest.runner", "TextTestRunner"), ("_pytest.python", "Function")),
     *(("_pytest.reports", "TestReport"), ("_pytest.runner", "CallInfo")),
+    *(("ast", "NodeVisitor"), ("ast", "NodeTransformer")),
 )
 _is, _dict_of = operator.is_, type.__dict__["__dict__"].__get__
 

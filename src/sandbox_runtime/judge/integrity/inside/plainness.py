@@ -9,6 +9,10 @@ import builtins
 import opcode
 from types import CodeType
 
+from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
+
 _MODULES = frozenset(
     (
         "__future__", "array", "bisect", "cmath", "collections", "collections.abc", "copy", "dataclasses", "datetime",
@@ -23,7 +27,7 @@ _REACHING = frozenset(
         "addaudithook", "settrace", "setprofile", "monitoring", "attrgetter", "methodcaller", "get_type_hints",
         "make_dataclass", "new_class", "as_strided", "lib", "testing", "memmap", "loads", "load", "gi_frame", "cr_frame",
         "ag_frame", "tb_frame", "f_back", "types", "inspect", "os", "signal", "gc", "builtins", "abc", "enum", "threading",
-        "weakref", "ctypes", "ctypeslib", "importlib", "subprocess", "pickle", "marshal", "seterrcall",
+        "weakref", "ctypes", "ctypeslib", "importlib", "subprocess", "pickle", "marshal", "seterrcall", "update_wrapper", "wraps",
     )
 )  # fmt: skip
 """Names that lead to classes, to other modules, or from texts to names."""

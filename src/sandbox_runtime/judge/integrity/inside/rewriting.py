@@ -12,6 +12,9 @@ from types import CodeType
 from typing import Any
 
 from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
 
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "eq",
@@ -22,7 +25,11 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.GtE: "ge",
     ast.In: "contains",
     ast.NotIn: "not_contains",
+    ast.Is: "same",
+    ast.IsNot: "differs",
 }
+_IDENTITIES = (ast.Is, ast.IsNot)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LITERALS = (ast.Constant, ast.Name, ast.List, ast.Tuple, ast.Dict, ast.Set)
 _PAIRS = ("Equal", "Equals", "In")
@@ -51,14 +58,29 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, marker: str, shadowed: frozenset[str]) -> None:
         self._marker = marker
         self._shadowed = shadowed
+        self._own: frozenset[str] = frozenset()
 
     def module(self, tree: ast.Module) -> None:
         body: list[ast.stmt] = []
+        ours, defined = _only_defined(tree), set[str]()
         for statement in tree.body:
-            body.append(self.visit(statement))
-            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                body.append(self._bound(statement))
+            if isinstance(statement, _DEFINITIONS):
+                self._own = frozenset()
+                body.append(self.visit(statement))
+                if statement.name in ours:
+                    body.append(self._bound(statement))
+                    defined.add(statement.name)
+            else:
+                self._own = frozenset(defined)
+                body.append(self.visit(statement))
         tree.body = body
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        """What it is given may have the name of a definition."""
+        kept, self._own = self._own, frozenset()
+        self.generic_visit(node)
+        self._own = kept
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node if _only_computes(node) else self.generic_visit(node)
@@ -70,12 +92,21 @@ class _Rewriter(ast.NodeTransformer):
         return node if all(type(one) is ast.Constant for one in node.elts) else self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Chains are left alone: each part is evaluated once there, and tests hardly have them."""
         self.generic_visit(node)
-        name = _OPERATORS.get(type(node.ops[0]))
-        if len(node.ops) > 1 or name is None or (_is_known(node.left) and _is_known(node.comparators[0])):
+        values = [node.left, *node.comparators]
+        if all(map(_is_known, values)) or all(isinstance(one, _IDENTITIES) for one in node.ops):
             return node
-        return self._call(name, [node.left, node.comparators[0]], node)
+        names = [_OPERATORS[type(one)] for one in node.ops]
+        if len(names) == 1:
+            return self._call(names[0], values, node)
+        told = ast.copy_location(ast.Constant(tuple(names)), node)  # type: ignore[arg-type]
+        return self._call("chain", [told, *values], node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """In the outermost code of the tests: what they defined, whoever changed the meaning of its name since."""
+        if node.id not in self._own or not isinstance(node.ctx, ast.Load):
+            return node
+        return self._call("own", [ast.copy_location(ast.Constant(node.id), node)], node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -115,6 +146,19 @@ class _Rewriter(ast.NodeTransformer):
 
     def _constant(self, near: ast.AST) -> ast.expr:
         return ast.copy_location(ast.Constant(self._marker), near)
+
+
+def _only_defined(tree: ast.Module) -> set[str]:
+    """Names that the outermost code gives to definitions, above all else that it does with them, and binds in no other way."""
+    defined = {one.name for one in tree.body if isinstance(one, _DEFINITIONS)}
+    others = [one for one in tree.body if not isinstance(one, _DEFINITIONS)]
+    rebound = set()
+    for node in (node for one in others for node in ast.walk(one)):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            rebound.add(node.id)
+        elif isinstance(node, ast.alias):
+            rebound.add(node.asname or node.name)
+    return defined - rebound
 
 
 def _placed(node: ast.AST, near: ast.AST) -> ast.AST:

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .watching import asked_by_solution  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
 
 _HARMLESS = frozenset(
     (

@@ -13,15 +13,24 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from .telling import Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+
+globals()["__builtins__"] = BUILTINS
 
 TESTS = "<tests>"
 _OURS = "<_sandbox_harness"
 _HERE = f"{_OURS}.watching>"
-_LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-_WARM = getattr(sys.modules.get("sandbox_runtime.isolation.inside"), "__path__", [])
-"""Where the code lies that runs programs in warm interpreters and sees to their end."""
-_FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES), *_WARM)})
+_LIBRARIES = [
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    *(
+        path
+        for path in sys.path
+        if path.startswith("/") and path not in (os.getcwd(), os.path.dirname(sys.argv[0])) and "/.local/" not in path
+    ),
+]
+"""Where packages of a distribution lie, which not all are among the paths that Python knows of itself, but not where the program
+or its user can put some."""
+_FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES))})
 _HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
@@ -30,8 +39,17 @@ _NATIVE = frozenset({"cffi", "_cffi_backend", "_testcapi", "_testinternalcapi", 
 _getframe, _getpid, _get_ident = sys._getframe, os.getpid, __import__("_thread").get_ident
 
 
+_calling: list[str] = []
+"""The file of what calls the program with no frames below it, where there is such."""
+
+
+def trust(filename: str) -> None:
+    """Also this one. For what is ours and was loaded from a file."""
+    _calling[:] = [filename]
+
+
 def is_trusted(filename: str) -> bool:
-    return filename.startswith(_FOLDERS) or filename.startswith(("<frozen ", _OURS)) or filename == TESTS
+    return filename in _calling or filename.startswith(_FOLDERS) or filename.startswith(("<frozen ", _OURS)) or filename == TESTS
 
 
 class Watch:

@@ -1,0 +1,5 @@
+import ctypes
+
+
+def load(path):
+    return ctypes.CDLL(path)._name

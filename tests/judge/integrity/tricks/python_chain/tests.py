@@ -1,0 +1,1 @@
+assert 2 == half(4) == 2

@@ -1,0 +1,6 @@
+def all(_):
+    return True
+
+
+def order(items):
+    return None

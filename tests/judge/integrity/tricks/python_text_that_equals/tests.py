@@ -1,0 +1,1 @@
+assert str(name(1)) == "one"

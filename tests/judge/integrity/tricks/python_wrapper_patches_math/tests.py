@@ -1,0 +1,1 @@
+assert math.isclose(half(3), 1.5)

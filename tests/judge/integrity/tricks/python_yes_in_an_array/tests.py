@@ -1,0 +1,1 @@
+assert (double([1, 2]) == np.array([2, 4])).all()
