@@ -20,7 +20,7 @@ from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, said, 
 from sandbox_runtime.judge.interaction import settled
 from sandbox_runtime.judge.limits import fitted
 from sandbox_runtime.judge.sealing import Sealed
-from sandbox_runtime.judge.settling import case_verdict, ended, failure, maybe_killed, our_fault, unjudged
+from sandbox_runtime.judge.settling import case_verdict, ended, failure, maybe_held_up, maybe_killed, our_fault, unjudged
 from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
 
 _LONG_TEXT = 1024 * 1024
@@ -222,10 +222,11 @@ def _check_compiled(program: Program) -> None:
 
 class _Doubt:
     """Whether a result says anything of the program, over several attempts at the same. A program that seems to have been killed
-    is run again so many times before it is believed that it kills itself."""
+    is run again so many times before it is believed that it kills itself; one that may have been held up, once."""
 
     def __init__(self, times: int) -> None:
         self._left = times
+        self._patience = min(times, 1)
 
     def examine(self, result: JobResult) -> None:
         """Raises Lost where it says nothing."""
@@ -234,6 +235,9 @@ class _Doubt:
         if self._left and maybe_killed(result):
             self._left -= 1
             raise Lost("the program was killed, maybe not by itself", result)
+        if self._patience and maybe_held_up(result):
+            self._patience -= 1
+            raise Lost("the time of a program ran out while it hardly computed", result)
 
 
 def _failed(case: CaseVerdict) -> bool:
