@@ -51,6 +51,17 @@ async def test_what_a_program_writes_the_next_one_finds_and_nothing_of_the_progr
     assert set(await listed(home)) - {"__pycache__"} == {"note", "own.py"}
 
 
+async def test_a_program_finds_nothing_of_what_was_rehearsed_before_it(home: Home) -> None:
+    await said(home, "pass")  # so that the next one has a box that waited
+    code = (
+        "import linecache, os, sys\n"
+        "print(sys.path[0], len(sys.argv), sorted(vars(sys.modules['__main__']))[-3:])\n"
+        "print([name for name in (*linecache.cache, *sys.path, *sys.modules) if 'practice' in name])\n"
+        "print([fd for fd in map(int, os.listdir('/proc/self/fd')) if fd > 2 and os.path.exists(f'/proc/self/fd/{fd}')])\n"
+    )
+    assert await said(home, code) == "/workspace 1 ['linecache', 'os', 'sys']\n[]\n[]\n"
+
+
 async def test_languages_share_the_files(home: Home) -> None:
     await said(home, "echo shell > note", language="bash")
     assert await said(home, "print(open('note').read(), end='')") == "shell\n"

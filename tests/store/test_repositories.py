@@ -333,6 +333,33 @@ async def test_filters_of_the_other_shelves_find_what_they_say(store: Store) -> 
     assert (await store.artifacts.list(ArtifactFilter(execution="e2"))).total == 0
 
 
+async def test_an_execution_that_has_ended_is_added_with_its_files_and_the_audit_or_not_at_all(store: Store) -> None:
+    await store.sessions.add(samples.session())
+    ended = samples.execution(state=ExecutionState.completed, stdout="done", completed_ms=5)
+    told = samples.entry("e1", kind="execution")
+    added = await store.executions.add_ended(ended, [samples.artifact("a1"), samples.artifact("a2")], by="alice", audit=told)
+    assert await store.executions.get("e1") == added
+    assert (await store.artifacts.list(ArtifactFilter(execution="e1"))).total == 2
+    assert (await store.audit.list(AuditFilter(subject="e1"))).total == 1
+    with pytest.raises(Conflict):
+        await store.executions.add_ended(samples.execution("e2"), [samples.artifact("a1", of="e2")], audit=samples.entry("e2"))
+    assert await store.executions.find("e2") is None and (await store.audit.list(AuditFilter(subject="e2"))).total == 0
+
+
+async def test_an_execution_ends_with_its_files_or_does_not_end(store: Store) -> None:
+    await store.sessions.add(samples.session())
+    running = await store.executions.add(samples.execution())
+    await store.artifacts.add(samples.artifact("a1"))
+    with pytest.raises(Conflict):
+        await store.executions.end(running, [samples.artifact("a1")], state=ExecutionState.completed)
+    assert await store.executions.get("e1") == running
+    ended = await store.executions.end(running, [samples.artifact("a2")], state=ExecutionState.completed)
+    assert await store.executions.get("e1") == ended and ended.version == running.version + 1
+    with pytest.raises(Conflict, match="somebody else"):
+        await store.executions.end(running, [samples.artifact("a3")], state=ExecutionState.failed)
+    assert {one.id for one in (await store.artifacts.list(ArtifactFilter(execution="e1"))).items} == {"a1", "a2"}
+
+
 async def test_pages_follow_each_other_newest_first(store: Store) -> None:
     for number in range(7):
         await store.sessions.add(samples.session(f"s{number}", created_ms=NOW_MS + number // 2))
