@@ -109,8 +109,12 @@ class BoxedRun:
                 outcome = await self._bounded(command, sink)
         else:
             outcome = await self._bounded(command, sink)
-        self.metrics.command_ended(self.task.language.name, name, outcome.ending, outcome.blame, outcome.usage.wall_s)
+        self.told(outcome, name)
         return outcome
+
+    def told(self, outcome: Outcome, step: str = "run") -> None:
+        """Counts a command of this task that ended."""
+        self.metrics.command_ended(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
     async def _bounded(self, command: Command, sink: Sink | None) -> Outcome:
         try:

@@ -40,9 +40,10 @@ async def join(runner: TaskRunner, first: Task, second: Task) -> Joined:
             await _prepare(boxed)
         async with _started(boxes) as (one, other):
             joined = await _both(one, other, max(boxed.command().limits.wall_s for boxed in boxes))
-    for task, outcome in ((first, joined.first), (second, joined.second)):
+    for boxed, outcome in zip(boxes, (joined.first, joined.second), strict=True):
+        boxed.told(outcome)
         if outcome.blame is Blame.platform:
-            runner.distrust(task, outcome)
+            runner.distrust(boxed.task, outcome)
     return joined
 
 
