@@ -57,6 +57,15 @@ async def platform(guest_python: str, tmp_path_factory: pytest.TempPathFactory) 
         yield opened
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def cold(guest_python: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
+    """Its interpreters are given the harness with each program."""
+    state = str(tmp_path_factory.mktemp("state"))
+    settings = Settings(guest_python=guest_python, state_dir=state, log_level="error", judge_warm=False)
+    async with open_platform(settings, ahead=False) as opened:
+        yield opened
+
+
 async def judged(platform: Platform, program: Program) -> Verdict:
     verdict = await platform.judge.judge(program.trial())
     if verdict.reason is Reason.not_judged and "needs" in verdict.message:
@@ -78,3 +87,26 @@ async def test_an_honest_program_is_accepted(platform: Platform, program: Progra
     verdict = await judged(platform, program)
     assert verdict.accepted, verdict
     assert verdict.tamper == ()
+
+
+@pytest.mark.parametrize("name", ["exit_at_load", "callers_frame", "equals_everything", "new_code_in_old_function"])
+async def test_a_trick_scores_nothing_where_no_interpreter_is_warm(cold: Platform, name: str) -> None:
+    program = Program(HERE / "tricks" / f"python_{name}")
+    verdict = await judged(cold, program)
+    assert set(program.expected["tamper"]) <= set(verdict.tamper)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("name", ["python_dataclass", "python_looks_at_itself", "pytest_test_class"])
+async def test_an_honest_program_is_accepted_where_no_interpreter_is_warm(cold: Platform, name: str) -> None:
+    verdict = await judged(cold, Program(HERE / "honest" / name))
+    assert verdict.accepted, verdict
+
+
+async def test_a_failed_test_is_shown_with_its_line_and_nothing_of_ours(platform: Platform) -> None:
+    job = Job("python", "", run_limits=LIMITS, compile_limits=LIMITS)
+    guard = Guard(GuardKind.python, "def half(x):\n    return x\n", "\nassert half(4) == 2, 'halves'\n")
+    verdict = await platform.judge.judge(Trial(job, guard=guard))
+    run = verdict.cases[0].run
+    assert verdict.reason is Reason.runtime_error and verdict.tamper == () and run is not None
+    assert "line 2, in <module>\n    assert half(4) == 2, 'halves'\n" in run.stderr.text
+    assert "harness" not in run.stderr.text and "stack.py" not in run.stderr.text

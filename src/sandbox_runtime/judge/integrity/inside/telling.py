@@ -38,6 +38,7 @@ class Teller:
             self.seen("fork")
             _exit(1)
         self._say(self._end + b" " + how.encode() + b" " + ",".join(sorted(self._said)).encode())
+        self._fd = -1  # what follows is the interpreter's own end, which takes ways that a solution may not
 
     def is_first(self) -> bool:
         return _getpid() == self._pid
