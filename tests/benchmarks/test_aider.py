@@ -144,7 +144,7 @@ RIGHT = {
     "go": 'package twofold\n\nimport "math"\n\nfunc Double(n int) int { return int(math.Abs(2)) * n }',
     "rust": "pub fn double(n: i32) -> i32 { 2 * n }",
     "javascript": "export const double = (n) => 2 * n;",
-    "java": "class TwoFold { static int of(int n) { return Own.twice(n); } }\nclass Own { static int twice(int n) { return 2 * n; } }",
+    "java": "class TwoFold { static int of(int n) { return A.of(n); } }\nclass A { static int of(int n) { return 2 * n; } }",
 }
 WRONG = {name: code.replace("2 * n", "3 * n").replace("math.Abs(2)", "math.Abs(3)") for name, code in RIGHT.items()}
 
@@ -154,6 +154,17 @@ async def test_an_exercise_is_judged_by_its_tracks_tests(judge: Judge, language:
     right = await found(judge, AIDER_POLYGLOT, EXERCISES[language], fenced(language, RIGHT[language]))
     assert right.accepted, (right.message, right.cases and right.cases[0])
     assert not (await found(judge, AIDER_POLYGLOT, EXERCISES[language], fenced(language, WRONG[language]))).accepted
+
+
+async def test_tests_may_patch_names_of_the_solution_and_have_modules_of_their_own(judge: Judge) -> None:
+    tests = (
+        "import unittest\nfrom unittest.mock import patch\nfrom helping import EXPECTED\nfrom two_fold import double\n\n\n"
+        "class TwoFoldTest(unittest.TestCase):\n    @patch('two_fold.abs', create=True, new=lambda n: 2)\n"
+        "    def test_two(self):\n        self.assertEqual(double(-9), EXPECTED)\n        self.assertEqual(abs(-9), 9)\n"
+    )
+    row = exercise("python", {"two_fold.py": ""}, {"two_fold_test.py": tests, "helping.py": "EXPECTED = 4\n"})
+    assert (await found(judge, AIDER_POLYGLOT, row, fenced("python", "def double(n):\n    return 2 * abs(n)"))).accepted
+    assert not (await found(judge, AIDER_POLYGLOT, row, fenced("python", "def double(n):\n    return abs(n)"))).accepted
 
 
 TWO = exercise("cpp", {"a.cpp": "// cpp", "a.h": "// h"}, {"a_test.cpp": 'TEST_CASE("x") {}'}, reference={"a.h": "int f();"})

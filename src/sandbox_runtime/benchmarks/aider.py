@@ -2,7 +2,7 @@
 
 A row: id, content, labels {reference: the stub}, test {code with #<INSERT>, asset: the unit tests}, canonical_solution. The test
 code copies the program to the name its unit tests import and runs them. Where it is of that form the same is done without putting
-the unit tests on the box's disk: the module is made of the solution's own names.
+the unit tests on the box's disk: the program itself is known under that name.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ _COPIED_TO = re.compile(r"""shutil\.copy\(__file__, ["'](\w+)\.py["']\)""")
 _TESTED = re.compile(r"""unittest\.main\(["'](\w+)["']\)""")
 _AS_MODULE = """\
 import sys as _sys
-import types as _types
-_sys.modules[{name!r}] = _types.ModuleType({name!r})
-_sys.modules[{name!r}].__dict__.update({{key: value for key, value in globals().items() if not key.startswith("__")}})
+_sys.modules[{name!r}] = _sys.modules["__main__"]
 """
+"""The module itself, not a copy of its names: tests put others in their place."""
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:

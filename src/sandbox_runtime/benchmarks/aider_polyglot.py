@@ -32,7 +32,18 @@ _ONE, _MANY = "the whole file in one fenced code block", "one fenced code block 
 _IGNORED = re.compile(r"(?m)^[ \t]*#\[ignore[^\]]*\][ \t]*\n")
 _DISABLED = re.compile(r'@Disabled\("[^"]*"\)|@Disabled\b')
 _SKIPPED = re.compile(r"\bx(test|it|describe)\b(?=[ \t]*(?:\(|\.))")
-_CATCH = "#define CATCH_CONFIG_MAIN\n#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
+_CATCH = "#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
+_CATCH_PASSES = r"(?m)^All tests passed \(\d+ assertions? in \d+ test cases?\)"
+_RUST_PASSES = r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed"
+_LIBRARY = "src/lib.rs"
+_MODULES = """\
+import types as _types
+for _name, _text in {modules!r}:
+    _sys.modules[_name] = _types.ModuleType(_name)
+    exec(compile(_text, _sys._getframe().f_code.co_filename, "exec"), _sys.modules[_name].__dict__)
+globals().update((name, value) for name, value in vars(_sys.modules[_name]).items() if name.endswith(("Test", "Tests")))
+"""
+_WANTS_A_TAG = re.compile(r"(?m)^//go:build \w+$")
 
 Texts = Mapping[str, str]
 
@@ -92,26 +103,33 @@ def _named(written: str, name: str) -> list[str]:
 
 
 def _python(exercise: _Exercise) -> Trial:
-    (module, _), *_others = exercise.solution.items()
-    (name, tests), *_more = exercise.tests.items()
-    files = _files({**exercise.support, **dict(_others), **dict(_more)})
+    """Tests with modules of their own are each kept in a namespace of its own, as they patch names of the solution's."""
+    (module, _), *others = exercise.solution.items()
+    (name, tests), *more = exercise.tests.items()
+    if more:
+        tests = _MODULES.format(modules=[(PurePosixPath(each).stem, code) for each, code in [*more, (name, tests)]])
     tested = File(name, tests.encode(errors="surrogatepass"))
+    files = _files({**exercise.support, **dict(others)})
     return tested_module(
         exercise.extracted, exercise.options, PurePosixPath(module).stem, tested, files=(*files, tested), run_s=_RUN_S
     )
 
 
 def _go(exercise: _Exercise) -> Trial:
-    support = [code for name, code in exercise.support.items() if name.endswith(".go")]
+    support = [code for name, code in exercise.support.items() if name.endswith(".go") and not _WANTS_A_TAG.search(code)]
     return _program(exercise, "go_test", merged([*exercise.solution.values(), *support, *exercise.tests.values()]))
 
 
 def _rust(exercise: _Exercise) -> Trial:
-    """The tests import the library by its name: here it is a module of theirs."""
+    """The tests import the library by its name: here both are one crate, which goes by that name as well."""
     tests = _IGNORED.sub("", next(iter(exercise.tests.values())))
-    code = f'#[path = "src/lib.rs"]\nmod {exercise.name.replace("-", "_")};\n\n{tests}'
-    files = _files({**exercise.support, **exercise.solution}, ".rs")
-    return _program(exercise, "rust_test", code, files, must_match=r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed")
+    library = exercise.solution.get(_LIBRARY, "")
+    named = f"extern crate self as {exercise.name.replace('-', '_')};"
+    code = f"{library}\n\n{named}\n\n#[cfg(test)]\nmod exercise_tests {{\n{tests}\n}}\n"
+    beside = {
+        name.removeprefix("src/"): text for name, text in {**exercise.support, **exercise.solution}.items() if name != _LIBRARY
+    }
+    return _program(exercise, "rust_test", code, _files(beside, ".rs"), must_match=_RUST_PASSES)
 
 
 def _javascript(exercise: _Exercise) -> Trial:
@@ -122,7 +140,8 @@ def _javascript(exercise: _Exercise) -> Trial:
 def _cpp(exercise: _Exercise) -> Trial:
     included = "".join(f'#include "{name}"\n' for name in exercise.solution if name.endswith(".cpp"))
     tests = "\n".join(exercise.tests.values())
-    return _program(exercise, "cpp", f"{_CATCH}{included}{tests}", _files({**exercise.support, **exercise.solution}))
+    files = _files({**exercise.support, **exercise.solution})
+    return _program(exercise, "catch2", f"{_CATCH}{included}{tests}", files, must_match=_CATCH_PASSES)
 
 
 def _java(exercise: _Exercise) -> Trial:

@@ -49,6 +49,7 @@ _CPP_HEAD = "".join(f"#include <{name}>\n" for name in _CPP_HEADERS.split())
 _JAVA_HEAD = "import java.util.*;\nimport java.lang.*;\n"
 _SIGNATURE = re.compile(r"(?m)^.*\{[ \t]*$|^[ \t]*def [^\n]*:[ \t]*$")
 _CALLED = re.compile(r"(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]*>)?\(")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "match", "else", "function", "return"))
 _IMPORT_LINE = re.compile(r"(?m)^(?:#include|using|import|from|use|const \w+ = require)\b[^\n]*\n|^import \([^)]*\)\n")
 
@@ -86,7 +87,11 @@ def _go(parts: _Parts) -> Trial:
 
 
 def _rust(parts: _Parts) -> Trial:
-    whole = f"#![allow(warnings)]\nfn main() {{}}\n{parts.code}\n{text(parts.row, 'test')}"
+    """A row whose test its authors left commented out asks only that the answer compiles."""
+    test = text(parts.row, "test")
+    if "#[test]" not in _COMMENT.sub("", test):
+        test += "\n#[test]\nfn compiles() {}\n"
+    whole = f"#![allow(warnings)]\nfn main() {{}}\n{parts.code}\n{test}"
     return _program(parts, "rust_test", whole, must_match=r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed")
 
 

@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+\w+[^\n]*\n?")
 _IMPORTS = re.compile(r"(?m)^import[ \t]*\(([^)]*)\)[^\n]*\n?|^import[ \t]+([^\n(]+)\n?")
+# Directives to the compiler hold for the place they stand in, which is another one here.
+_DIRECTIVE = re.compile(r"(?m)^[ \t]*//(?:go:build|[ \t]*\+build)\b[^\n]*\n?")
 _SPEC = re.compile(r'^[ \t]*((?:[\w.]+[ \t]+)?)("[^"\n]+"|`[^`\n]+`)', re.MULTILINE)
 _ALWAYS_KEPT = ("_", ".")
 _VERSION = re.compile(r"v\d+")
@@ -41,7 +43,7 @@ class _Import:
 def merged(pieces: Iterable[str], *, package: str = "", add_standard: bool = False, drop_unused: bool = False) -> str:
     """One file of the pieces. package: the line's name; empty: that of the first piece that has one, else main. drop_unused: an
     import that only a piece which was replaced had needed would stop the compiler."""
-    text = "\n".join(pieces)
+    text = _DIRECTIVE.sub("", "\n".join(pieces))
     named = _PACKAGE.search(text)
     head = f"package {package}" if package else (named[0].strip() if named else "package main")
     imports = _imports_of(text)

@@ -1,0 +1,3 @@
+#include <catch2/catch.hpp>
+
+TEST_CASE("boom") { REQUIRE(1 + 1 == 3); }
