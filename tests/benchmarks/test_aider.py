@@ -66,6 +66,7 @@ async def test_the_stub_is_shown() -> None:
     assert str(prompt(AIDER, ROW, options(autoeval_wrap_prompt="<<{}>>")).prompt).startswith("<<# Instr")
 
 
+@pytest.mark.requirement("judge-10.25")
 async def test_a_right_answer_passes_its_unit_tests_and_a_wrong_one_does_not(judge: Judge) -> None:
     assert (await found(judge, AIDER, ROW, fenced("python", "def double(n):\n    return 2 * n"))).accepted
     for wrong in ("def double(n):\n    return n", "def twice(n):\n    return 2 * n", "import os\nos._exit(0)", ""):

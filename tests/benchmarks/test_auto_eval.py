@@ -31,6 +31,7 @@ JEST = row("typescript", "#<INSERT>\ndescribe('doubles', () => { test('two', () 
 JUNIT = row("java", "class TwiceTest {\n    @Test\n    void twice() { assertEquals(4, Twice.of(2)); }\n}")
 
 
+@pytest.mark.requirement("judge-10.07")
 async def test_an_answer_goes_before_the_test_or_where_it_says(judge: Judge) -> None:
     answer = fenced("python", 'def double(n):\n    return 2 * n\n\nif __name__ == "__main__":\n    double(1)')
     assert (await found(judge, AUTO_EVAL, BEFORE, answer)).accepted
@@ -46,11 +47,13 @@ async def test_files_lie_beside_the_program(judge: Judge) -> None:
     ).accepted
 
 
+@pytest.mark.requirement("judge-10.07")
 async def test_the_answer_can_be_given_as_a_text(judge: Judge) -> None:
     as_text = row("python", "text = #<INSERT>\nassert text == 'SELECT 1'")
     assert (await found(judge, AUTO_EVAL, as_text, fenced("python", "SELECT 1"), options(repr_code=True))).accepted
 
 
+@pytest.mark.requirement("judge-10.09")
 async def test_a_report_of_jest_is_told_case_by_case(judge: Judge) -> None:
     under = options("mine")
     told = await judge.submit(
@@ -72,6 +75,7 @@ async def test_a_report_that_is_none_has_no_cases(report: bytes) -> None:
     assert jest_cases(report) == []
 
 
+@pytest.mark.requirement("judge-10.08")
 @pytest.mark.parametrize(
     ("answer", "right"),
     [
@@ -98,6 +102,7 @@ async def test_go_has_its_imports_in_one_place() -> None:
     assert code.startswith('package main\n\nimport (\n\t"testing"\n\t"fmt"\n)')
 
 
+@pytest.mark.requirement("judge-10.07")
 async def test_a_page_is_a_file_of_its_test() -> None:
     asked = trial(AUTO_EVAL, row("html", "assert 'x' in open('index.html').read()", "python"), fenced("html", "<p>x</p>"))
     assert {file.name: file.content for file in asked.job.files} == {"index.html": b"<p>x</p>"}
@@ -117,6 +122,7 @@ async def test_what_would_run_beside_the_tests_is_dropped(language: str, code: s
     assert without_entry(code, language) == left
 
 
+@pytest.mark.requirement("judge-10.06")
 async def test_the_ways_of_asking() -> None:
     plain = row("python", "", context="Some context.", fewshot="An example.")
     rule = "-" * 16

@@ -35,6 +35,7 @@ async def test_answers_may_be_free_in_form(judge: Judge) -> None:
     assert "```python" in str(prompt(EVOEVAL, ROW, options(is_freeform=True)).prompt)
 
 
+@pytest.mark.requirement("judge-8.15")
 async def test_metrics_are_by_category() -> None:
     scope: dict[str, Any] = {"repeats": 1, "k_targets": [1]}
     assert EVOEVAL.metrics is not None

@@ -97,6 +97,7 @@ async def test_the_text_rule_against_exit_0_holds_without_a_run(language: str, c
     assert decided.decided is False and decided.tamper
 
 
+@pytest.mark.requirement("judge-10.18")
 async def test_only_a_block_in_the_language_counts_where_blocks_name_one() -> None:
     assert trial(MBXP, PYTHON, fenced("ruby", "def double(n) = 2 * n")).extracted_type == "empty"
     two = fenced("bash", "pip install x") + fenced("python", "def double(n): return 2 * n")
@@ -104,6 +105,7 @@ async def test_only_a_block_in_the_language_counts_where_blocks_name_one() -> No
     assert trial(MBXP, PYTHON, "```\ndef double(n): return 2 * n\n```").extracted_code == "def double(n): return 2 * n"
 
 
+@pytest.mark.requirement("judge-10.18")
 async def test_all_blocks_are_joined_on_request() -> None:
     two = fenced("python", "import math") + fenced("python", "def double(n): return 2 * n")
     assert trial(MBXP, PYTHON, two).extracted_code == "import math"

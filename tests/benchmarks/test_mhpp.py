@@ -33,6 +33,7 @@ async def test_a_function_or_its_body_alone_is_judged(judge: Judge) -> None:
     assert not await accepted(judge, MHPP, ROW, "    return a\n")
 
 
+@pytest.mark.requirement("judge-8.15")
 async def test_metrics_are_by_kind_of_difficulty() -> None:
     def result(called: int, accepted: bool, kind: str) -> SimpleNamespace:
         return SimpleNamespace(id=called, accepted=accepted, tests=[SimpleNamespace(test_info={"difficulty_type": kind})])

@@ -20,6 +20,7 @@ def fenced(code: str) -> str:
     return f"```lean4\n{code}\n```"
 
 
+@pytest.mark.requirement("judge-10.28")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -47,6 +48,7 @@ def test_what_an_answer_opens_is_opened_on_top() -> None:
     assert code.index("open Finset") < code.index("lemma one") < code.index("theorem add_one")
 
 
+@pytest.mark.requirement("judge-13.06")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -62,6 +64,7 @@ def test_another_statement_proves_nothing(answer: str) -> None:
     assert told.decided is False and told.note
 
 
+@pytest.mark.requirement("judge-13.06")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -85,6 +88,7 @@ def test_words_in_comments_are_no_tricks() -> None:
     assert trial(MINIF2F, ROW, fenced(f"-- no sorry here, no axiom\n/- macro -/\n{PROOF}")).decided is None
 
 
+@pytest.mark.requirement("judge-13.06")
 @pytest.mark.parametrize(
     ("printed", "right"),
     [

@@ -83,6 +83,7 @@ BLOCK = {
 }
 
 
+@pytest.mark.requirement("judge-10.15")
 @pytest.mark.parametrize("language", ROWS)
 async def test_a_body_and_a_block_are_both_accepted_and_a_wrong_one_is_not(judge: Judge, language: str) -> None:
     under, asked = options(f"multiple_{language}"), options(f"multiple_{language}", is_freeform=True)
@@ -94,6 +95,7 @@ async def test_a_body_and_a_block_are_both_accepted_and_a_wrong_one_is_not(judge
     assert not (await found(judge, MULTIPL_E, ROWS[language], wrong, under)).accepted
 
 
+@pytest.mark.requirement("judge-13.09")
 async def test_a_failure_of_racket_counts_though_its_exit_code_is_0(judge: Judge) -> None:
     told = await found(judge, MULTIPL_E, ROWS["rkt"], "  (+ 1 n))", options("multiple_rkt"))
     assert not told.accepted

@@ -40,6 +40,7 @@ public class Twice {
 """
 
 
+@pytest.mark.requirement("judge-10.22")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -64,6 +65,7 @@ async def test_what_does_not_pass_the_tests_is_rejected(judge: Judge, answer: st
     assert not (await found(judge, NATURAL_CODE_BENCH, PYTHON, answer)).accepted
 
 
+@pytest.mark.requirement("judge-10.22")
 @pytest.mark.parametrize("head", [NEWER, OLDER], ids=["jupiter", "junit 4"])
 async def test_java_tests_of_both_forms_are_run(judge: Judge, head: str) -> None:
     right = await found(judge, NATURAL_CODE_BENCH, java(head), RIGHT)

@@ -21,6 +21,7 @@ SNIPPETS = [{"path": f"pkg/{name}.py", "snippet": f"def {name}():\n    pass"} fo
 PIPELINE = {**ROW, "context": SNIPPETS, "gold_snippet_index": 2}
 
 
+@pytest.mark.requirement("judge-10.26", "judge-13.07")
 @pytest.mark.parametrize(
     ("written", "language", "right"),
     [

@@ -54,6 +54,7 @@ async def test_the_prompt_has_the_description_and_the_modules_head() -> None:
     assert str(prompt(VERILOG_EVAL, ROW, options(fewshot=True)).prompt).endswith("Answer:\n")
 
 
+@pytest.mark.requirement("judge-10.27")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -74,6 +75,7 @@ async def test_a_design_without_mismatches_is_accepted(judge: Judge, answer: str
     assert told.accepted, told.message
 
 
+@pytest.mark.requirement("judge-13.01")
 async def test_a_design_with_mismatches_is_rejected_though_its_exit_code_is_0(judge: Judge) -> None:
     told = await found(judge, VERILOG_EVAL, ROW, fenced("\tassign out = a | b;\nendmodule"))
     assert (told.accepted, told.reason) == (False, Reason.wrong_answer)

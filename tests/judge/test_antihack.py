@@ -11,6 +11,7 @@ import pytest
 from sandbox_runtime.judge.antihack import ANTIS, ACpp, APython, passes_text_rule
 
 
+@pytest.mark.requirement("judge-12.01")
 @pytest.mark.parametrize("code", ["exit(0)", "sys.exit( 0 )", "os._exit(0)", "exit(\n0\n)"])
 def test_a_text_that_exits_with_0_fails(code: str) -> None:
     assert not APython.judge(code) and not ACpp.judge(code)
@@ -27,12 +28,14 @@ def test_other_languages_have_no_such_rule() -> None:
     assert passes_text_rule("process.exit(0)", "nodejs")
 
 
+@pytest.mark.requirement("judge-12.01")
 @pytest.mark.parametrize("call", ["exit(0)", "os._exit(0)", "sys.exit(0)"])
 def test_the_head_for_python_leaves_no_way_out(call: str) -> None:
     ended = subprocess.run([sys.executable, "-c", APython.expand_code(call)], capture_output=True, timeout=60)
     assert ended.returncode == 1 and b"TypeError" in ended.stderr
 
 
+@pytest.mark.requirement("judge-12.01")
 def test_the_head_for_cpp_makes_an_exit_an_abortion(tmp_path: Path) -> None:
     source = tmp_path / "a.cpp"
     source.write_text(ACpp.expand_code("#include <iostream>\nint main() { exit(0); }\n"))

@@ -45,6 +45,7 @@ async def test_the_blocks_that_it_submits_come_back(platform: Platform) -> None:
     assert blocks == (Block(40, "python", "é = 1"), Block(40, "python", "b"))
 
 
+@pytest.mark.requirement("judge-11.04")
 async def test_it_finds_the_steps_of_extraction_in_its_scope(platform: Platform) -> None:
     logic = (
         "blocks = extract_fenced_code(completion) + extract_heuristic_code('def f():\\n    pass\\n', 'python')\n"
@@ -74,6 +75,7 @@ async def test_logic_that_fails_is_the_callers_fault(
         await found(platform, logic)
 
 
+@pytest.mark.requirement("judge-11.05")
 async def test_it_reaches_nothing_of_the_server(platform: Platform, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("secret")

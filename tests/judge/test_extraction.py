@@ -26,12 +26,14 @@ def block(word: str, code: str) -> str:
     return f"{TICKS}{word}\n{code}\n{TICKS}\n"
 
 
+@pytest.mark.requirement("judge-11.01")
 def test_every_closed_fence_is_a_block_with_its_language() -> None:
     text = f"First {block('python', 'a = 1')}then\n{block('C++', 'int a;')}and {TICKS}plain\nx\n  {TICKS} done"
     assert fenced(text) == [Block(30, "python", "a = 1"), Block(30, "cpp", "int a;"), Block(30, "", "x")]
     assert incomplete(text) == []
 
 
+@pytest.mark.requirement("judge-11.01")
 def test_a_fence_that_is_never_closed_is_an_incomplete_block() -> None:
     text = f"{block('python', 'a = 1')}\n{TICKS}python\nb = 2"
     assert [found.code for found in fenced(text)] == ["a = 1"]
@@ -54,6 +56,7 @@ def test_a_longer_fence_holds_shorter_ones() -> None:
     assert fenced(f"{TICKS}`md\n{block('py', 'x')}{TICKS}`\n") == [Block(30, "", f"{TICKS}py\nx\n{TICKS}")]
 
 
+@pytest.mark.requirement("judge-11.02")
 @pytest.mark.parametrize(
     ("words", "language"),
     [
@@ -80,6 +83,7 @@ def test_the_word_behind_a_fence_names_a_language(words: str, language: str | No
         assert language_of_fence(word) == (word if language is None else language)
 
 
+@pytest.mark.requirement("judge-11.03")
 def test_the_default_way_takes_the_first_block_in_the_language_else_the_first() -> None:
     text = block("bash", "ls") + block("python", "a") + block("python", "b")
     assert default_extract(Completion(text), "python") == Extracted("a", "fenced")
@@ -91,6 +95,7 @@ def test_javascript_and_nodejs_are_one_language() -> None:
     assert default_extract(Completion(text), "nodejs").code == "a"
 
 
+@pytest.mark.requirement("judge-11.03")
 def test_the_default_way_prefers_closed_to_open_to_guessed() -> None:
     guessed = "def f():\n    return 1\n"
     opened = f"{guessed}\n{TICKS}python\nb = 2"
@@ -106,6 +111,7 @@ def test_blocks_of_the_callers_own_win_when_their_priority_is_highest() -> None:
     assert default_extract(Completion(text, (Block(5, "python", "mine"),)), "python").code == "a"
 
 
+@pytest.mark.requirement("judge-11.01")
 def test_python_without_fences_is_found_between_sentences() -> None:
     text = (
         "Here it is:\n\nimport re\nfrom math import *\nMOD = 7\n\n@cache\ndef f(x):\n    '''Says\nmore.'''\n    return x\n\n"
@@ -116,12 +122,14 @@ def test_python_without_fences_is_found_between_sentences() -> None:
     assert found.code.startswith("import re\nfrom math import *\nMOD = 7\n") and found.code.endswith("class A:\n    pass")
 
 
+@pytest.mark.requirement("judge-11.01")
 def test_sql_and_bash_without_fences() -> None:
     assert heuristic("Use this:\nSELECT 1;\n", "sql") == [Block(10, "sql", "SELECT 1;")]
     assert heuristic("ls | wc", "bash") == [Block(10, "bash", "ls | wc")]
     assert heuristic("fn main() {}", "rust") == []
 
 
+@pytest.mark.requirement("judge-11.06", "judge-11.07")
 def test_freeform_joins_blocks_by_a_blank_line_and_drops_carriage_returns() -> None:
     text = block("python", "a = 1\r") + block("bash", "ls") + block("python", "b = 2")
     assert freeform(text, "python") == Extracted("a = 1\n\nb = 2", "fenced")
@@ -130,17 +138,20 @@ def test_freeform_joins_blocks_by_a_blank_line_and_drops_carriage_returns() -> N
     assert freeform(text, "python", code_block_idx=2) == Extracted("", "empty")
 
 
+@pytest.mark.requirement("judge-11.06")
 def test_freeform_for_few_shots_takes_nothing_behind_the_first_answer() -> None:
     text = block("bash", "ls") + block("", "a = 1") + block("python", "b = 2")
     assert freeform(text, "python", is_fewshot_task=True).code == "a = 1"
 
 
+@pytest.mark.requirement("judge-11.06")
 def test_freeform_can_insist_on_the_language() -> None:
     text = block("", "a = 1")
     assert freeform(text, "python").code == "a = 1"
     assert freeform(text, "python", exactly_match=True) == Extracted("", "empty")
 
 
+@pytest.mark.requirement("judge-11.06")
 def test_freeform_prefers_blocks_that_name_the_entry_point_and_declares_it_where_none_does() -> None:
     text = block("python", "def helper(): ...") + block("python", "def wanted(): ...")
     assert freeform(text, "python", entry_point="wanted").code == "def wanted(): ..."
@@ -148,6 +159,7 @@ def test_freeform_prefers_blocks_that_name_the_entry_point_and_declares_it_where
     assert body == "def f():\n    return 1"
 
 
+@pytest.mark.requirement("judge-11.07")
 @pytest.mark.parametrize(
     ("language", "code", "left"),
     [
@@ -163,6 +175,7 @@ def test_freeform_takes_main_parts_off(language: str, code: str, left: str) -> N
     assert freeform(block(language, code), language, no_removal=True).code == code
 
 
+@pytest.mark.requirement("judge-11.08")
 @pytest.mark.parametrize(
     ("language", "code", "left"),
     [
@@ -177,11 +190,13 @@ def test_the_second_form_takes_main_functions_and_wrappers_apart(language: str, 
     assert freeform_v2(block(language, code), language).code == left
 
 
+@pytest.mark.requirement("judge-11.08")
 def test_the_second_form_mends_fences() -> None:
     assert freeform_v2(f"{TICKS}\n{block('python', 'x')}", "python").code == "x"
     assert freeform_v2(block("", "python\nx"), "python", exactly_match=True).code == "x"
 
 
+@pytest.mark.requirement("judge-11.06")
 def test_the_second_form_can_take_a_method_out_of_its_class() -> None:
     method = "    public static int F(int x) {\n        if (x) { return '}'; }\n        return 1;\n    }"
     code = f"class P {{\n    int a;\n{method}\n    int b;\n}}"
@@ -194,6 +209,7 @@ def test_assertions_at_the_left_edge_can_be_dropped() -> None:
     assert freeform(block("python", code), "python", remove_asserts=True).code == "def f():\n    assert 1\n"
 
 
+@pytest.mark.requirement("judge-11.08")
 @pytest.mark.parametrize(
     ("answer", "left"),
     [

@@ -42,6 +42,7 @@ async def ids(rows: Rows, dataset: Dataset = SET, offset: int = 0, limit: int = 
     return [row["id"] async for row in rows.page(dataset, offset, limit)]
 
 
+@pytest.mark.requirement("judge-7.01", "judge-7.02")
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
 async def test_rows_come_in_the_order_of_their_ids_numbers_before_texts(tmp_path: Path, packed: bool) -> None:
     write(tmp_path, "code_eval_set", [{"id": each} for each in (10, "b", 9, "a", 1)], packed)
@@ -113,6 +114,7 @@ async def test_a_line_that_is_no_row_is_named(tmp_path: Path, text: str) -> None
         await ids(Rows([FolderRows(tmp_path)]))
 
 
+@pytest.mark.requirement("judge-7.07")
 def test_json_in_a_text_is_decoded() -> None:
     assert ensure_json({"labels": '{"a": 1}'}, "labels") == ensure_json({"labels": {"a": 1}}, "labels") == {"a": 1}
     with pytest.raises(InvalidRequest, match="not JSON"):
@@ -153,6 +155,7 @@ def laughs() -> list[Any]:
     return found
 
 
+@pytest.mark.requirement("judge-13.08")
 @pytest.mark.parametrize(
     "text",
     [

@@ -41,6 +41,7 @@ async def test_its_tables_are_known(datalake: Datalake) -> None:
     assert "secret" not in datalake.name and datalake.name.startswith("the database ")
 
 
+@pytest.mark.requirement("judge-7.04")
 async def test_rows_come_in_the_order_of_their_ids(datalake: Datalake) -> None:
     found = [row["id"] async for row in datalake.page("code_eval_numbers", 0, 1000)]
     assert found == list(range(MANY))
@@ -49,6 +50,7 @@ async def test_rows_come_in_the_order_of_their_ids(datalake: Datalake) -> None:
     assert [row["id"] async for row in datalake.page("code_eval_texts", 0, 5)] == ["set/1", "set/10", "set/2"]
 
 
+@pytest.mark.requirement("judge-7.04")
 async def test_a_row_is_found_by_its_id_or_another_name(datalake: Datalake) -> None:
     expected = {"id": 7, "content": "problem 7 é", "labels": '{"a": 1}'}
     assert await datalake.find("code_eval_numbers", 7) == await datalake.find("code_eval_numbers", "7") == expected
@@ -63,6 +65,7 @@ async def test_a_table_that_names_no_rows_is_refused(datalake: Datalake) -> None
         await datalake.count("code_eval_nameless")
 
 
+@pytest.mark.requirement("judge-7.04")
 async def test_a_database_that_is_away_is_told_when_it_is_asked() -> None:
     async with open_datalake("mysql://user:secret@127.0.0.1:1/rows") as opened:
         with pytest.raises(Unavailable, match="cannot be reached") as told:
