@@ -59,6 +59,11 @@ async def test_arguments_have_the_types_that_the_assertions_show(judge: Judge) -
     assert not await accepted(judge, EVALPLUS, ELEMENTS, typed.replace("&", "|"))
 
 
+async def test_a_function_may_have_the_name_of_any_other(judge: Judge) -> None:
+    row = BY_INPUTS | {"prompt": "def compare(numbers):\n", "entry_point": "compare"}
+    assert await references(judge, EVALPLUS, row) == [True]
+
+
 async def test_a_zero_of_a_polynomial_may_be_another_than_the_reference_finds(judge: Judge) -> None:
     row = BY_INPUTS | {
         "prompt": "def find_zero(xs: list):\n",
@@ -91,6 +96,7 @@ async def test_values_get_the_types_of_examples_back() -> None:
     examples = called_with("assert f((1, 2), {3: (4,)}, {5}) == f([1], {}, set())", "f")
     assert examples == [[(1, 2), {3: (4,)}, {5}], [[1], {}, set()]] and called_with("no python (", "f") == []
     assert like([7, 8], [(1, 2)]) == (7, 8) and like([7], [(1,), [2]]) == [7]
+    assert like([1, [2, [3]]], [(1, (2,))]) == (1, (2, (3,))) and like(["(1-2j)", "x"], [[1j, 2]]) == [1 - 2j, "x"]
     assert like({"3": [4]}, [{3: (4,)}]) == {3: (4,)} and like([5], [{5}]) == {5} and like([[1]], [[(1,)]]) == [(1,)]
 
 

@@ -39,8 +39,8 @@ def tests_by_inputs(row: Row) -> str:
     if isinstance(atol, bool) or not isinstance(atol, int | float):
         raise InvalidRequest(f"the column 'atol' must be a number, not {atol!r}")
     # The reference has the same lines on top as the solution.
-    call = f"compare({name}, {name!r}, {headers.PYTHON + reference!r}, {_inputs(row)!r}, {atol!r}, {_WAYS.get(name, 'same')})"
-    return f"{_comparison()}\nfrom math import inf, nan\n{call}\n"
+    told = f"{name}, {name!r}, {headers.PYTHON + reference!r}, {_inputs(row)!r}, {atol!r}, _plus_{_WAYS.get(name, 'same')}"
+    return f"{_comparison()}\nfrom math import inf, nan\n_plus_compare({told})\n"
 
 
 def _inputs(row: Row) -> list[list[Any]]:

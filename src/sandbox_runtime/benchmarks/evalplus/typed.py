@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+_Kind = type[list[Any]] | type[tuple[Any, ...]] | type[set[Any]]
+
 
 def called_with(assertions: str, name: str) -> list[list[Any]]:
     """The arguments of each call of the function in these assertions, where they are literals."""
@@ -27,25 +29,38 @@ def _literals(call: ast.Call) -> list[Any] | None:
         return None
 
 
-def like(value: Any, examples: list[Any]) -> Any:
-    """The value in the type that all examples have, as far as it can be; inner values likewise."""
+def like(value: Any, examples: list[Any], usual: _Kind = list) -> Any:
+    """The value in the type that all examples have, as far as it can be; inner values likewise. usual: the type of a list that
+    no example is there for, which is that of the one around it."""
     if isinstance(value, list):
-        inner = [element for example in examples if isinstance(example, list | tuple | set) for element in example]
-        return _kind(examples)([like(element, inner) for element in value])
+        held = [example for example in examples if isinstance(example, list | tuple | set)]
+        kind = _kind(held) if held else usual
+        inner = [element for example in held for element in example]
+        return kind([like(element, inner, tuple if kind is set else kind) for element in value])
     if isinstance(value, dict):
         known = [example for example in examples if isinstance(example, dict)]
         keys, values = [key for one in known for key in one], [held for one in known for held in one.values()]
         return {_key(key, keys): like(held, values) for key, held in value.items()}
-    return value
+    return _number(value) if isinstance(value, str) and examples and all(map(_is_number, examples)) else value
 
 
-def _kind(examples: list[Any]) -> type[list[Any]] | type[tuple[Any, ...]] | type[set[Any]]:
-    for kind in (tuple, set):
-        if examples and all(isinstance(example, kind) for example in examples):
-            return kind
-    return list
+def _kind(examples: list[Any]) -> _Kind:
+    kinds: tuple[_Kind, ...] = (tuple, set)
+    return next((kind for kind in kinds if all(isinstance(example, kind) for example in examples)), list)
 
 
 def _key(key: str, examples: list[Any]) -> Any:
     whole = bool(examples) and all(isinstance(example, int) for example in examples)
     return int(key) if whole and key.lstrip("-").isdigit() else key
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | complex)
+
+
+def _number(text: str) -> Any:
+    """Complex numbers are texts in JSON."""
+    try:
+        return complex(text)
+    except ValueError:
+        return text
