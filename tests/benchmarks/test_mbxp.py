@@ -125,7 +125,6 @@ async def test_java_keeps_the_method_alone_in_the_datasets_that_bring_the_class(
 async def test_the_tests_are_watched_and_the_answer_shows_them() -> None:
     asked = trial(MBXP, PYTHON, fenced("python", "def double(n): return 2 * n"))
     assert asked.guard.kind is GuardKind.python and "x_check(double)" in (asked.test_code or "")
-    assert asked.job.run_limits.wall_s == 30
 
 
 async def test_prompts_have_examples_and_wrapping_on_request() -> None:

@@ -113,7 +113,7 @@ def test_only_leans_own_axioms_are_allowed(printed: str, right: bool) -> None:
 def test_a_row_may_bring_its_own_header() -> None:
     told = trial(MINIF2F, {**ROW, "header": "import Mathlib\nset_option maxHeartbeats 0\n"}, fenced(PROOF))
     assert told.job.code.startswith("import Mathlib\nset_option maxHeartbeats 0\n")
-    assert told.job.run_limits.wall_s == 300
+    assert told.job.run_limits.wall_s >= 300
 
 
 def test_the_prompt_is_in_chinese_unless_english_is_asked_for() -> None:

@@ -77,7 +77,7 @@ async def test_the_test_classes_are_collected_and_one_row_has_more_time() -> Non
     asked = trial(NATURAL_CODE_BENCH, PYTHON, str(PYTHON["canonical_solution"]))
     assert asked.guard.kind is GuardKind.pytest and asked.guard.solution.startswith("import pytest\n")
     slow = trial(NATURAL_CODE_BENCH, {**PYTHON, "id": 52}, str(PYTHON["canonical_solution"]))
-    assert (asked.job.run_limits.wall_s, slow.job.run_limits.wall_s) == (20, 40)
+    assert slow.job.run_limits.wall_s == 2 * asked.job.run_limits.wall_s
 
 
 async def test_the_language_is_the_datasets_where_the_labels_do_not_say() -> None:
