@@ -31,11 +31,11 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[List
         yield opened
 
 
-async def asking(server: Listening, body: dict[str, object]) -> asyncio.StreamWriter:
+async def asking(server: Listening, body: dict[str, object], path: str = "/run_code") -> asyncio.StreamWriter:
     """A request that is sent and not waited for."""
     _, wire = await server.connect()
     sent = json.dumps(body).encode()
-    wire.write(b"POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(sent) + sent)
+    wire.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(sent)) + sent)
     await wire.drain()
     return wire
 
@@ -49,6 +49,17 @@ async def until(holds: Callable[[], bool]) -> None:
 async def test_the_run_of_a_client_that_hangs_up_is_stopped(server: Listening) -> None:
     wire = await asking(server, SLEEPS)
     await until(lambda: server.platform.pool.in_use == 1)
+    wire.close()
+    await until(lambda: server.platform.pool.in_use == 0 and server.platform.admission.busy == 0)
+
+
+@pytest.mark.requirement("judge-8.14")
+async def test_judging_is_stopped_as_well(server: Listening) -> None:
+    row = {"id": 1, "content": "", "test": [{"input": {"stdin": ""}, "output": {"stdout": "x"}}] * 3}
+    config = {"language": "bash", "provided_data": row, "run_timeout": 55}
+    body = {"dataset": "code_contests", "id": 1, "completion": "```bash\nsleep 50\n```", "config": config}
+    wire = await asking(server, body, "/submit")
+    await until(lambda: server.platform.pool.in_use >= 1)
     wire.close()
     await until(lambda: server.platform.pool.in_use == 0 and server.platform.admission.busy == 0)
 
