@@ -142,8 +142,3 @@ async def test_two_that_wait_for_each_other_are_ended_by_the_solutions_limit(pla
 async def test_an_interactor_that_fails_judges_nobody(platform: Platform, interactor: str) -> None:
     verdict = await talked(platform, BY_HALVES, interactor)
     assert (verdict.accepted, verdict.reason, verdict.blame) == (False, Reason.not_judged, Blame.caller)
-
-
-async def test_an_interactor_that_never_answers_is_told_from_a_solution_that_is_slow(platform: Platform) -> None:
-    verdict = await talked(platform, BY_HALVES, "while True: pass", wall_s=8)
-    assert (verdict.reason, verdict.blame) == (Reason.not_judged, Blame.caller)

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.engine import Joined
 from sandbox_runtime.judge.interaction import settled
-from sandbox_runtime.judge.reasons import doubtful, reason_of, stood_still
+from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
 from sandbox_runtime.model import Blame, Ending, Outcome, Output, Reason, Usage
 
 OK, FAILED = Outcome(Ending.exited, 0), Outcome(Ending.exited, 1)
@@ -65,9 +65,10 @@ def test_a_kill_may_have_come_from_outside() -> None:
 
 
 def test_a_program_whose_time_ran_out_without_computing_may_have_been_held_up() -> None:
-    assert stood_still(Outcome(Ending.timed_out, usage=Usage(wall_s=10, cpu_user_s=0.1)))
-    assert not stood_still(Outcome(Ending.timed_out, usage=Usage(wall_s=10, cpu_user_s=5)))
-    assert not stood_still(Outcome(Ending.exited, 1, usage=Usage(wall_s=10)))
+    waited, shared, busy = (Outcome(Ending.timed_out, usage=Usage(wall_s=10, cpu_user_s=used_s)) for used_s in (0.1, 2, 9))
+    assert [held_up(one) for one in (waited, shared, busy)] == [True, True, False]
+    assert [starved(one) for one in (waited, shared, busy)] == [False, True, False]
+    assert not held_up(Outcome(Ending.exited, 1, usage=Usage(wall_s=10)))
 
 
 def _settled(first: Outcome, second: Outcome, *, first_ended_first: bool) -> tuple[Reason, Blame | None]:

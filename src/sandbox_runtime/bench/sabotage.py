@@ -96,15 +96,24 @@ class Saboteur:
 
 
 def _fill(path: Path) -> None:
-    with path.open("wb") as file:
+    """Until there is no room for another byte; it may be that there is none for the file itself."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    except OSError as error:
+        _check_full(error)
+        return
+    try:
         for _ in range(_MOST_CHUNKS):
-            try:
-                file.write(bytes(_CHUNK_BYTES))
-                file.flush()
-            except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
-                return
+            os.write(descriptor, bytes(_CHUNK_BYTES))
+    except OSError as error:
+        _check_full(error)
+    finally:
+        os.close(descriptor)
+
+
+def _check_full(error: OSError) -> None:
+    if error.errno != errno.ENOSPC:
+        raise error
 
 
 def _name_of(pid: int) -> str:

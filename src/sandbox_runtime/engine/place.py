@@ -20,7 +20,7 @@ from sandbox_runtime.engine.many import Cases, Ended
 from sandbox_runtime.engine.task_runner import TaskRunner
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Language
-from sandbox_runtime.model import File, Job, JobResult, Outcome
+from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,20 @@ class Place:
         return Program(built.ready(task), built.compile)
 
     async def case(
-        self, program: Program, stdin: bytes | None, *, args: Sequence[str] = (), files: Sequence[File] = ()
+        self,
+        program: Program,
+        stdin: bytes | None,
+        *,
+        args: Sequence[str] = (),
+        files: Sequence[File] = (),
+        limits: Limits | None = None,
     ) -> JobResult:
-        """What was built, in a box of its own, with these beside what its job has."""
-        return await self._rooms.runner.run(self._given(program, stdin, args, files))
+        """What was built, in a box of its own, with these beside what its job has. limits: others than the job's."""
+        task = self._given(program, stdin, args, files)
+        if limits is not None:
+            task = dataclasses.replace(task, job=dataclasses.replace(task.job, run_limits=limits))
+            self._rooms.allowance.check(task.job)
+        return await self._rooms.runner.run(task)
 
     async def joined(self, first: Program, second: Program, *, args: Sequence[str] = (), files: Sequence[File] = ()) -> Joined:
         """Two programs at once, what either prints being what the other reads; args and files are the second's."""

@@ -18,9 +18,18 @@ from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
 from sandbox_runtime.judge.checkers import Compare, Found
 from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, said, told
 from sandbox_runtime.judge.interaction import settled
-from sandbox_runtime.judge.limits import fitted
+from sandbox_runtime.judge.limits import fitted, patient
 from sandbox_runtime.judge.sealing import Sealed
-from sandbox_runtime.judge.settling import case_verdict, ended, failure, maybe_held_up, maybe_killed, our_fault, unjudged
+from sandbox_runtime.judge.settling import (
+    case_verdict,
+    ended,
+    failure,
+    maybe_held_up,
+    maybe_killed,
+    maybe_starved,
+    our_fault,
+    unjudged,
+)
 from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
 
 _LONG_TEXT = 1024 * 1024
@@ -89,7 +98,8 @@ class Hearing:
         doubt = _Doubt(self._means.attempts.most - 1)
 
         async def once() -> Program:
-            program = await self._place.build(job, preset=preset)
+            longer = dataclasses.replace(job, compile_limits=patient(job, self._means.allowance).compile_limits)
+            program = await self._place.build(longer if doubt.starved else job, preset=preset)
             if not program.runnable:
                 doubt.examine(JobResult(program.compile, None))
             return program
@@ -123,21 +133,22 @@ class Hearing:
     async def _case(self, case: Case) -> CaseVerdict:
         if self._trial.check.name == checkers.INTERACTIVE:
             return await self._interactive(case)
-        return await self._settle(case, await self._sure(lambda: self._run(case)))
+        return await self._settle(case, await self._sure(lambda longer: self._run(case, longer)))
 
-    async def _run(self, case: Case) -> JobResult:
+    async def _run(self, case: Case, longer: bool) -> JobResult:
         stdin = case.stdin if self._sealed.stdin is None else self._sealed.stdin
+        job = patient(self._sealed.job, self._means.allowance) if longer else self._sealed.job
         if self._program is None:
-            return await self._place.run(dataclasses.replace(self._sealed.job, stdin=stdin), preset=self._means.preset)
-        result = await self._place.case(self._program, stdin)
+            return await self._place.run(dataclasses.replace(job, stdin=stdin), preset=self._means.preset)
+        result = await self._place.case(self._program, stdin, limits=job.run_limits)
         return dataclasses.replace(result, compile=self._program.compile)
 
-    async def _sure(self, run: Callable[[], Awaitable[JobResult]]) -> JobResult:
-        """A result that says something of the program."""
+    async def _sure(self, run: Callable[[bool], Awaitable[JobResult]]) -> JobResult:
+        """A result that says something of the program. run is told whether it may take longer than usual."""
         doubt = _Doubt(self._means.attempts.most - 1)
 
         async def once() -> JobResult:
-            result = await run()
+            result = await run(doubt.starved)
             doubt.examine(result)
             return result
 
@@ -174,7 +185,7 @@ class Hearing:
 
     async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: Program) -> CaseVerdict:
         files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _bytes(case.expected)))
-        checked = await self._sure(lambda: self._place.case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
+        checked = await self._sure(lambda _: self._place.case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
         outcome = ended(checked)
         assert outcome is not None
         found = said(outcome)
@@ -227,6 +238,8 @@ class _Doubt:
     def __init__(self, times: int) -> None:
         self._left = times
         self._patience = min(times, 1)
+        self.starved = False
+        """Whether others had the turns of a program whose time ran out: then it may have more of it."""
 
     def examine(self, result: JobResult) -> None:
         """Raises Lost where it says nothing."""
@@ -237,7 +250,8 @@ class _Doubt:
             raise Lost("the program was killed, maybe not by itself", result)
         if self._patience and maybe_held_up(result):
             self._patience -= 1
-            raise Lost("the time of a program ran out while it hardly computed", result)
+            self.starved = maybe_starved(result)
+            raise Lost("the time of a program ran out while it had less than its share of the processor", result)
 
 
 def _failed(case: CaseVerdict) -> bool:

@@ -8,6 +8,7 @@ from sandbox_runtime.engine import Allowance
 from sandbox_runtime.model import Job, Limits
 
 _UNSAID = Limits()
+_LONGER = 4
 _OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "open_files", "cpu_cores")
 
 
@@ -17,6 +18,18 @@ def fitted(job: Job, allowance: Allowance) -> Job:
     return dataclasses.replace(
         job, compile_limits=_fitted(job.compile_limits, allowance), run_limits=_fitted(job.run_limits, allowance)
     )
+
+
+def patient(job: Job, allowance: Allowance) -> Job:
+    """For a program that others kept from its share: more wall time, but not more of the processor than it could have had."""
+    return dataclasses.replace(
+        job, compile_limits=_patient(job.compile_limits, allowance), run_limits=_patient(job.run_limits, allowance)
+    )
+
+
+def _patient(limits: Limits, allowance: Allowance) -> Limits:
+    wall_s = max(limits.wall_s, min(_LONGER * limits.wall_s, allowance.longest_wall_s))
+    return limits.replace(wall_s=wall_s, cpu_s=limits.cpu_s or limits.cpu_cores * limits.wall_s)
 
 
 def _fitted(limits: Limits, allowance: Allowance) -> Limits:

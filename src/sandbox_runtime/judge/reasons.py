@@ -33,7 +33,7 @@ _PART_KILLED = re.compile(
 """How compilers tell that a process of theirs was killed, at the beginning of a line: what they show of a program is indented, or
 comes after its name."""
 _LAST_WORDS_BYTES = 4096
-_HARDLY = 0.1
+_HARDLY, _ITS_SHARE = 0.02, 0.5
 _SHELL_SAYS_KILLED = 128 + signal.SIGKILL
 
 
@@ -56,10 +56,15 @@ def _own_fault(outcome: Outcome, compiled: bool) -> bool:
     return compiled and outcome.message.startswith("cannot start") and outcome.message.endswith(_LEFT_NO_PROGRAM)
 
 
-def stood_still(outcome: Outcome) -> bool:
-    """Whether its time ran out while it hardly computed: it waited for something, or got no turn, and it may have been us who
-    stood in its way. It is run once more."""
-    return outcome.ending is Ending.timed_out and outcome.usage.cpu_s < _HARDLY * outcome.usage.wall_s
+def held_up(outcome: Outcome) -> bool:
+    """Whether its time ran out while it computed for less than half of it: it waited for something, or others had its turn, and
+    it may have been us who stood in its way. It is run once more."""
+    return outcome.ending is Ending.timed_out and outcome.usage.cpu_s < _ITS_SHARE * outcome.usage.wall_s
+
+
+def starved(outcome: Outcome) -> bool:
+    """Whether it did compute meanwhile, so that more time may make up for what others took."""
+    return held_up(outcome) and outcome.usage.cpu_s > _HARDLY * outcome.usage.wall_s
 
 
 def doubtful(outcome: Outcome) -> bool:

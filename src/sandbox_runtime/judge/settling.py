@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.judge.reasons import doubtful, reason_of, stood_still
+from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
 from sandbox_runtime.model import Blame, Case, CaseVerdict, JobResult, Outcome, Reason, Trial, Verdict
 from sandbox_runtime.model.judging import NOTHING
 
@@ -38,7 +38,12 @@ def maybe_killed(result: JobResult) -> bool:
 
 def maybe_held_up(result: JobResult) -> bool:
     outcome = ended(result)
-    return outcome is not None and stood_still(outcome)
+    return outcome is not None and held_up(outcome)
+
+
+def maybe_starved(result: JobResult) -> bool:
+    outcome = ended(result)
+    return outcome is not None and starved(outcome)
 
 
 def case_verdict(case: Case, result: JobResult, found: Found, blame: Blame | None) -> CaseVerdict:
