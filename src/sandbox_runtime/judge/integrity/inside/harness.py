@@ -96,6 +96,7 @@ class _Trial:
         self._watch = Watch(teller, hiding is not None)
         self._comparer = Comparer(teller)
         self._names = names
+        self._builtins = names.get("__builtins__")
         self._filename = names["__file__"]
         self._flags = 0
         self._is_plain = False
@@ -131,6 +132,8 @@ class _Trial:
         self._call(exec, code, self._names)
 
     def _test(self) -> None:
+        if self._names.get("__builtins__") is not self._builtins is not None:
+            self._teller.seen("builtins")
         if self._is_plain:
             code = compile(self._tests, TESTS, "exec", flags=self._flags, dont_inherit=True)
         else:

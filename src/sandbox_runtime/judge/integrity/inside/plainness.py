@@ -58,12 +58,16 @@ def is_plain(code: CodeType) -> bool:
 
 def _is_harmless(code: CodeType, own: set[str]) -> bool:
     for name in code.co_names:
-        if name in _REACHING or (name.startswith("_") and name not in own and name not in _OWN_DUNDERS):
+        if name in _REACHING or (name.startswith("_") and not _is_own(name, own)):
             return False
     operations = code.co_code[::2]
     if any(change in operations for change in _CHANGING):
         return False
     return _IMPORT_NAME not in operations or _imports_the_usual(code, operations)
+
+
+def _is_own(name: str, own: set[str]) -> bool:
+    return name in _OWN_DUNDERS if name.startswith("__") else name in own
 
 
 def _imports_the_usual(code: CodeType, operations: bytes) -> bool:

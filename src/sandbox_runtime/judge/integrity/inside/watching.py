@@ -34,6 +34,7 @@ _FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _L
 _HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
+_TRACE_FOR_OTHERS = ("/threading.py", "/bdb.py", "/pdb.py", "/trace.py", "/profile.py")
 _PROC = ("/mem", "/maps", "/smaps", "/fd/", "/map_files", "/stack", "/syscall", "/auxv")
 _NATIVE = frozenset({"cffi", "_cffi_backend", "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters"})
 _getframe, _getpid, _get_ident = sys._getframe, os.getpid, __import__("_thread").get_ident
@@ -140,9 +141,9 @@ class Watch:
             self._teller.seen("modules")
 
     def _tracing(self, _args: tuple[Any, ...]) -> None:
-        """threading sets what it was told to, in each new thread."""
+        """Some do it for whoever asks them to. doctest only puts back what was there."""
         filename = _asking().f_code.co_filename
-        if not is_trusted(filename) or filename.endswith("/threading.py"):
+        if not is_trusted(filename) or filename.endswith(_TRACE_FOR_OTHERS):
             self._teller.seen("tracing")
 
     def _open(self, args: tuple[Any, ...]) -> None:

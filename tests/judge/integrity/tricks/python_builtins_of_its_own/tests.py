@@ -1,0 +1,1 @@
+assert all([order([2, 1]) == [1, 2]])
