@@ -163,9 +163,25 @@ async def test_light_and_dark_are_remembered(playground: Open) -> None:
     assert await playground.browser.value("document.documentElement.dataset.theme") != before
 
 
-async def test_datasets_are_hidden_where_there_is_no_judge(playground: Open) -> None:
-    listed = await playground.browser.value("fetch('../list_datasets').then((answer) => answer.status)")
-    assert await playground.browser.value("document.querySelector('#tab-datasets').hidden") is (listed == 404)
+@pytest.mark.requirement("fusion-12.07")
+async def test_a_completion_is_judged_and_its_tests_are_shown(playground: Open) -> None:
+    browser = playground.browser
+    await browser.value(
+        "document.querySelector('#dataset').value = 'code_contests'; document.querySelector('#tab-datasets').click();"
+        "document.querySelector('#config').value = JSON.stringify({language: 'python'})"
+    )
+    await browser.until("document.querySelector('#prompt').textContent")
+    assert "Print their sum" in await browser.text_of("#prompt")
+    right = "```python\ninput()\nprint(sum(map(int, input().split())))\n```"
+    for completion, told in ((right, ("Accepted", "Test 3: passed")), ("```python\nprint(0)\n```", ("Rejected", "wrong answer"))):
+        await browser.value(
+            f"document.querySelector('#completion textarea').value = {json.dumps(completion)};"
+            "document.querySelector('#completion textarea').dispatchEvent(new Event('input'));"
+            "document.querySelector('#submit').click()"
+        )
+        await browser.until("document.querySelector('#dataset-result .tag') && !document.querySelector('#submit').disabled")
+        shown = await browser.text_of("#dataset-result")
+        assert all(text in shown for text in told), shown
 
 
 async def test_nothing_is_asked_of_another_site(playground: Open) -> None:

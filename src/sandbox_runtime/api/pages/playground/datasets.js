@@ -69,7 +69,7 @@ async function submit() {
 }
 
 function verdict(result) {
-  const parts = [tag(result.accepted ? "Accepted" : "Rejected")];
+  const parts = [tag(result.accepted ? "Accepted" : "Rejected"), ...reasons(result.extra ?? {})];
   for (const [title, text] of [["Extracted", result.extracted_code], ["Full", result.full_code], ["Test", result.test_code]]) {
     if (!text) continue;
     const whole = element("details");
@@ -85,4 +85,10 @@ function verdict(result) {
     parts.push(whole);
   });
   return parts;
+}
+
+// Why it is so, where the server says it.
+function reasons(extra) {
+  const said = [extra.reason?.replaceAll("_", " "), extra.message, ...(extra.tamper ?? [])];
+  return said.filter(Boolean).map((text) => element("p", "faint", text));
 }
