@@ -203,6 +203,17 @@ async def test_answers_in_classes_and_packages_are_put_together_with_the_tests(
     assert code.count("void main") <= 1 and "func main" not in code and code.count("{") == code.count("}")
 
 
+async def test_an_answer_that_ends_its_file_does_not_end_the_tests() -> None:
+    row = {"name": "Own_5_f", "language": "php", "prompt": "<?php\nfunction f() {\n", "tests": "test();", "stop_tokens": []}
+    code = trial(HUMANEVAL, row, "```php\n<?php\nfunction f() {\n    return 1;\n}\n?>\n```", FREE).job.code
+    assert "?>" not in code and code.endswith("test();")
+
+
+async def test_lists_of_csharp_are_compared_by_what_is_in_them() -> None:
+    row = {**JAVA, "language": "cs", "tests": "    }\n Debug.Assert(F().Equals((new List<long>())));\n}\n"}
+    assert ".SequenceEqual((new List<long>" in trial(HUMANEVAL, row, "return null;").job.code
+
+
 async def test_a_language_that_there_is_none_of_is_refused_in_words() -> None:
     with pytest.raises(InvalidRequest, match="no such language"):
         trial(HUMANEVAL, {**CPP, "language": "cobol"}, "x")

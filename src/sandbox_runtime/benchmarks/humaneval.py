@@ -82,11 +82,11 @@ def _program(row: Row, completion: Completion, options: Options, tongue: Tongue)
     stop_tokens = _stop_tokens(row) or ()
     if flag(options, "is_freeform"):
         extracted = _answer(row, completion, tongue)
-        body = answers.program(extracted.code, _tests(row), stop_tokens, tongue, _prompt(row))
+        body = answers.program(extracted.code, _meant(row, tongue), stop_tokens, tongue, _prompt(row))
     else:
         written = joining.up_to_its_end(completion.text, stop_tokens, tongue)
         extracted = _continued(written)
-        body = f"{joining.joined(_prompt(row), written)}\n{_tests(row)}"
+        body = f"{joining.joined(_prompt(row), written)}\n{_meant(row, tongue)}"
     return extracted, _file(body, tongue)
 
 
@@ -126,6 +126,11 @@ def _prompt(row: Row) -> str:
 
 def _tests(row: Row) -> str:
     return text(row, "tests", "test")
+
+
+def _meant(row: Row, tongue: Tongue) -> str:
+    slip, meant = tongue.slip
+    return _tests(row).replace(slip, meant) if slip else _tests(row)
 
 
 def _entry_point(row: Row) -> str:

@@ -37,6 +37,7 @@ def program(code: str, tests: str, stop_tokens: tuple[str, ...], tongue: Tongue,
     """Code and tests in one."""
     if not tongue.closes:
         code = without_block(code, tongue.main) if tongue.main else code
+        code = code.rstrip().removesuffix(tongue.tail)
         return f"{code}\n{tests}"
     if tongue.wrapped and not _CLASS.search(code):
         code = _wrapping(prompt) + code + "\n}"

@@ -16,7 +16,8 @@ class Tongue:
     """fence: the word behind the fence of a code block. runs: the language of the catalog that runs the program. end: where a
     function ends at the latest, when a model went on writing. header: what stands on top. closes: the tests begin with the brace
     that closes the function. wrapped: the function stands in a class, and the tests close that too. main: the head of a main
-    function, which the tests bring themselves."""
+    function, which the tests bring themselves. tail: what ends a file of its own, behind which tests would be no code. slip: what
+    published tests write wrongly, and what they mean."""
 
     fence: str
     runs: str
@@ -25,6 +26,8 @@ class Tongue:
     closes: bool = False
     wrapped: bool = False
     main: re.Pattern[str] | None = None
+    tail: str = ""
+    slip: tuple[str, str] = ("", "")
 
 
 def _head(pattern: str) -> re.Pattern[str]:
@@ -75,6 +78,8 @@ _TONGUES: Mapping[str, Tongue] = MappingProxyType(
             closes=True,
             wrapped=True,
             main=_head(r"(?:(?:public|private|internal)[ \t]+)?static[ \t]+(?:async[ \t]+)?\w+[ \t]+Main"),
+            # Two lists are never equal that way, whatever is in them.
+            slip=(".Equals((new List<", ".SequenceEqual((new List<"),
         ),
         "scala": Tongue("scala", "scala", closes=True, wrapped=True, main=_head(r"def[ \t]+main")),
         "bash": Tongue("bash", "bash", closes=True),
@@ -83,7 +88,7 @@ _TONGUES: Mapping[str, Tongue] = MappingProxyType(
         "typescript": Tongue("typescript", "typescript", _BRACE),
         "javascript": Tongue("javascript", "nodejs", _BRACE),
         "go": Tongue("go", "go_test", _BRACE, main=_head(r"func[ \t]+main")),
-        "php": Tongue("php", "php", _BRACE),
+        "php": Tongue("php", "php", _BRACE, tail="?>"),
         "perl": Tongue("perl", "perl", _BRACE),
         "R": Tongue("r", "R", _BRACE),
         "D": Tongue("d", "D_ut", _BRACE, headers.D, main=_head(r"(?:int|void)[ \t]+main")),
