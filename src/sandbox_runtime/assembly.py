@@ -216,6 +216,8 @@ async def _batches(settings: Settings, judge: Judge, sessions: Sessions | str, l
 async def _judge(settings: Settings, engine: Engine, metrics: Metrics, log: Log, *, warm: bool) -> AsyncIterator[Judge]:
     """Rows are looked for when they are asked for, so that a server that judges nothing pays for nothing."""
     registered = datasets_of(settings)
+    if settings.dataset.cpu_runner_url or settings.dataset.gpu_runner_url:
+        log.warning("completions are judged here: cpu_runner_url and gpu_runner_url of the configuration file are not used")
     told = JudgeMetrics(metrics, frozenset(dataset.id for dataset in registered))
     loop = Loop(engine, allowance_of(settings), loop_options_of(settings, warm=warm), told, log)
     async with open_rows(row_options_of(settings)) as rows:

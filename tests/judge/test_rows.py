@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import json
 import pickle
+import sqlite3
 import zlib
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,16 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault
-from sandbox_runtime.judge.rows import FolderRows, Rows, ensure_json, provided_row, provided_rows, unpacked
+from sandbox_runtime.judge.rows import (
+    FolderRows,
+    RowOptions,
+    Rows,
+    ensure_json,
+    open_rows,
+    provided_row,
+    provided_rows,
+    unpacked,
+)
 from sandbox_runtime.model.judging import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial
 
 
@@ -78,6 +89,24 @@ async def test_the_first_source_that_has_the_table_counts(tmp_path: Path) -> Non
     assert await ids(rows) == ["mine"] and await rows.source_of(SET) == "mine"
     (tmp_path / "mine" / "code_eval_set.jsonl").unlink()
     assert await ids(rows) == ["shipped"] and await rows.source_of(SET) == "shipped"
+
+
+async def test_a_folder_goes_before_a_database_and_a_database_before_samples(tmp_path: Path) -> None:
+    (tmp_path / "private").mkdir(mode=0o700)
+    with contextlib.closing(sqlite3.connect(tmp_path / "private" / "lake.db")) as lake:
+        for table in ("code_eval_set", "code_eval_lake"):
+            lake.execute(f"CREATE TABLE {table} (id TEXT PRIMARY KEY)")
+            lake.execute(f"INSERT INTO {table} VALUES ('lake')")
+        lake.commit()
+    write(tmp_path / "mine", "code_eval_set", [{"id": "mine"}])
+    for table in ("code_eval_set", "code_eval_lake", "code_eval_other"):
+        write(tmp_path / "shipped", table, [{"id": "shipped"}])
+    url = f"sqlite:///{tmp_path}/private/lake.db"
+    options = RowOptions(folders=(str(tmp_path / "mine"),), datalake_url=url, samples=tmp_path / "shipped")
+    async with open_rows(options) as rows:
+        names = ("code_eval_set", "code_eval_lake", "code_eval_other")
+        found = [await ids(rows, Dataset(name, BENCHMARK, name)) for name in names]
+    assert found == [["mine"], ["lake"], ["shipped"]]
 
 
 async def test_a_table_may_have_another_name(tmp_path: Path) -> None:
