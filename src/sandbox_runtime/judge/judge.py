@@ -13,6 +13,7 @@ from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
 
 MOST_ROWS = 1_000_000
+_ROWS_AT_ONCE = 32
 _LONG_TEXT = 256 * 1024
 """From here on a completion is read in a thread, because others wait for this one."""
 
@@ -61,12 +62,10 @@ class Judge:
         """Of a row that has several, all first ones are told before all second ones."""
         dataset = self.dataset(name, dataset_type)
         rounds: list[list[Prompt]] = []
-        if provided is not None:
-            for row in provided_rows(provided):
-                _deal(rounds, dataset.benchmark.prompts(row, options))
-        else:
-            async for row in self._rows.page(dataset, offset, limit):
-                _deal(rounds, dataset.benchmark.prompts(row, options))
+        rows = _each(provided_rows(provided)) if provided is not None else self._rows.page(dataset, offset, limit)
+        async for some in _in_pieces(rows):
+            for prompts in await asyncio.to_thread(_asked, dataset.benchmark, some, options):
+                _deal(rounds, prompts)
         return [prompt for dealt in rounds for prompt in dealt]
 
     async def prompt(
@@ -113,6 +112,27 @@ class Judge:
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Of a trial that is ready. dataset: what it counts for in the metrics."""
         return await self._loop.judge(trial, dataset)
+
+
+async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:
+    for row in rows:
+        yield row
+
+
+async def _in_pieces(rows: AsyncIterator[Row]) -> AsyncIterator[list[Row]]:
+    """So that making the prompts of a large dataset keeps nobody waiting."""
+    some: list[Row] = []
+    async for row in rows:
+        some.append(row)
+        if len(some) == _ROWS_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _asked(benchmark: Benchmark, rows: Sequence[Row], options: Options) -> list[tuple[Prompt, ...]]:
+    return [benchmark.prompts(row, options) for row in rows]
 
 
 def _deal(rounds: list[list[Prompt]], prompts: Sequence[Prompt]) -> None:
