@@ -114,7 +114,7 @@ class Judge:
         return await self._loop.judge(trial, dataset)
 
 
-async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:
+async def _each(rows: Sequence[Row]) -> AsyncIterator[Row]:
     for row in rows:
         yield row
 
