@@ -13,12 +13,13 @@ import pytest_asyncio
 from tests.api.servers import Listening, listening
 
 from sandbox_runtime import sdk
-from sandbox_runtime.errors import Denied, InvalidRequest, NotFound, Unavailable
+from sandbox_runtime.errors import Denied, InvalidRequest, Unavailable
 from sandbox_runtime.sdk import RunCodeRequest, RunStatus, run_code, run_code_async, run_concurrent
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+MBPP = sdk.GetPromptsRequest(dataset="mbpp", config=sdk.TestConfig())
 HELLO = RunCodeRequest(code="print('hello')", language="python")
 
 
@@ -72,8 +73,7 @@ async def test_what_the_server_adds_is_kept(server: Listening) -> None:
 async def test_the_endpoint_can_be_set_for_all_calls(server: Listening) -> None:
     sdk.set_endpoint(server.url + "/")
     assert (await run_code_async(HELLO)).status is RunStatus.Success
-    with pytest.raises(NotFound, match="/get_prompts"):
-        await sdk.get_prompts_async(sdk.GetPromptsRequest(dataset="x", config=sdk.TestConfig()))
+    assert len(await sdk.get_prompts_async(MBPP)) == 2
 
 
 @pytest.mark.requirement("fusion-13.01", "fusion-13.08")
@@ -81,10 +81,20 @@ async def test_runs_and_judging_can_have_endpoints_of_their_own(server: Listenin
     sdk.set_sandbox_endpoint(server.url)
     assert (await run_code_async(HELLO)).status is RunStatus.Success
     with pytest.raises(Unavailable):
-        await sdk.get_prompts_async(sdk.GetPromptsRequest(dataset="x", config=sdk.TestConfig()))
+        await sdk.get_prompts_async(MBPP)
     sdk.set_dataset_endpoint(server.url)
-    with pytest.raises(NotFound):
-        await sdk.get_prompts_async(sdk.GetPromptsRequest(dataset="x", config=sdk.TestConfig()))
+    assert len(await sdk.get_prompts_async(MBPP)) == 2
+
+
+async def test_a_problem_is_asked_for_and_its_answer_judged(server: Listening) -> None:
+    config = sdk.TestConfig()
+    asked = await sdk.get_prompt_by_id_async(sdk.GetPromptByIdRequest(dataset="mbpp", id=11, config=config), server.url)
+    assert "twice_the_sum" in str(asked.prompt)
+    for sign, right in (("+", True), ("-", False)):
+        answer = f"```python\ndef twice_the_sum(a, b):\n    return (a {sign} b) * 2\n```"
+        request = sdk.SubmitRequest(dataset="mbpp", id=11, completion=answer, config=config)
+        for found in (await sdk.submit_async(request, server.url), await asyncio.to_thread(sdk.submit, request, server.url)):
+            assert (found.accepted, found.tests[0].passed) == (right, right)
 
 
 @pytest.mark.requirement("fusion-13.10")
@@ -125,7 +135,7 @@ async def test_submit_safe_gives_a_rejected_result_that_tells_why(server: Listen
         await sdk.submit_safe_async(request, server.url),
         await asyncio.to_thread(sdk.submit_safe, request, server.url),
     ):
-        assert (found.id, found.accepted, found.tests) == (7, False, []) and "404" in str(found.extra)
+        assert (found.id, found.accepted, found.tests) == (7, False, []) and "no eval class found" in str(found.extra)
 
 
 @pytest.mark.parametrize("endpoint", ["localhost:8080", "ftp://x", "file:///etc/passwd"])
