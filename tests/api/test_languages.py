@@ -71,12 +71,3 @@ async def test_a_run_in_a_language_that_is_not_installed_says_how_to_get_it(clie
 async def test_a_run_in_a_language_that_cannot_be_had_says_why(client: Client) -> None:
     answer = await client.run_code("x", language="ash")
     assert answer["status"] == "SandboxError" and "extinct" in answer["message"] and "install ash" not in answer["message"]
-
-
-async def test_scala_without_an_object_is_told_as_the_protocol_has_it(client: Client) -> None:
-    if not (await entries(client))["scala"]["enabled"]:
-        pytest.skip("scala is not installed here: sandbox languages install scala")
-    answer = await client.run_code("class A", language="scala")
-    assert (answer["status"], answer["message"], answer["run_result"]) == ("SandboxError", "Object name not found.", None)
-    assert (answer["compile_result"]["status"], answer["compile_result"]["stderr"]) == ("Error", "Object name not found.")
-    assert answer["compile_result"]["return_code"] == 1

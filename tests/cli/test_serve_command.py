@@ -33,7 +33,7 @@ def server(tmp_path: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def answering(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 100
     while time.monotonic() < deadline and process.poll() is None:
         try:
             assert httpx.get(f"http://127.0.0.1:{port}/v1/ping", timeout=30).json() == "pong"

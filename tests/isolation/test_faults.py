@@ -30,7 +30,7 @@ from sandbox_runtime.model import Blame, Ending, Outcome, Policy
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-GONE_WITHIN_S = 30.0
+GONE_WITHIN_S = 100.0
 BARE = Policy(preset="bare")
 SERVER = """
 import asyncio, os, sys

@@ -26,7 +26,7 @@ USUAL = (
     "python pytest bash cpp c nodejs typescript jest go go_test java junit rust php perl ruby lua R sql verilog D_ut scala "
     "kotlin_script csharp racket"
 )
-ENDLESS_S = 2.0
+ENDLESS_S = 1.0
 TEXT = "Grüße, 漢字, עברית, 🎉 and plain words\n" * 40
 SIZE_BYTES = 5_000_000
 

@@ -42,7 +42,7 @@ def started(argv: list[str], url: str, folder: Path, **environment: str) -> Iter
 
 
 def _wait(client: httpx.Client, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 100
     while True:
         try:
             assert client.get("/health").json()["status"] == "healthy"

@@ -60,7 +60,7 @@ NEEDS: Mapping[str, str] = MappingProxyType(
         "no_network": "boxes of this deployment have a network",
     }
 )
-DEFAULT_LIMITS = Limits(wall_s=4.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
+DEFAULT_LIMITS = Limits(wall_s=20.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
 _TEXT_KEYS = ("title", "scene", "layers", "shows", "unless", "needs", "endings", "denied")
 _KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch"))
 _ROLES = ("program", "first", "second")

@@ -50,7 +50,7 @@ def test_a_tree_deeper_than_any_stack_is_removed(folder: Path) -> None:
 
     assert in_child(dig) == "dug"
     descriptors = os.listdir("/proc/self/fd")
-    assert remove_folder(str(folder))
+    assert remove_folder(str(folder), 100)
     assert not folder.exists()
     assert os.listdir("/proc/self/fd") == descriptors
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -185,10 +186,15 @@ def test_a_killed_server_takes_the_program_along(lab: Lab, serve: Serve, program
         time.sleep(0.01)
 
 
-def test_without_pasta_slirp4netns_is_taken_and_without_both_the_package_is_named(lab: Lab, serve: Serve, tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir(mode=0o755)
-    open_to_all(tmp_path)
+@pytest.fixture
+def tools() -> Iterator[Path]:
+    """A folder that a plain user can look into: pytest keeps its own to the user who runs it."""
+    with tempfile.TemporaryDirectory(prefix="nat-tools-") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+def test_without_pasta_slirp4netns_is_taken_and_without_both_the_package_is_named(lab: Lab, serve: Serve, tools: Path) -> None:
     for name in ("nft", "setpriv", "sh"):
         (tools / name).symlink_to(shutil.which(name, path=SYSTEM_PATH) or "")
     refused = serve(tool_path=str(tools)).open(plain_box(lab))
@@ -204,19 +210,11 @@ def test_without_access_to_the_tap_device_the_fix_is_named(lab: Lab, serve: Serv
 
 
 @pytest.mark.parametrize("script", ["exit 1", "exit 0", "sleep 100"])
-def test_without_working_rules_a_box_gets_no_network(lab: Lab, serve: Serve, program: str, tmp_path: Path, script: str) -> None:
-    fake = tmp_path / "nft"
+def test_without_working_rules_a_box_gets_no_network(lab: Lab, serve: Serve, program: str, tools: Path, script: str) -> None:
+    fake = tools / "nft"
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o755)
-    open_to_all(tmp_path)
     box = plain_box(lab)
-    refused = serve(program=program, tool_path=f"{tmp_path}:{SYSTEM_PATH}", tool_timeout_s=1.0).open(box)
+    refused = serve(program=program, tool_path=f"{tools}:{SYSTEM_PATH}", tool_timeout_s=1.0).open(box)
     assert refused["error"] == "PlatformFault"
     assert (processes(program), box.interfaces()) == ([], {"lo"})
-
-
-def open_to_all(folder: Path) -> None:
-    """pytest keeps its temporary folders to the user who runs it."""
-    for part in (folder, *folder.parents[:3]):
-        if part.stat().st_uid == os.geteuid() and part != Path("/tmp"):
-            part.chmod(0o755)
