@@ -219,6 +219,12 @@ def test_answers_in_a_file_beside_are_those_of_the_problems() -> None:
     assert row["test"]["code"] == "import x;\nclass T {}"
 
 
+def test_a_python_problem_about_blocks_of_java_is_a_python_problem() -> None:
+    prompt = "Write it between ```python and ```: a function that finds ```java blocks."
+    _, row = one({"_id": 132, "prompt": prompt, "problem": "", "testcases": ""}, "ncb_python_en.jsonl")
+    assert row["labels"]["programming_language"] == "python"
+
+
 THEOREM = "theorem t1 (x : Nat) (h : x = 1 := by simp) :\n  x = 1 := by"
 
 

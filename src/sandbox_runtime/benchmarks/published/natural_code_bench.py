@@ -17,7 +17,7 @@ def read(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) ->
 
 
 def _row(record: Record, answer: str | None) -> Row:
-    language = "java" if "```java" in record["prompt"] else "python"
+    language = _language(str(record["prompt"]))
     setup = record.get("setup_code") or ""
     return {
         "id": int(record["_id"]) - _FIRST,
@@ -32,3 +32,9 @@ def _row(record: Record, answer: str | None) -> Row:
         "test": {"code": f"{setup}\n{record['testcases']}" if setup else record["testcases"], "asset": None},
         "canonical_solution": answer or record.get("reference_solution") or "",
     }
+
+
+def _language(prompt: str) -> str:
+    """The one whose block is asked for first: a problem may be about blocks of others."""
+    places = {prompt.find(f"```{name}"): name for name in ("java", "python") if f"```{name}" in prompt}
+    return places[min(places)] if places else "python"
