@@ -70,7 +70,7 @@ test-case-pdb: setup ## the same, stopping in the debugger at the first failure
 .PHONY: test-languages
 test-languages: setup ## install and test every language of the catalog
 	@$(BIN)/sandbox languages install --no-check all || true
-	@SANDBOX_TESTED_LANGUAGES=all $(BIN)/python -m pytest tests/languages/test_every_language.py $(PYTEST_ARGS)
+	@SANDBOX_TESTED_LANGUAGES=all $(BIN)/python -m pytest tests/languages/test_every_language.py tests/sessions/test_languages.py $(PYTEST_ARGS)
 
 .PHONY: test-cgroup2
 test-cgroup2: ## the tests of control groups in a virtual machine that has cgroup version 2 alone

@@ -2,16 +2,16 @@
 
 The programs lie in programs/<language>/: syntax_error, runtime_error, endless, big_output (5 MB) and files (copies input.txt to
 output.txt), each a source or, for a language whose programs are projects, a folder; the one that echoes is the language's own
-check. SANDBOX_TESTED_LANGUAGES names the languages to test, "all" for every one; without it those that `make test` installs.
+check.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.languages.chosen import skip_unless_chosen
 from tests.languages.conftest import Run, Working
 from tests.languages.outcomes import ran, told
 
@@ -21,11 +21,6 @@ from sandbox_runtime.model import Ending, File
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PROGRAMS = Path(__file__).parent / "programs"
-ALL = "all"
-USUAL = (
-    "python pytest bash cpp c nodejs typescript jest go go_test java junit rust php perl ruby lua R sql verilog D_ut scala "
-    "kotlin_script csharp racket"
-)
 ENDLESS_S = 1.0
 TEXT = "Grüße, 漢字, עברית, 🎉 and plain words\n" * 40
 SIZE_BYTES = 5_000_000
@@ -34,9 +29,7 @@ SIZE_BYTES = 5_000_000
 @pytest_asyncio.fixture(loop_scope="session", params=sorted(language.name for language in load_catalog()))
 async def language(request: pytest.FixtureRequest, working: Working) -> Language:
     """Each language that was asked for and works here."""
-    asked = (os.environ.get("SANDBOX_TESTED_LANGUAGES") or USUAL).replace(",", " ").split()
-    if request.param not in asked and ALL not in asked:
-        pytest.skip(f"{request.param} is tested by `make test-languages`")
+    skip_unless_chosen(request.param)
     return await working(request.param)
 
 
