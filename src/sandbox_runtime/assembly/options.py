@@ -1,0 +1,132 @@
+"""What the settings mean for what is remembered and judged: sessions, the store, files, rows, batches."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sandbox_runtime.assembly.boxes import (
+    JUDGE,
+    allowance_of,
+)
+from sandbox_runtime.benchmarks import registry
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.judge.attempts import Attempts
+from sandbox_runtime.judge.batches import BatchOptions
+from sandbox_runtime.judge.loop import LoopOptions
+from sandbox_runtime.judge.rows import RowOptions
+from sandbox_runtime.model import Dataset, PoolSizes
+from sandbox_runtime.sessions import SessionOptions
+from sandbox_runtime.settings import Settings
+from sandbox_runtime.store import StoreOptions
+from sandbox_runtime.workspace.storage import S3Options, StorageOptions
+
+
+def session_options_of(settings: Settings) -> SessionOptions:
+    allowance = allowance_of(settings)
+    return SessionOptions(
+        node=settings.node_name,
+        hostname=settings.node_name,
+        network="nat" if settings.allow_network else "none",
+        template=settings.session_template,
+        template_image=settings.session_template_image,
+        limits=allowance.default,
+        most_memory_bytes=allowance.most_memory_bytes,
+        most_disk_bytes=settings.session_disk_ceiling,
+        most_cpu_cores=max(settings.cpu_quota, float(os.cpu_count() or 1)),
+        most_processes=settings.session_process_ceiling,
+        longest_s=settings.timeout_ceiling,
+        most_sessions=settings.session_max,
+        most_per_owner=settings.session_max_per_owner,
+        parallel=settings.session_parallel,
+        queue=settings.session_queue,
+        contexts=settings.session_contexts,
+        forks=settings.session_forks,
+        spare_s=settings.session_standby_s,
+        linger_s=settings.session_output_linger_s,
+        idle_s=settings.session_idle_s or None,
+        lifetime_s=settings.session_lifetime_s or None,
+        creating_s=settings.session_creating_s,
+        cleanup_s=settings.session_cleanup_s,
+        heartbeat_s=settings.session_heartbeat_s,
+        silent_s=settings.node_silent_s,
+        retries=settings.session_retries,
+        retry_first_s=settings.session_retry_first_s,
+        retry_longest_s=settings.session_retry_longest_s,
+        pool=_pool_sizes(settings, settings.warm_pool_size),
+        pools={name: _pool_sizes(settings, size) for name, size in pools_of(settings).items()},
+        pool_enabled=settings.warm_pool_enabled,
+        most_ready=settings.warm_pool_max,
+        package_index=settings.session_package_index,
+    )
+
+
+def _pool_sizes(settings: Settings, ephemeral: int) -> PoolSizes:
+    return PoolSizes(ephemeral, settings.warm_pool_persistent_size, settings.warm_pool_min_size, settings.warm_pool_max_idle_s)
+
+
+def pools_of(settings: Settings) -> dict[str, int]:
+    """Template → homes kept ready of it."""
+    found = {}
+    for entry in settings.warm_pool_sizes:
+        name, equals, size = entry.rpartition("=")
+        if not (name and equals and size.isascii() and size.isdigit() and len(size) < 6):
+            raise InvalidRequest(f"warm_pool_sizes: {entry!r} is not of the form template=homes")
+        found[name] = int(size)
+    return found
+
+
+def store_options_of(settings: Settings) -> StoreOptions:
+    return StoreOptions(settings.database_pool_size, settings.database_pool_overflow, settings.database_pool_recycle_s)
+
+
+def storage_options_of(settings: Settings) -> StorageOptions:
+    if not settings.s3_bucket:
+        return StorageOptions(settings.files_dir)
+    s3 = S3Options(
+        settings.s3_bucket,
+        settings.s3_region,
+        settings.s3_access_key_id,
+        settings.s3_secret_access_key,
+        settings.s3_endpoint_url,
+        settings.s3_public_endpoint_url,
+        settings.s3_prefix,
+    )
+    return StorageOptions(settings.files_dir, s3)
+
+
+def datasets_of(settings: Settings) -> tuple[Dataset, ...]:
+    configured = ((one.class_name, one.tables) for one in settings.dataset.registry)
+    return registry.datasets(configured, settings.dataset.default_dataset_table)
+
+
+def row_options_of(settings: Settings) -> RowOptions:
+    cache = settings.dataset.cache
+    named = (source.path for source in (cache.sources if cache else ()) if source.kind == "local")
+    return RowOptions(
+        folders=(settings.tables_dir, *named),
+        datalake_url=settings.datalake_address,
+        samples=registry.samples_folder() if settings.dataset_samples else None,
+        database=store_options_of(settings),
+    )
+
+
+def loop_options_of(settings: Settings, *, warm: bool) -> LoopOptions:
+    """warm: whether boxes are forked from interpreters that have modules loaded."""
+    return LoopOptions(
+        attempts=Attempts(settings.judge_attempts, settings.judge_retry_first_s),
+        parallel=settings.dataset.max_runner_concurrency or settings.judge_parallel,
+        preset=JUDGE if settings.judge_warm else "",
+        given=settings.judge_warm and warm,
+    )
+
+
+def batch_options_of(settings: Settings) -> BatchOptions:
+    return BatchOptions(
+        folder=Path(settings.batches_dir),
+        parallel=settings.batch_parallel,
+        most_bytes=settings.batch_max_bytes,
+        most_line_bytes=settings.batch_max_line_bytes,
+        most_live_per_owner=settings.batch_max_per_owner,
+        keep_s=settings.batch_keep_s,
+    )

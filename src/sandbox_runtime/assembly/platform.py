@@ -1,0 +1,202 @@
+"""The platform: everything that doors need, built and taken apart in one place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import metadata
+
+from sandbox_runtime.assembly.boxes import (
+    CONTEXT,
+    NOTEBOOK,
+    allowance_of,
+    backend_of,
+    floors_of,
+    policies_of,
+    preset_of,
+    usual_of,
+)
+from sandbox_runtime.assembly.lasting import batches_opened, judge_opened, sessions_opened
+from sandbox_runtime.engine import (
+    Admission,
+    Ahead,
+    Allowance,
+    BoxPool,
+    Builds,
+    Engine,
+    Identity,
+    Invocations,
+    Remembered,
+    TaskRunner,
+    Turns,
+    Ways,
+    open_builds,
+)
+from sandbox_runtime.engine.homes import Workshop
+from sandbox_runtime.engine.notebook import Notebooks
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.isolation.guest import WORKDIR
+from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.judge.batches import Batches
+from sandbox_runtime.judge.judge import Judge
+from sandbox_runtime.languages import Catalog, load_catalog
+from sandbox_runtime.model import Network, Policy
+from sandbox_runtime.sessions import Around, Sessions
+from sandbox_runtime.settings import Settings
+from sandbox_runtime.telemetry import Log, Metrics, open_log
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """Everything a door needs, open as long as the context that gave it."""
+
+    settings: Settings
+    backend: Backend
+    engine: Engine
+    notebooks: Notebooks
+    pool: BoxPool
+    admission: Admission
+    catalog: Catalog
+    allowance: Allowance
+    metrics: Metrics
+    log: Log
+    workshop: Workshop
+    judge: Judge
+    open_sessions: Sessions | str
+    """Or why there are none."""
+    open_batches: Batches | str
+
+    @property
+    def sessions(self) -> Sessions:
+        if isinstance(self.open_sessions, str):
+            raise Unavailable(self.open_sessions)
+        return self.open_sessions
+
+    @property
+    def batches(self) -> Batches:
+        if isinstance(self.open_batches, str):
+            raise Unavailable(self.open_batches)
+        return self.open_batches
+
+    @property
+    def invocations(self) -> Invocations:
+        return Invocations(self.pool, self.admission, self.workshop)
+
+
+@asynccontextmanager
+async def open_platform(
+    settings: Settings, *, opening: Opening | None = None, ahead: bool = True, sessions: bool = False
+) -> AsyncIterator[Platform]:
+    """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
+    a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has."""
+    log = open_log(settings.log_level, settings.log_format, color=settings.log_color)
+    metrics = Metrics()
+    catalog = load_catalog(settings.languages_dir)
+    allowance = allowance_of(settings)
+    policies = policies_of(settings)
+    admission = Admission(settings.max_concurrency, settings.queue_size, settings.queue_wait_s, metrics)
+    _make_toolchains_folder(settings.toolchains_dir)
+    async with opening or backend_of(settings) as backend:
+        floors = floors_of(settings, policies) if ahead else {}
+        async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
+            _watch(metrics, pool, admission)
+            ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+            turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
+            started = Ahead(pool, ways.python, ways.toolchains, settings.started_pool_size, usual_of(settings), log)
+            runner = TaskRunner(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
+            engine = Engine(
+                runner=runner,
+                admission=admission,
+                catalog=catalog,
+                allowance=allowance,
+                builds=_builds(settings, backend, metrics, log),
+                log=log,
+                memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
+                prove_ahead=ahead and settings.check_languages,
+            )
+            workshop = Workshop(
+                backend=backend,
+                catalog=catalog,
+                ways=ways,
+                allowance=allowance,
+                turns=turns,
+                metrics=metrics,
+                linked=engine.linked,
+                context_preset=CONTEXT,
+                keep_bytes=settings.output_keep_bytes,
+                standby_s=settings.session_standby_s,
+            )
+            async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
+                metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
+                around = Around(workshop, admission, metrics, log)
+                judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")
+                async with (
+                    judging as judge,
+                    sessions_opened(settings, around, wanted=sessions, ahead=ahead) as found,
+                    batches_opened(settings, judge, found, log) as batches,
+                ):
+                    yield Platform(
+                        settings=settings,
+                        backend=backend,
+                        engine=engine,
+                        notebooks=notebooks,
+                        pool=pool,
+                        admission=admission,
+                        catalog=catalog,
+                        allowance=allowance,
+                        metrics=metrics,
+                        log=log,
+                        workshop=workshop,
+                        judge=judge,
+                        open_sessions=found,
+                        open_batches=batches,
+                    )
+
+
+def _make_toolchains_folder(path: str) -> None:
+    """Boxes are shown the folder as it was found when their backend was opened: one that is made later, by an installation
+    meanwhile, would be missing. Where it cannot be made there will be none."""
+    with contextlib.suppress(OSError):
+        os.makedirs(path, mode=0o755, exist_ok=True)
+
+
+def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics: Metrics, log: Log) -> Notebooks:
+    """Whatever programs may reach, notebooks reach nothing: that is their protocol's word."""
+    return Notebooks(
+        pool=pool,
+        admission=admission,
+        allowance=allowance_of(settings),
+        python=settings.guest_python,
+        policy=Policy(Network(), NOTEBOOK, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit),
+        ready=settings.notebook_pool_size,
+        keep_bytes=settings.output_keep_bytes,
+        metrics=metrics,
+        log=log,
+    )
+
+
+def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) -> Builds | None:
+    return open_builds(
+        settings.builds_dir,
+        settings.build_cache_bytes,
+        settings.build_cache_entry_bytes,
+        identity=Identity(settings.guest_python, settings.toolchains_dir),
+        workdir=WORKDIR,
+        layers=backend.layers(),
+        metrics=metrics,
+        log=log,
+    )
+
+
+def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
+    metrics.watch("sandbox_pool_idle", "Boxes that wait ready", lambda: pool.idle)
+    metrics.watch("sandbox_pool_busy", "Boxes in use", lambda: pool.in_use)
+    metrics.watch("sandbox_queue_length", "Requests that wait for a place", lambda: admission.waiting)
+    metrics.watch("sandbox_running", "Requests that have a place", lambda: admission.busy)
+
+
+def version() -> str:
+    return metadata.version("sandbox-runtime")
