@@ -26,10 +26,10 @@ _TOKEN = re.compile(
 
 
 def blocks_of(text: str) -> str:
-    """All Java that a model wrote in fences, those without a language too; else the text itself."""
+    """All Java that a model wrote in fences, those without a language too; where all name others, all; else the text itself."""
     found = fenced(text) or incomplete(text)
     ours = [block.code for block in found if not block.language or same_language(block.language, "java")]
-    return "\n\n".join(ours) if ours else text
+    return "\n\n".join(ours or [block.code for block in found]) if found else text
 
 
 def junit_files(solution: str, tests: str) -> tuple[File, ...]:
