@@ -83,6 +83,7 @@ def full_session() -> Session:
         resources=Resources(cpu_cores=0.123456789, memory_bytes=300 * MIB + 1, disk_bytes=3 * GIB, processes=77),
         env={"A": "1", "B": ODD.replace("\0", "")},
         network="nat",
+        about_json='{"name": "mine"}',
         timeout_s=0.5,
         idle_timeout_s=1800.0,
         lifetime_s=21600.25,

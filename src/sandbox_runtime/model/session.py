@@ -8,11 +8,12 @@ from enum import StrEnum
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
-from sandbox_runtime.model.limits import GIB, MIB
+from sandbox_runtime.model.limits import GIB, KIB, MIB
 
 LONGEST_S = 30 * 86_400.0
 MOST_DEPENDENCIES = 200
 NETWORKS = ("none", "nat")
+ABOUT_BYTES = 32 * KIB
 
 
 class SessionState(StrEnum):
@@ -132,6 +133,8 @@ class Session:
     network: str = ""
     """none or nat; empty where it is whatever its server gives."""
     installation: Installation = Installation()
+    about_json: str | None = None
+    """What its owner wants to be remembered with it: a JSON object, in words of the owner's dialect."""
     error: str = ""
     created_ms: int
     updated_ms: int = 0
@@ -154,4 +157,5 @@ class Session:
             bounds.check_number(getattr(self, what), what, 0.001, LONGEST_S)
         bounds.check_text(self.workspace, "the workspace of a session", 1024)
         bounds.check_text(self.executor_url, "executor_url", 512)
+        bounds.check_text(self.about_json, "what is noted of a session", ABOUT_BYTES)
         bounds.check_text(self.error, "the error of a session", bounds.MESSAGE_BYTES)

@@ -8,7 +8,7 @@ Contract: `Sessions` has every verb, and is all that a door needs; each takes `o
 off: sees everything). What a verb returns are nouns of the model, read from the store. An execution that was acknowledged has a
 row; one that has ended has its result in the store before anybody is told. Every wait is bounded.
 
-    sessions   create · get · list · terminate · delete · finish · pause · resume · fork · install
+    sessions   create · get · list · change · at_work · terminate · delete · finish · pause · resume · fork · install
     executions submit · execute · wait · execution · executions · latest · artifacts · cancel · output · follow · type_in · resize
     contexts   open_context · contexts · interrupt · restart_context · close_context (run code with ExecutionSpec(kind=cell))
     files      files (a SessionFiles) · saved

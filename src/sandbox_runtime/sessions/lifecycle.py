@@ -131,6 +131,23 @@ class Lifecycle:
             return stored
         raise Conflict(f"the session {session_id!r} changes all the time; try again")
 
+    async def change(self, session_id: str, owner: str, actor: str = "", **changes: Any) -> Session:
+        """Fields that have no part in its state. Raises Conflict for a session that has ended."""
+        for _ in range(_DECIDE_TRIES):
+            before = await self.find(session_id, owner)
+            if before.state.ended:
+                raise Conflict(f"the session {session_id!r} is {before.state}: it changes no more")
+            told = entry(actor, "change", "session", session_id, owner=before.owner, fields=sorted(changes))
+            try:
+                stored = await self._ground.store.sessions.update(before, by=actor, audit=told, **changes)
+            except Conflict:
+                continue
+            live = self._ground.directory.open.get(session_id)
+            if live is not None:
+                live.session = stored
+            return stored
+        raise Conflict(f"the session {session_id!r} changes all the time; try again")
+
     async def adopt(self, session: Session, home: Home, of: str, actor: str = "") -> LiveSession:
         """A copy of another session, with its home."""
         self._admit(session)
@@ -245,6 +262,7 @@ class Lifecycle:
             node=host.id,
             workspace="/workspace",
             network=works.network_of(spec.network, options),
+            about_json=spec.about_json,
             created_ms=now_ms,
             last_activity_ms=now_ms,
             expires_ms=None if lifetime_s is None else now_ms + int(lifetime_s * 1000),

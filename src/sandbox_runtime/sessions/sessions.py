@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 from sandbox_runtime.engine.terminals import Size, Terminal
@@ -119,6 +119,28 @@ class Sessions:
         if only_ended and not session.state.ended:
             raise Conflict(f"the session {session_id!r} has not ended")
         await self._lifecycle.forget(session if session.state.ended else await self.terminate(session_id, owner), owner)
+
+    async def change(
+        self,
+        session_id: str,
+        owner: str = "",
+        *,
+        env: Mapping[str, str] | None = None,
+        about_json: str | None = None,
+        lifetime_s: float | None = None,
+    ) -> Session:
+        """What is None stays as it is. env: of what is run from now on. lifetime_s: from now on."""
+        changes: dict[str, Any] = {} if env is None else {"env": env}
+        if about_json is not None:
+            changes["about_json"] = about_json
+        if lifetime_s is not None:
+            changes |= {"lifetime_s": lifetime_s, "expires_ms": ids.now_ms() + int(lifetime_s * 1000)}
+        return await self._lifecycle.change(session_id, owner, owner, **changes)
+
+    def at_work(self, session_id: str) -> bool:
+        """Whether something runs in it, or waits for its turn, on this server."""
+        live = self._ground.directory.open.get(session_id)
+        return live is not None and any(not one.done.done() for one in live.executions.values())
 
     async def finish(self, session_id: str, exit_code: int = 0, reason: str = "normal") -> Session:
         """Its place ended by itself, as nodes elsewhere report."""

@@ -36,6 +36,7 @@ class SessionSpec:
     idle_timeout_s: float | None = None
     lifetime_s: float | None = None
     network: str = ""
+    about_json: str | None = None
     dependencies: tuple[Dependency, ...] = ()
     index_url: str = ""
     install_timeout_s: float = 300.0

@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, sel
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.store.database import Database
 
-NEWEST = "r0004"
+NEWEST = "r0005"
 """The last revision in migrations/versions; a test holds it to that."""
 VERSION_TABLE = "t_sandbox_revision"
 _FOLDER = Path(__file__).with_name("migrations")

@@ -55,6 +55,7 @@ SESSION = Shape(
         "installation.error": "f_dependency_install_error",
         "installation.started_ms": "f_dependency_install_started_at",
         "installation.completed_ms": "f_dependency_install_completed_at",
+        "about_json": "f_about",
         "error": "f_error_message",
         "started_ms": "f_started_at",
         "completed_ms": "f_completed_at",

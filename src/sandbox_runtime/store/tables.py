@@ -166,6 +166,7 @@ SESSIONS = Table(
     _long("f_dependency_install_error"),
     _time("f_dependency_install_started_at"),
     _time("f_dependency_install_completed_at"),
+    _long("f_about"),
     _long("f_error_message"),
     *_audit(),
     Index("idx_session_status", "f_status", "f_created_at"),
