@@ -17,6 +17,7 @@ import sandbox_runtime
 from sandbox_runtime.api.app import create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.cli.mcp_mounting import mounted
 from sandbox_runtime.settings import Settings, environment_name, shown
 from sandbox_runtime.telemetry import server_log_config
 
@@ -36,7 +37,8 @@ async def _listen(settings: Settings, tls: dict[str, Any]) -> None:
     app = create_app(settings)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
-        await _Server(uvicorn.Config(app, lifespan="off", **_options(settings), **tls)).serve()
+        async with mounted(app, platform):
+            await StoppableServer(uvicorn.Config(app, lifespan="off", **server_options(settings), **tls)).serve()
 
 
 def listen_and_reload(settings: Settings) -> None:
@@ -48,11 +50,11 @@ def listen_and_reload(settings: Settings) -> None:
         factory=True,
         reload=True,
         reload_dirs=[str(Path(sandbox_runtime.__file__).parent)],
-        **_options(settings),
+        **server_options(settings),
     )
 
 
-class _Server(uvicorn.Server):
+class StoppableServer(uvicorn.Server):
     """Ends on a signal by itself, instead of raising the signal again before the platform is closed."""
 
     @contextlib.contextmanager
@@ -67,7 +69,7 @@ class _Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
 
-def _options(settings: Settings) -> dict[str, Any]:
+def server_options(settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,

@@ -12,7 +12,7 @@ from sandbox_runtime.errors import SandboxError
 
 COMMANDS = (
     "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "datasets", "judge", "doctor", "bench",
-    "db", "keys", "settings", "version", "docs",
+    "db", "keys", "mcp", "settings", "version", "docs",
 )  # fmt: skip
 
 

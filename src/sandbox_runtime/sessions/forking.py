@@ -132,7 +132,7 @@ def _row(session: Session) -> Session:
     lifetime_s = session.lifetime_s
     return dataclasses.replace(
         session,
-        id=ids.session_id(),
+        id=ids.session_id_like(session.id),
         agent="",
         state=SessionState.running,
         box=box_id(),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 import time
+import uuid
 
 _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def now_ms() -> int:
@@ -15,6 +17,11 @@ def now_ms() -> int:
 
 def session_id() -> str:
     return f"sess_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
+
+
+def session_id_like(original: str) -> str:
+    """For a copy: some doors know sessions by UUIDs alone, so that the copy of one needs such a name too."""
+    return str(uuid.uuid4()) if _UUID.fullmatch(original) else session_id()
 
 
 def execution_id() -> str:

@@ -1,0 +1,78 @@
+"""MCP over HTTP: in the main server, and in the one of `mcp-sandboxd --http`. Behind the same gate as all else."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from sandbox_runtime.api import entrances, faults
+from sandbox_runtime.api.app import refuse_exposure
+from sandbox_runtime.api.callers import caller_of
+from sandbox_runtime.assembly import Platform, open_platform
+from sandbox_runtime.errors import Denied, Unavailable
+from sandbox_runtime.mcp.config import McpConfig, load_config
+from sandbox_runtime.mcp.opening import door_to, kept_folder, open_door, settings_of
+from sandbox_runtime.mcp.transports.mounting import open_routes
+from sandbox_runtime.settings import Settings
+
+SOCKET_OPTIONS: dict[str, Any] = {"ws_ping_interval": 54.0, "ws_ping_timeout": 60.0, "ws_max_size": 10 * 1024 * 1024}
+
+
+def owner_of(scope: Scope) -> str:
+    """A key that may only look has nothing to do here: tools act."""
+    caller = caller_of(HTTPConnection(scope))
+    if caller.grants.read_only:
+        raise Denied("this key may look and change nothing (its scope is read): tools act")
+    return caller.owner
+
+
+def _caller_of(request: HTTPConnection) -> tuple[str, int | None]:
+    caller = caller_of(request)
+    return caller.owner, caller.grants.most_sessions
+
+
+@asynccontextmanager
+async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
+    """/mcp and /mcp/ws in the main server, for the time of the block. The configuration is that of mcp-sandboxd."""
+    config = load_config(os.environ)
+    async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of) as routes:
+        app.router.routes[0:0] = routes
+        yield
+
+
+@asynccontextmanager
+async def open_app(config: McpConfig, server_url: str) -> AsyncIterator[tuple[FastAPI, Settings]]:
+    """The application of `mcp-sandboxd --http`, and the settings it stands on."""
+    host = "127.0.0.1" if config.server.address == "localhost" else config.server.address
+    with kept_folder(config) as folder:
+        settings = dataclasses.replace(settings_of(config, folder), host=host, port=config.server.port)
+        refuse_exposure(settings)
+        app = FastAPI(title=config.server.name, docs_url=None, redoc_url=None, openapi_url=None)
+        entrances.install(app, settings)
+        faults.install(app)
+        if server_url:
+            app.state.platform = _NoStore()
+            async with open_door(config, server_url) as door, open_routes(door, owner_of, alone=True) as routes:
+                app.router.routes[0:0] = routes
+                yield app, settings
+            return
+        async with open_platform(settings, sessions=True) as platform:
+            app.state.platform = platform
+            async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of, alone=True) as routes:
+                app.router.routes[0:0] = routes
+                yield app, settings
+
+
+class _NoStore:
+    """Keys of a store are the other server's; here the operator's own is known."""
+
+    @property
+    def sessions(self) -> object:
+        raise Unavailable("this process has no sessions of its own")

@@ -1,0 +1,190 @@
+"""Sandboxes of the engine in this process: each is a session of an opened platform."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import AsyncIterator, Sequence
+
+import anyio
+
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.places.port import (
+    MOST_LISTED,
+    FileView,
+    Judged,
+    Ran,
+    SandboxSpec,
+    SandboxView,
+    Sink,
+    Solution,
+    Work,
+)
+from sandbox_runtime.model import Dependency, Execution, ExecutionKind, Options, Resources, Session
+from sandbox_runtime.model.session import LIVE_SESSION_STATES
+from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+from sandbox_runtime.store import SessionFilter
+from sandbox_runtime.workspace.listing import Entry, Kind
+
+_AT_ONCE_S = 0.1
+"""What ends within this time is answered without its output being followed."""
+_QUEUE_S = 300.0
+_TESTS_CLASS = "CommonOJDataset"
+
+
+class LocalPlace:
+    """owner: "" sees everything. most: sandboxes that this owner may have at once; None: as the settings say."""
+
+    def __init__(self, platform: Platform, owner: str = "", most: int | None = None) -> None:
+        self._platform = platform
+        self._owner = owner
+        self._most = most
+
+    @property
+    def _sessions(self) -> Sessions:
+        return self._platform.sessions
+
+    async def create(self, spec: SandboxSpec) -> SandboxView:
+        asked = SessionSpec(id=spec.id, env=spec.env, network=spec.network, resources=await self._resources(spec))
+        return _view(await self._sessions.create(asked, self._owner, most=self._most))
+
+    async def list(self) -> Sequence[SandboxView]:
+        page = await self._sessions.list(SessionFilter(states=LIVE_SESSION_STATES), MOST_LISTED, 0, self._owner)
+        return sorted((_view(session) for session in page.items), key=lambda view: view.created_ms)
+
+    async def get(self, sandbox_id: str) -> SandboxView:
+        return _view(await self._sessions.get(sandbox_id, self._owner))
+
+    async def terminate(self, sandbox_id: str) -> None:
+        await self._sessions.terminate(sandbox_id, self._owner)
+
+    async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
+        # Shielded, because until it comes back nobody knows what there would be to cancel.
+        with anyio.CancelScope(shield=True):
+            begun = await self._sessions.execute(sandbox_id, _spec_of(work), wait_s=_AT_ONCE_S, owner=self._owner)
+        if begun.state.ended:
+            return _ran(begun)
+        try:
+            return _ran(await self._followed(begun, work, sink))
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._sessions.cancel(begun.id, self._owner)
+            raise
+
+    async def _followed(self, begun: Execution, work: Work, sink: Sink | None) -> Execution:
+        if sink is not None:
+            decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
+            async for piece in self._sessions.output(begun.id, owner=self._owner):
+                sink(piece.stream, decoders[piece.stream].decode(piece.data))
+        return await self._sessions.wait(begun.id, work.timeout_s + _QUEUE_S, self._owner)
+
+    async def open_context(self, sandbox_id: str) -> str:
+        return (await self._sessions.open_context(sandbox_id, self._owner)).id
+
+    async def contexts(self, sandbox_id: str) -> Sequence[str]:
+        return [view.id for view in await self._sessions.contexts(sandbox_id, self._owner)]
+
+    async def fork(self, sandbox_id: str) -> SandboxView:
+        return _view((await self._sessions.fork(sandbox_id, 1, self._owner, most=self._most))[0])
+
+    async def install(self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float) -> Sequence[str]:
+        asked = [Dependency(name, version) for name, version in packages]
+        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, owner=self._owner)
+        return _view(session).packages
+
+    async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
+        found = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, most_bytes)
+        if not found.is_end:
+            raise InvalidRequest(f"{name!r} has {found.size_bytes} bytes, more than the {most_bytes} that may be read at once")
+        return found.content
+
+    async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
+        files = await self._sessions.files(sandbox_id, self._owner)
+        written = await files.write(name, content, mode=mode)
+        await self._sessions.saved(sandbox_id, self._owner)
+        return _file(written, name)
+
+    async def stat(self, sandbox_id: str, name: str) -> FileView:
+        return _file(await (await self._sessions.files(sandbox_id, self._owner)).stat(name), name)
+
+    async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
+        files = await self._sessions.files(sandbox_id, self._owner)
+        listing = await files.list(folder, recursive=recursive, limit=MOST_LISTED)
+        before = f"{folder}/" if folder else ""
+        return [_file(entry, before + entry.name) for entry in listing.entries], listing.truncated
+
+    async def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
+        async with (await self._sessions.files(sandbox_id, self._owner)).watch() as watch:
+            async for changed in watch:
+                yield [change.name for change in changed]
+
+    async def judge(self, solution: Solution) -> Judged:
+        tests = [{"input": {"stdin": stdin}, "output": {"stdout": stdout}} for stdin, stdout in solution.tests]
+        row = {"id": 0, "content": "", "labels": {}, "test": tests}
+        options = Options(
+            dataset="mcp", language=solution.language, run_timeout_s=solution.timeout_s, extra={"run_all_cases": True}
+        )
+        fenced = f"```{solution.language}\n{solution.code}\n```"
+        verdict = await self._platform.judge.submit("mcp", 0, fenced, options, provided=row, dataset_type=_TESTS_CLASS)
+        cases = tuple({"passed": case.passed, "reason": str(case.reason or "")} for case in verdict.cases)
+        return Judged(verdict.accepted, str(verdict.reason), verdict.message, cases)
+
+    async def _resources(self, spec: SandboxSpec) -> Resources | None:
+        given = {"cpu_cores": spec.cpu_cores, "memory_bytes": spec.memory_bytes, "disk_bytes": spec.disk_bytes}
+        asked = {name: value for name, value in given.items() if value is not None}
+        if not asked:
+            return None
+        usual = (await self._sessions.usable_template(self._platform.settings.session_template)).resources
+        words = {"cpu_cores": usual.cpu_cores, "memory_bytes": usual.memory_bytes, "disk_bytes": usual.disk_bytes} | asked
+        return Resources(processes=usual.processes, **words)  # type: ignore[arg-type]
+
+
+def _spec_of(work: Work) -> ExecutionSpec:
+    if work.context:
+        return ExecutionSpec(code=work.code, kind=ExecutionKind.cell, context=work.context, timeout_s=work.timeout_s)
+    if work.argv:
+        return ExecutionSpec(
+            code=work.argv[0],
+            args=work.argv[1:],
+            kind=ExecutionKind.command,
+            language="shell",
+            stdin=work.stdin,
+            env=work.env,
+            timeout_s=work.timeout_s,
+        )
+    return ExecutionSpec(code=work.code, language=work.language, stdin=work.stdin, env=work.env, timeout_s=work.timeout_s)
+
+
+def _ran(execution: Execution) -> Ran:
+    return Ran(
+        id=execution.id,
+        state=execution.state,
+        exit_code=execution.exit_code,
+        stdout=execution.stdout,
+        stderr=execution.stderr,
+        dropped_bytes=execution.stdout_dropped_bytes + execution.stderr_dropped_bytes,
+        error=execution.error,
+        ending=execution.ending or "",
+        wall_s=(execution.metering.duration_ms if execution.metering else 0.0) / 1000,
+        displays=tuple(json.loads(execution.displays_json)) if execution.displays_json else (),
+    )
+
+
+def _view(session: Session) -> SandboxView:
+    return SandboxView(
+        id=session.id,
+        state=session.state,
+        created_ms=session.created_ms,
+        updated_ms=session.updated_ms or session.created_ms,
+        env=session.env,
+        cpu_cores=session.resources.cpu_cores,
+        memory_bytes=session.resources.memory_bytes,
+        disk_bytes=session.resources.disk_bytes,
+        network=session.network,
+        packages=tuple(f"{one.name}{one.version}" for one in session.installation.installed),
+    )
+
+
+def _file(entry: Entry, name: str) -> FileView:
+    return FileView(name, entry.size_bytes, entry.kind is Kind.folder, entry.mode, entry.modified_ns // 1_000_000)

@@ -1,0 +1,234 @@
+"""Sandboxes of a server, through its client. Each is a session there, under the key that the client shows."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import io
+import shlex
+import stat
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+
+import anyio
+
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
+from sandbox_runtime.mcp.places.port import (
+    MOST_LISTED,
+    WORKSPACE,
+    FileView,
+    Judged,
+    Ran,
+    SandboxSpec,
+    SandboxView,
+    Sink,
+    Solution,
+    Work,
+)
+from sandbox_runtime.sdk import Dependency, ExecutionResult, SandboxClient, SessionInfo
+
+_MIB = 1024**2
+_QUEUE_S = 300.0
+_POLL_S = 1.0
+_LOOK_S = 30.0
+_MOST_PAGES = 10
+_PAGE = 200
+_NOT_THERE = 44
+"""Exit code of our look at files where there is no such one."""
+_LOOK = """
+import os, sys
+top, deep, most = sys.argv[1], sys.argv[2] == "deep", int(sys.argv[3])
+def line(path, name):
+    s = os.lstat(path)
+    sys.stdout.write(f"{s.st_mode} {s.st_size} {s.st_mtime_ns // 1000000} {name.encode(errors='replace').hex()}\\n")
+try:
+    if sys.argv[2] == "one":
+        line(top, "")
+        sys.exit()
+    found = [(n, os.path.join(top, n)) for n in sorted(os.listdir(top))] if not deep else sorted(
+        (os.path.relpath(os.path.join(d, n), top), os.path.join(d, n)) for d, ds, fs in os.walk(top) for n in (*ds, *fs))
+except (FileNotFoundError, NotADirectoryError):
+    sys.exit(44)
+for name, path in found[:most]:
+    try:
+        line(path, name)
+    except OSError:
+        pass
+"""
+"""Run in the sandbox itself: sizes, kinds and times of files in one answer."""
+
+
+class RemotePlace:
+    """most: sandboxes that may be there at once, counted before one is made."""
+
+    def __init__(self, client: SandboxClient, most: int | None = None) -> None:
+        self._client = client
+        self._most = most
+
+    async def create(self, spec: SandboxSpec) -> SandboxView:
+        if self._most is not None and len(await self.list()) >= self._most:
+            raise TooMany(f"there are {self._most} sandboxes already, which is the most: terminate one first")
+        words = {
+            "cpu": None if spec.cpu_cores is None else f"{spec.cpu_cores:g}",
+            "memory": _mebibytes(spec.memory_bytes),
+            "disk": _mebibytes(spec.disk_bytes),
+            "network": spec.network or None,
+        }
+        given = {name: value for name, value in words.items() if value is not None}
+        return _view(await self._client.create_session(spec.id, {"env_vars": dict(spec.env), **given}))
+
+    async def list(self) -> Sequence[SandboxView]:
+        found: list[SandboxView] = []
+        for page in range(_MOST_PAGES):
+            some = await self._client.list_sessions(limit=_PAGE, offset=page * _PAGE)
+            found += [_view(info) for info in some.items if not info.ended]
+            if not some.has_more:
+                break
+        return sorted(found, key=lambda view: view.created_ms)
+
+    async def get(self, sandbox_id: str) -> SandboxView:
+        return _view(await self._client.get_session(sandbox_id))
+
+    async def terminate(self, sandbox_id: str) -> None:
+        await self._client.terminate_session(sandbox_id)
+
+    async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
+        if work.context:
+            return await self._cell(sandbox_id, work)
+        code, language = (shlex.join(work.argv), "shell") if work.argv else (work.code, work.language)
+        # Shielded, because until it comes back nobody knows what there would be to cancel.
+        with anyio.CancelScope(shield=True):
+            begun = await self._client.submit_code(
+                sandbox_id, code, work.timeout_s, language=language, stdin=work.stdin, env=dict(work.env)
+            )
+        try:
+            async with asyncio.timeout(work.timeout_s + _QUEUE_S):
+                await self._followed(begun.id, sink)
+                return _ran(await self._client.wait_execution(begun.id, work.timeout_s + _QUEUE_S))
+        except TimeoutError as error:
+            raise Unavailable("the server did not tell the end of it in time") from error
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._client.cancel_execution(begun.id)
+            raise
+
+    async def _cell(self, sandbox_id: str, work: Work) -> Ran:
+        """Cancelled, the cell is interrupted; the variables stay."""
+        try:
+            return _ran(await self._client.execute_in_context(sandbox_id, work.context, work.code, work.timeout_s))
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):
+                await self._client.interrupt_context(sandbox_id, work.context)
+            raise
+
+    async def _followed(self, execution_id: str, sink: Sink | None) -> None:
+        decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
+        async with contextlib.aclosing(self._client.follow(execution_id)) as outputs:
+            async for output in outputs:
+                if sink is not None:
+                    sink(output.stream, decoders[output.stream].decode(output.data))
+
+    async def open_context(self, sandbox_id: str) -> str:
+        return (await self._client.open_context(sandbox_id)).id
+
+    async def contexts(self, sandbox_id: str) -> Sequence[str]:
+        return [info.id for info in await self._client.list_contexts(sandbox_id)]
+
+    async def fork(self, sandbox_id: str) -> SandboxView:
+        return _view((await self._client.fork_session(sandbox_id))[0])
+
+    async def install(self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float) -> Sequence[str]:
+        asked = [Dependency(name=name, version=version or None) for name, version in packages]
+        return _view(await self._client.install(sandbox_id, asked, timeout_s=timeout_s)).packages
+
+    async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
+        found = bytearray()
+        async for piece in self._client.read_pieces(sandbox_id, name):
+            found += piece
+            if len(found) > most_bytes:
+                raise InvalidRequest(f"{name!r} has more than the {most_bytes} bytes that may be read at once")
+        return bytes(found)
+
+    async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
+        await self._client.upload_file(sandbox_id, io.BytesIO(content), name)
+        if mode != 0o644:
+            await self._run_plain(sandbox_id, ("/bin/chmod", f"{mode:o}", "--", f"{WORKSPACE}/{name}"))
+        return await self.stat(sandbox_id, name)
+
+    async def stat(self, sandbox_id: str, name: str) -> FileView:
+        (found,) = await self._look(sandbox_id, name, "one")
+        return found
+
+    async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
+        found = await self._look(sandbox_id, folder, "deep" if recursive else "flat")
+        return found[:MOST_LISTED], len(found) > MOST_LISTED
+
+    async def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
+        """The client has no watch: what is there is compared every now and then."""
+        before = await self._seen(sandbox_id)
+        while True:
+            await asyncio.sleep(_POLL_S)
+            after = await self._seen(sandbox_id)
+            if changed := [name for name in {*before, *after} if before.get(name) != after.get(name)]:
+                yield changed
+            before = after
+
+    async def judge(self, solution: Solution) -> Judged:
+        raise Unavailable("a solution is judged by the engine of mcp-sandboxd itself: start it without --server for that")
+
+    async def _seen(self, sandbox_id: str) -> dict[str, str]:
+        return {one.name: f"{one.size} {one.etag} {one.modified_time}" for one in await self._client.list_files(sandbox_id)}
+
+    async def _look(self, sandbox_id: str, name: str, how: str) -> tuple[FileView, ...]:
+        path = f"{WORKSPACE}/{name}" if name else WORKSPACE
+        ran = await self._run_plain(sandbox_id, ("python3", "-c", _LOOK, path, how, str(MOST_LISTED + 1)))
+        if ran.exit_code == _NOT_THERE:
+            raise NotFound(f"{path!r} is not there")
+        if not ran.ok:
+            raise Conflict(f"the files of the sandbox cannot be looked at: {ran.stderr[-200:] or ran.error}")
+        before = f"{name}/" if name and how != "one" else name
+        return tuple(_file(line, before) for line in ran.stdout.splitlines())
+
+    async def _run_plain(self, sandbox_id: str, argv: tuple[str, ...]) -> Ran:
+        return _ran(await self._client.execute(sandbox_id, *argv, timeout=_LOOK_S))
+
+
+def _file(line: str, before: str) -> FileView:
+    mode, size, modified_ms, name = line.split(" ")
+    bits = int(mode)
+    return FileView(before + bytes.fromhex(name).decode(), int(size), stat.S_ISDIR(bits), stat.S_IMODE(bits), int(modified_ms))
+
+
+def _mebibytes(size_bytes: int | None) -> str | None:
+    return None if size_bytes is None else f"{max(1, size_bytes // _MIB)}Mi"
+
+
+def _ms(moment: datetime | None) -> int:
+    return 0 if moment is None else int(moment.timestamp() * 1000)
+
+
+def _view(info: SessionInfo) -> SandboxView:
+    return SandboxView(
+        id=info.id,
+        state=info.status,
+        created_ms=_ms(info.created_at),
+        updated_ms=_ms(info.updated_at),
+        env=info.env_vars,
+        network=info.network or "",
+        packages=tuple(f"{one.name}{one.version}" for one in info.installed_dependencies),
+    )
+
+
+def _ran(result: ExecutionResult) -> Ran:
+    state = "completed" if result.status == "success" else result.status
+    return Ran(
+        id=result.id,
+        state=state,
+        exit_code=result.exit_code,
+        stdout=result.stdout,
+        stderr=result.stderr,
+        error=result.error_message or "",
+        wall_s=(result.metrics.duration_ms / 1000) if result.metrics else (result.execution_time or 0.0),
+        displays=tuple(result.displays or ()),
+    )

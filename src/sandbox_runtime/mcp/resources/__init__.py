@@ -1,0 +1,168 @@
+"""Resources: files of sandboxes, the configuration, the schemas of tools, and programs to begin with.
+
+Contract: list() tells the fixed ones and the files at the top of each sandbox, templates() how all others are addressed, read()
+gives any of them. A subscription to a file is a watch on its sandbox for as long as its connection, or until it is taken back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import mimetypes
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+
+import mcp_types as types
+
+from sandbox_runtime.errors import NotFound, SandboxError, TooMany
+from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.resources.addresses import Address, address_of, file_uri
+from sandbox_runtime.mcp.resources.starters import STARTERS
+from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
+from sandbox_runtime.mcp.tools.tool import AnyTool
+
+_MOST_SANDBOXES, _MOST_FILES = 20, 200
+_MOST_WATCHES = 1000
+Contents = list[types.TextResourceContents | types.BlobResourceContents]
+Tell = Callable[[], Awaitable[None]]
+
+
+class Resources:
+    def __init__(self, config: McpConfig, tools: Mapping[str, AnyTool]) -> None:
+        self._config = config
+        self._tools = tools
+        self._watches: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    def templates(self) -> list[types.ResourceTemplate]:
+        told = (
+            ("file", "file://{sandbox_id}/{+path}", "A file of a sandbox, by its path below /workspace."),
+            ("config", "config://{path}", "A section of the configuration: server, sandbox, logging, tools, resources."),
+            ("schema", "schema://{path}", "What a tool takes and gives, by the tool's name."),
+            ("template", "template://{path}", "A small program to begin with, by its language."),
+        )
+        return [types.ResourceTemplate(name=name, uri_template=uri, description=text) for name, uri, text in told]
+
+    async def list(self, place: Place) -> list[types.Resource]:
+        fixed = [
+            *(_named(f"config://{name}", name, "application/json") for name in McpConfig.model_fields),
+            *(_named(f"schema://{name}", name, "application/schema+json") for name in self._tools),
+            *(_named(f"template://{name}", name, "text/plain") for name in STARTERS),
+        ]
+        return fixed + [resource async for resource in _files(place)]
+
+    async def read(self, place: Place, uri: str) -> Contents:
+        address = address_of(uri)
+        if address.scheme == "file":
+            raw = await place.read(address.sandbox, address.path, self._config.resources.max_file_size)
+            return [_content(uri, address.path, raw)]
+        text, kind = self._text(address)
+        return [types.TextResourceContents(uri=uri, mime_type=kind, text=text)]
+
+    def _text(self, address: Address) -> tuple[str, str]:
+        if address.scheme == "config" and address.path in McpConfig.model_fields:
+            return json.dumps(self._config.model_dump(mode="json")[address.path], indent=2), "application/json"
+        if address.scheme == "schema" and address.path in self._tools:
+            tool = self._tools[address.path]
+            told = {
+                "name": tool.name,
+                "inputSchema": tool.takes.model_json_schema(),
+                "outputSchema": tool.gives.model_json_schema(),
+            }
+            return json.dumps(told, indent=2), "application/schema+json"
+        if address.scheme == "template" and address.path in STARTERS:
+            return STARTERS[address.path], "text/plain"
+        raise NotFound(f"there is no {address.scheme}://{address.path[:200]}")
+
+    async def subscribe(self, place: Place, uri: str, connection: str, tell: Tell) -> None:
+        """tell: called when it has changed. What never changes may be subscribed to as well."""
+        address = address_of(uri)
+        if address.scheme != "file":
+            self._text(address)
+            return
+        await place.get(address.sandbox)
+        if len(self._watches) >= _MOST_WATCHES:
+            raise TooMany(f"{_MOST_WATCHES} files are watched already: take some subscriptions back")
+        key = (connection, uri)
+        if key not in self._watches:
+            task = asyncio.create_task(_watch(place, address, tell))
+            task.add_done_callback(lambda _done: self._watches.pop(key, None))
+            self._watches[key] = task
+
+    def unsubscribe(self, uri: str, connection: str) -> None:
+        task = self._watches.get((connection, uri))
+        if task is not None:
+            task.cancel()
+
+    @contextlib.asynccontextmanager
+    async def watching(self, place: Place, uris: Sequence[str], tell: Callable[[str], Awaitable[None]]) -> AsyncIterator[None]:
+        """For the time of the block."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_watch(place, address, _telling(tell, uri)))
+                for uri in uris
+                if (address := address_of(uri)).scheme == "file"
+            ]
+            try:
+                yield
+            finally:
+                for task in tasks:
+                    task.cancel()
+
+    async def close(self) -> None:
+        tasks = list(self._watches.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _telling(tell: Callable[[str], Awaitable[None]], uri: str) -> Tell:
+    async def telling() -> None:
+        await tell(uri)
+
+    return telling
+
+
+async def _watch(place: Place, address: Address, tell: Tell) -> None:
+    """Ends with the sandbox, or when nobody can be told any more."""
+    with contextlib.suppress(SandboxError):
+        async for names in place.changes(address.sandbox):
+            if address.path in names or "" in names:
+                await tell()
+
+
+async def _files(place: Place) -> AsyncIterator[types.Resource]:
+    left = _MOST_FILES
+    sandboxes = [view for view in await place.list() if is_sandbox(view.id) and view.state == "running"]
+    for view in sandboxes[-_MOST_SANDBOXES:]:
+        try:
+            files, _more = await place.files(view.id)
+        except SandboxError:  # it ended meanwhile
+            continue
+        for file in [file for file in files if not file.is_folder][:left]:
+            left -= 1
+            yield types.Resource(
+                name=file.name, uri=file_uri(view.id, file.name), size=file.size_bytes, mime_type=_kind(file.name)
+            )
+
+
+def _named(uri: str, name: str, kind: str) -> types.Resource:
+    return types.Resource(name=name, uri=uri, mime_type=kind)
+
+
+def _kind(name: str) -> str:
+    return mimetypes.guess_type(name, strict=False)[0] or "application/octet-stream"
+
+
+def _content(uri: str, name: str, raw: bytes) -> types.TextResourceContents | types.BlobResourceContents:
+    try:
+        kind = _kind(name)
+        return types.TextResourceContents(
+            uri=uri, mime_type="text/plain" if kind == "application/octet-stream" else kind, text=raw.decode()
+        )
+    except UnicodeDecodeError:
+        return types.BlobResourceContents(uri=uri, mime_type=_kind(name), blob=base64.b64encode(raw).decode())
+
+
+__all__ = ["Resources"]

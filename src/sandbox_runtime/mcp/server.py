@@ -1,0 +1,261 @@
+"""The protocol's server: tools, resources and prompts as the official SDK wants them told.
+
+Theory of operation. One Server of the SDK serves all connections. Which place a request works on is decided for each request by
+`places`, which is handed what the transport knows of it (the HTTP request, or None). A tool's failure is a result with isError;
+an unknown tool, wrong arguments and what a client may not do are JSON-RPC errors with the codes of the contract. Cancelling a
+request cancels the coroutine that serves it, and a place ends the program then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
+from sandbox_runtime.mcp import talking
+from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.prompts import prompts
+from sandbox_runtime.mcp.resources import Resources
+from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools.registry import enabled_tools
+from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
+
+TOOL_NOT_FOUND, TOOL_ERROR, VALIDATION, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32001, -32002, -32003, -32004
+INSTRUCTIONS = (
+    "Runs code in isolated sandboxes. Make one with create_sandbox and keep its sandbox_id; then run code and commands in it, "
+    "and read and write its files in /workspace. Terminate it when you are done."
+)
+Places = Callable[[Any], Place]
+"""From what the transport knows of a request (an HTTP request, or None) to what its caller may see."""
+Context = ServerRequestContext[Any, Any]
+_MOST_REMEMBERED = 10_000
+_MOST_LISTENED = 100
+_CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
+
+
+class Door:
+    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told."""
+
+    def __init__(self, config: McpConfig, places: Places, version: str) -> None:
+        self._config = config
+        self.version = version
+        self._places = places
+        self._tools = enabled_tools(config)
+        self._resources = Resources(config, self._tools)
+        self._levels: dict[str, str] = {}
+        self._log = logging.getLogger(__name__)
+        self.server = self._built(version)
+
+    @property
+    def options(self) -> InitializationOptions:
+        return self.server.create_initialization_options(
+            NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=False)
+        )
+
+    def _built(self, version: str) -> Server[Any]:
+        server: Server[Any] = Server(
+            self._config.server.name,
+            version=version,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            get_tool_input_schema=self._schema_of,
+        )
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
+        server.add_request_handler("shutdown", types.RequestParams, _shut_down)
+        server.middleware.append(_in_order)
+        return server
+
+    # Tools.
+
+    def _schema_of(self, name: str) -> dict[str, Any] | None:
+        tool = self._tools.get(name)
+        return tool.takes.model_json_schema() if tool else None
+
+    async def _list_tools(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_shown(tool) for tool in self._tools.values()])
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; there are {known}")
+        try:
+            arguments = tool.takes.model_validate(params.arguments or {})
+        except ValidationError as error:
+            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
+        try:
+            return _result(await self._acted(context, tool, arguments))
+        except Denied as error:
+            raise MCPError(PERMISSION, str(error)) from error
+        except SandboxError as error:
+            return _failed(codes.code_of(error), str(error))
+        except codes.ToolFailure as error:
+            return _failed(error.code, str(error))
+        except ValidationError as error:
+            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
+        except Exception as error:
+            self._log.exception("a tool failed in an unforeseen way: %s", tool.name)
+            raise MCPError(types.INTERNAL_ERROR, f"{tool.name} failed in an unforeseen way: {type(error).__name__}") from error
+
+    async def _acted(self, context: Context, tool: AnyTool, arguments: Any) -> Answer:
+        place, settings = self._places(context.request), self._config.tools
+        if not settings.enable_streaming:
+            return await tool.act(Call(place, self._config), arguments)
+        async with talking.outflow(context, settings.streaming, lambda level: self._heard(context, level)) as sink:
+            return await tool.act(Call(place, self._config, sink), arguments)
+
+    # Resources and prompts.
+
+    async def _list_resources(self, context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=await self._resources.list(self._places(context.request)))
+
+    async def _list_templates(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=self._resources.templates())
+
+    async def _read_resource(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            contents = await self._resources.read(self._places(context.request), str(params.uri))
+        except SandboxError as error:
+            code = types.INVALID_PARAMS if isinstance(error, InvalidRequest) else RESOURCE_NOT_FOUND
+            raise MCPError(code, str(error), {"uri": str(params.uri)}) from error
+        return types.ReadResourceResult(contents=contents)
+
+    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        try:
+            tell = partial(context.session.send_resource_updated, str(params.uri))
+            await self._resources.subscribe(self._places(context.request), str(params.uri), connection_of(context), tell)
+        except SandboxError as error:
+            raise MCPError(RESOURCE_NOT_FOUND, str(error), {"uri": str(params.uri)}) from error
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._resources.unsubscribe(str(params.uri), connection_of(context))
+        return types.EmptyResult()
+
+    async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+        """The newest revision's way to subscribe: the answer to one request is the stream of what changes."""
+        bus = InMemorySubscriptionBus()
+        uris = list(params.notifications.resource_subscriptions or ())[:_MOST_LISTENED]
+
+        async def tell(uri: str) -> None:
+            await bus.publish(ResourceUpdated(uri=uri))
+
+        try:
+            async with self._resources.watching(self._places(context.request), uris, tell):
+                return await ListenHandler(bus)(context, params)
+        except InvalidRequest as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+
+    async def _list_prompts(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts.listed())
+
+    async def _get_prompt(self, _context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            return prompts.rendered(params.name, params.arguments or {})
+        except InvalidRequest as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+
+    # Levels of what is told beside answers, for each connection.
+
+    async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        if len(self._levels) >= _MOST_REMEMBERED:
+            self._levels.pop(next(iter(self._levels)))
+        self._levels[connection_of(context)] = params.level
+        return types.EmptyResult()
+
+    def _heard(self, context: Context, level: str) -> bool:
+        wanted = self._levels.get(connection_of(context), "info")
+        return talking.LEVELS.index(level) >= talking.LEVELS.index(wanted)
+
+    def described(self) -> dict[str, Any]:
+        """For /info: nothing that only its operator should know."""
+        capabilities = self.options.capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)
+        shown = {"tools": list(self._tools), "max_sandboxes": self._config.sandbox.max_sandboxes}
+        return {"name": self._config.server.name, "version": self.version, "capabilities": capabilities, "config": shown}
+
+    async def close(self) -> None:
+        await self._resources.close()
+
+
+def connection_of(context: Context) -> str:
+    """A name for the connection of a request: the session's where there is one, else that of the object that carries it."""
+    headers = getattr(context.request, "headers", None) or {}
+    return headers.get("mcp-session-id") or f"{id(context.lifespan_context)}"
+
+
+async def _shut_down(_context: Context, _params: types.RequestParams | None) -> types.EmptyResult:
+    """Nothing is to be done: whatever a connection began ends with it."""
+    await asyncio.sleep(0)
+    return types.EmptyResult()
+
+
+async def _in_order(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """A request before initialize, and a second initialize, are invalid requests."""
+    if ctx.method == "initialize" and ctx.session.client_params is not None:
+        raise MCPError(types.INVALID_REQUEST, "already initialized")
+    try:
+        return await call_next(ctx)
+    except MCPError as error:
+        if error.code == types.INVALID_PARAMS and error.data == "" and ctx.session.client_params is None:
+            raise MCPError(types.INVALID_REQUEST, f"not initialized: send initialize before {ctx.method}") from error
+        raise
+
+
+def _shown(tool: AnyTool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.takes.model_json_schema(),
+        output_schema=tool.gives.model_json_schema(),
+        annotations=types.ToolAnnotations.model_validate({"title": tool.title, **tool.hints}),
+    )
+
+
+def _result(answer: Answer) -> types.CallToolResult:
+    content: list[Any] = [types.TextContent(type="text", text=answer.text)]
+    content += [types.ImageContent(type="image", data=image.base64, mime_type=image.media_type) for image in answer.images]
+    return types.CallToolResult.model_validate(
+        {
+            "content": content,
+            "structuredContent": None if answer.result is None else answer.result.model_dump(mode="json"),
+            "isError": bool(answer.error),
+            "_meta": {"metadata": dict(answer.metadata)},
+        }
+    )
+
+
+def _failed(code: str, message: str) -> types.CallToolResult:
+    told = {"code": code, "message": message}
+    text = types.TextContent(type="text", text=f"Error: {message}\nCode: {code}")
+    return types.CallToolResult.model_validate(
+        {"content": [text], "isError": True, "_meta": {"error": told, "metadata": {"error_code": code, "error_message": message}}}
+    )
+
+
+def _complaint(error: ValidationError) -> str:
+    told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:10])
+    return f"the arguments do not fit: {told}"

@@ -1,0 +1,110 @@
+"""What a server tells a client while a request is under way: progress, output, and changes of files it asked to be told of."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import warnings
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp_types import LoggingLevel
+
+from sandbox_runtime.mcp.config.model import StreamingSection
+from sandbox_runtime.mcp.places.port import Sink
+
+LEVELS: tuple[LoggingLevel, ...] = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)")
+_PERCENT = re.compile(r"(\d{1,3})(?:\.\d+)?\s?%")
+_OF = re.compile(r"\b(\d{1,9})\s*/\s*(\d{1,9})\b")
+_SEND_WITHIN_S = 5.0
+Context = ServerRequestContext[Any, Any]
+
+
+class Outflow:
+    """Takes pieces from a sink at any pace, and sends them on together every now and then. Bounded: of what a slow client has
+    not taken yet, the newest is kept."""
+
+    def __init__(self, context: Context, options: StreamingSection, heard: Callable[[str], bool]) -> None:
+        self._context = context
+        self._options = options
+        self._heard = heard
+        self._pieces: list[tuple[str, str]] = []
+        self._waiting_characters = 0
+        self._told = 0.0
+        self._seen_bytes = 0
+
+    def take(self, stream: str, text: str) -> None:
+        if not text:
+            return
+        self._seen_bytes += len(text)
+        self._pieces.append((stream, text[-self._options.buffer_size :]))
+        self._waiting_characters += len(self._pieces[-1][1])
+        while self._waiting_characters > self._options.buffer_size and len(self._pieces) > 1:
+            self._waiting_characters -= len(self._pieces.pop(0)[1])
+
+    async def send_on(self) -> None:
+        while True:
+            await asyncio.sleep(self._options.flush_interval)
+            await self.flush()
+
+    async def flush(self) -> None:
+        pieces, self._pieces, self._waiting_characters = self._pieces, [], 0
+        for stream, text in _joined(pieces):
+            shown = _ANSI.sub("", text) if self._options.filter_ansi or not self._options.enable_ansi else text
+            for start in range(0, len(shown), self._options.max_chunk_size):
+                await self._item(stream, shown[start : start + self._options.max_chunk_size])
+            await self._progress(shown)
+
+    async def _item(self, stream: str, text: str) -> None:
+        level: LoggingLevel = "info" if stream == "stdout" else "warning"
+        if self._heard(level):
+            await log(self._context, level, stream, {"type": "data" if stream == "stdout" else "error", "data": text})
+
+    async def _progress(self, text: str) -> None:
+        """How far a program says it is; otherwise how much it has printed."""
+        found = progress_in(text) if self._options.detect_progress else None
+        current, total = found or (float(self._seen_bytes), None)
+        self._told = current if current > self._told else self._told + 0.001  # it must grow with every notification
+        await self._context.session.report_progress(self._told, total, (text.strip().splitlines() or [""])[-1][:200] or None)
+
+
+def progress_in(text: str) -> tuple[float, float] | None:
+    """The last of "40%" or "4/10" that the text holds."""
+    of, percent = list(_OF.finditer(text)), list(_PERCENT.finditer(text))
+    if of and (not percent or of[-1].start() > percent[-1].start()) and 0 < int(of[-1][2]) >= int(of[-1][1]):
+        return 100.0 * int(of[-1][1]) / int(of[-1][2]), 100.0
+    return (float(percent[-1][1]), 100.0) if percent and int(percent[-1][1]) <= 100 else None
+
+
+async def log(context: Context, level: LoggingLevel, logger: str, data: object) -> None:
+    """notifications/message, on the stream of the request. The newest revision calls that deprecated; it is what clients know."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sending = context.session.send_log_message(level, data, logger, related_request_id=context.request_id)
+    async with asyncio.timeout(_SEND_WITHIN_S):
+        await sending
+
+
+@asynccontextmanager
+async def outflow(context: Context, options: StreamingSection, heard: Callable[[str], bool]) -> AsyncIterator[Sink]:
+    """A sink for the time of the block. What is left in it at the end is in the answer anyway."""
+    flow = Outflow(context, options, heard)
+    sending = asyncio.create_task(flow.send_on())
+    try:
+        yield flow.take
+    finally:
+        sending.cancel()
+        await asyncio.gather(sending, return_exceptions=True)
+
+
+def _joined(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    joined: list[tuple[str, str]] = []
+    for stream, text in pieces:
+        if joined and joined[-1][0] == stream:
+            joined[-1] = (stream, joined[-1][1] + text)
+        else:
+            joined.append((stream, text))
+    return joined

@@ -1,0 +1,69 @@
+"""The documented error codes: which error and which ending has which. One table each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sandbox_runtime.errors import (
+    Conflict,
+    Denied,
+    InvalidRequest,
+    NotFound,
+    PlatformFault,
+    RequestError,
+    SandboxError,
+    TooMany,
+    Unavailable,
+)
+from sandbox_runtime.mcp.places.port import Ran
+
+INVALID_PARAMETERS = "INVALID_PARAMETERS"
+PACKAGE_INSTALL_FAILED = "PACKAGE_INSTALL_FAILED"
+COMPILATION_ERROR = "COMPILATION_ERROR"
+RESOURCE_LIMIT_EXCEEDED = "RESOURCE_LIMIT_EXCEEDED"
+EXECUTION_TIMEOUT = "EXECUTION_TIMEOUT"
+EXECUTION_FAILED = "EXECUTION_FAILED"
+INVALID_LIMITS = "INVALID_LIMITS"
+FILE_NOT_FOUND = "FILE_NOT_FOUND"
+SANDBOX_NOT_FOUND = "SANDBOX_NOT_FOUND"
+CONTAINER_NOT_FOUND, CONTAINER_NOT_RUNNING, TIMEOUT = "CONTAINER_NOT_FOUND", "CONTAINER_NOT_RUNNING", "TIMEOUT"
+
+FAILED_INSTALL = (InvalidRequest, Unavailable, PlatformFault)
+"""What installing raises for packages that are not to be had."""
+
+CODE_OF_ERROR: Mapping[type[SandboxError], str] = MappingProxyType(
+    {
+        InvalidRequest: INVALID_PARAMETERS,
+        NotFound: SANDBOX_NOT_FOUND,
+        Conflict: CONTAINER_NOT_RUNNING,
+        Denied: "PERMISSION_DENIED",
+        TooMany: "INSUFFICIENT_RESOURCES",
+        RequestError: INVALID_PARAMETERS,
+        Unavailable: "NOT_AVAILABLE",
+        PlatformFault: "PLATFORM_FAULT",
+        SandboxError: "PLATFORM_FAULT",
+    }
+)
+_LIMITS = ("out_of_memory", "output_limit", "disk_limit", "process_limit")
+
+
+def code_of(error: SandboxError) -> str:
+    return next(CODE_OF_ERROR[kind] for kind in type(error).__mro__ if kind in CODE_OF_ERROR)
+
+
+def code_of_run(ran: Ran) -> str:
+    """Empty where it went well."""
+    if ran.ok:
+        return ""
+    if ran.timed_out:
+        return EXECUTION_TIMEOUT
+    return RESOURCE_LIMIT_EXCEEDED if ran.ending in _LIMITS else EXECUTION_FAILED
+
+
+class ToolFailure(Exception):
+    """A failure that has a code of its own. Never leaves the room: the server turns it into a result."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,40 @@
+"""The word filter of run_code, by validation_level. It keeps assistants from habits that make no sense in a sandbox; it is no
+security boundary, and nothing relies on it: what a program may do is decided by its box."""
+
+from __future__ import annotations
+
+import re
+
+from sandbox_runtime.errors import InvalidRequest
+
+_ALWAYS_SENSELESS = (
+    (r"\brm\s+(-\w*\s+)*-\w*[rR]\w*\s+(-\w+\s+)*/(\s|$|\*)", "deletes the root folder"),
+    (r":\s*\(\s*\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:", "is a fork bomb"),
+    (r"\bmkfs(\.\w+)?\b", "makes a file system"),
+    (r"\bfdisk\b", "partitions a disk"),
+    (r"\bdd\s+if=", "copies devices"),
+    (r">\s*/dev/(sd|hd|nvme|vd|mem)", "writes to a device"),
+)
+_STRICTLY = (
+    (r"\bchmod\s+(-\w+\s+)*0?777\b", "opens files to everyone (chmod 777)"),
+    (r"\bchown\b", "changes owners (chown)"),
+    (r"\bpasswd\b", "changes passwords (passwd)"),
+    (r"(^|[\s;&|`(])su(\s|$)", "changes the user (su)"),
+    (r"\bsudo\b", "asks for rights (sudo)"),
+    (r"/etc/", "reads or writes /etc/"),
+    (r">\s*/dev/(?!null|stdout|stderr|tty|fd)", "writes to /dev"),
+    (r"\bcurl\b", "fetches from the network (curl)"),
+    (r"\bwget\b", "fetches from the network (wget)"),
+    (r"(^|[\s;&|`(])nc(\s|$)", "opens connections (nc)"),
+    (r"\bnetcat\b", "opens connections (netcat)"),
+)
+_OF_LEVEL = {"strict": (*_ALWAYS_SENSELESS, *_STRICTLY), "moderate": _ALWAYS_SENSELESS, "permissive": ()}
+
+
+def check_words(code: str, level: str) -> None:
+    for words, meaning in _OF_LEVEL[level]:
+        if re.search(words, code, re.MULTILINE):
+            raise InvalidRequest(
+                f"the code {meaning}, which the filter refuses at validation_level {level}; where that is meant, set "
+                "tools.validation_level to permissive"
+            )

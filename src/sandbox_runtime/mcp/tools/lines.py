@@ -1,0 +1,129 @@
+"""How a program of each language is built and started by a shell, where its language's usual way does not fit: options of
+compilers, another working folder. Pure: texts in, a script out.
+
+Each script runs in the working folder; the program's own files lie in a folder of their own, $RUN, which goes when it ends.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sandbox_runtime.errors import InvalidRequest
+
+Words = Mapping[str, object]
+_TSC = '"$(dirname "$(command -v node)")/../../node_modules/typescript/bin/tsc"'
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """source: the name of the program's file in $RUN. build may be empty. shown: as it would be typed."""
+
+    source: str
+    build: str
+    start: str
+
+    @property
+    def shown(self) -> str:
+        whole = f"{self.build} && {self.start}" if self.build else self.start
+        return whole.replace("$RUN/", "").replace('"', "")
+
+    def script(self, folder: str, run: str) -> str:
+        build = f"{self.build} || exit\n" if self.build else ""
+        return (
+            f"RUN={shlex.quote(run)}\ntrap 'rm -rf -- \"$RUN\"' EXIT\ncd -- {shlex.quote(folder)} || exit\n{build}{self.start}\n"
+        )
+
+
+def line_of(language: str, options: Words) -> Line:
+    try:
+        return _LINES[language](options)
+    except KeyError:
+        raise InvalidRequest(f"{language} programs run in /workspace and take no options here: leave working_dir out") from None
+
+
+def _flags(options: Words, name: str) -> str:
+    """Words as they would be typed, each quoted again: none of them can become a command."""
+    value = options.get(name)
+    words = value if isinstance(value, list) else shlex.split(str(value or ""))
+    return "".join(f" {shlex.quote(str(word))}" for word in words)
+
+
+def _word(options: Words, name: str, default: str = "") -> str:
+    return shlex.quote(str(options.get(name) or default))
+
+
+def _on(options: Words, name: str) -> bool:
+    return str(options.get(name, "")).lower() in ("true", "1", "yes")
+
+
+def _python(options: Words) -> Line:
+    start = f'{_word(options, "python_cmd", "python3")} "$RUN/main.py"'
+    if _on(options, "use_venv"):
+        return Line("main.py", 'python3 -m venv "$RUN/venv"', '"$RUN/venv/bin/python" "$RUN/main.py"')
+    return Line("main.py", "", start)
+
+
+def _javascript(options: Words) -> Line:
+    return Line("main.js", "", 'node "$RUN/main.js"')
+
+
+def _typescript(options: Words) -> Line:
+    target = _word(options, "target", "ES2020")
+    build = f'node {_TSC} --target {target} --module commonjs --skipLibCheck --outDir "$RUN" "$RUN/main.ts"'
+    return Line("main.ts", build, 'node "$RUN/main.js"')
+
+
+def _go(options: Words) -> Line:
+    return Line("main.go", "", f'go run{_flags(options, "build_flags")} "$RUN/main.go"')
+
+
+def _rust(options: Words) -> Line:
+    features = options.get("features")
+    named = (
+        "".join(f" --cfg {shlex.quote(f'feature={chr(34)}{one}{chr(34)}')}" for one in features)
+        if isinstance(features, list)
+        else ""
+    )
+    level = " -O" if _on(options, "release") else ""
+    build = f'rustc --edition {_word(options, "edition", "2021")}{level}{named} "$RUN/main.rs" -o "$RUN/main"'
+    return Line("main.rs", build, '"$RUN/main"')
+
+
+def _java(options: Words) -> Line:
+    main = _word(options, "main_class", "Main")
+    path = f"$RUN:{options['classpath']}" if options.get("classpath") else "$RUN"
+    quoted = '"' + path.replace('"', "").replace("`", "").replace("$(", "(") + '"'
+    return Line(
+        f"{options.get('main_class') or 'Main'}.java", f'javac -cp {quoted} -d "$RUN" "$RUN"/*.java', f"java -cp {quoted} {main}"
+    )
+
+
+def _cpp(options: Words) -> Line:
+    compiler = _word(options, "compiler", "g++")
+    how = f"-std={_word(options, 'std', 'c++17')} -{_word(options, 'optimization', 'O2')}{_flags(options, 'extra_flags')}"
+    return Line("main.cpp", f'{compiler} {how} -I. "$RUN/main.cpp" -o "$RUN/main"', '"$RUN/main"')
+
+
+def _c(options: Words) -> Line:
+    return Line("main.c", 'gcc -I. "$RUN/main.c" -o "$RUN/main" -lm', '"$RUN/main"')
+
+
+def _shell(options: Words) -> Line:
+    return Line("main.sh", "", f'{_word(options, "shell", "bash")}{_flags(options, "set_flags")} "$RUN/main.sh"')
+
+
+_LINES: Mapping[str, Callable[[Words], Line]] = {
+    "python": _python,
+    "javascript": _javascript,
+    "typescript": _typescript,
+    "go": _go,
+    "rust": _rust,
+    "java": _java,
+    "cpp": _cpp,
+    "c": _c,
+    "bash": _shell,
+    "sh": lambda options: _shell({"shell": "sh", **options}),
+    "shell": _shell,
+}

@@ -1,0 +1,211 @@
+"""create_sandbox, list_sandboxes, terminate_sandbox."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox_runtime.errors import Conflict, InvalidRequest
+from sandbox_runtime.mcp.config.quantities import size_bytes
+from sandbox_runtime.mcp.places.port import WORKSPACE, SandboxSpec, SandboxView
+from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
+from sandbox_runtime.mcp.tools.wishes import Environment, SandboxId, new_id
+
+STATUS_OF_STATE = {
+    "creating": "creating",
+    "running": "running",
+    "paused": "paused",
+    "completed": "stopped",
+    "terminated": "terminated",
+    "failed": "error",
+    "timeout": "error",
+}
+_SIZE = r"^\d+(\.\d+)?[KMGT]?B?$"
+_Size = Annotated[str | None, Field(pattern=_SIZE, max_length=40)]
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class CreateArguments(Arguments):
+    image: Annotated[
+        str | None, Field(max_length=512, description="Noted with the sandbox. Every sandbox has all languages of the host.")
+    ] = None
+    workspace_dir: Annotated[str, Field(max_length=1024, description="Where its files are; always /workspace.")] = WORKSPACE
+    environment: Environment = Field(default_factory=dict)
+    cpu_limit: Annotated[str | None, Field(pattern=r"^\d+(\.\d+)?$", max_length=20, description="Cores, such as 0.5 or 2.")] = (
+        None
+    )
+    memory_limit: _Size = Field(default=None, description="Such as 512M or 1G.")
+    disk_limit: _Size = Field(default=None, description="Such as 1G.")
+    network_mode: Annotated[Literal["none", "bridge", "host"] | None, Field(description="none: no network at all.")] = None
+
+
+class NoArguments(Arguments):
+    pass
+
+
+class OneSandbox(Arguments):
+    sandbox_id: SandboxId
+
+
+class SandboxResult(Result):
+    sandbox_id: str
+    container_id: str
+    status: str
+    working_dir: str
+    created_at: str
+    config: dict[str, object]
+
+
+class SandboxLine(Result):
+    id: str
+    container_id: str
+    status: str
+    created_at: str
+    updated_at: str
+
+
+class SandboxList(Result):
+    count: int
+    sandboxes: list[SandboxLine]
+
+
+class Terminated(Result):
+    sandbox_id: str
+    status: str = "terminated"
+
+
+def container_of(sandbox_id: str) -> str:
+    return f"sandbox-{sandbox_id[:8]}"
+
+
+def is_sandbox(name: str) -> bool:
+    """Of all sessions of a host, those with the names that sandboxes have."""
+    return _UUID.fullmatch(name) is not None
+
+
+def told(view: SandboxView, image: str) -> SandboxResult:
+    config = {
+        "image": image,
+        "workspace_dir": WORKSPACE,
+        "environment": dict(view.env),
+        "cpu_limit": f"{view.cpu_cores:g}",
+        "memory_limit": view.memory_bytes,
+        "disk_limit": view.disk_bytes,
+        "network_mode": "bridge" if view.network == "nat" else "none",
+    }
+    return SandboxResult(
+        sandbox_id=view.id,
+        container_id=container_of(view.id),
+        status=STATUS_OF_STATE.get(view.state, view.state),
+        working_dir=WORKSPACE,
+        created_at=moment(view.created_ms),
+        config=config,
+    )
+
+
+def moment(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
+
+
+async def create(call: Call, asked: CreateArguments) -> Answer:
+    if asked.workspace_dir.rstrip("/") != WORKSPACE:
+        raise InvalidRequest(f"the files of a sandbox are in {WORKSPACE}: leave workspace_dir out")
+    settings = call.config.sandbox
+    view = await call.place.create(_spec(asked, call))
+    result = told(view, asked.image or settings.default_image)
+    metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}
+    return Answer(f"Sandbox created successfully\n{result.model_dump_json(indent=2)}", result, metadata)
+
+
+def _spec(asked: CreateArguments, call: Call) -> SandboxSpec:
+    """The environment of the configuration is for programs as they expect it; PATH stays what the host's toolchains need."""
+    settings = call.config.sandbox
+    env = {name: value for name, value in settings.environment.items() if name != "PATH"}
+    network = asked.network_mode or settings.network_mode
+    return SandboxSpec(
+        id=new_id(),
+        env={**env, **asked.environment},
+        cpu_cores=_cores(asked.cpu_limit),
+        memory_bytes=_bytes(asked.memory_limit, "memory_limit"),
+        disk_bytes=_bytes(asked.disk_limit, "disk_limit"),
+        network="none" if network == "none" else "nat",
+    )
+
+
+def _cores(text: str | None) -> float | None:
+    if text is not None and not 0.01 <= float(text) <= 4096:
+        raise codes.ToolFailure(codes.INVALID_LIMITS, f"cpu_limit must be at least 0.01 cores, not {text}")
+    return None if text is None else float(text)
+
+
+def _bytes(text: str | None, name: str) -> int | None:
+    if text is None:
+        return None
+    found = size_bytes(text)
+    if not isinstance(found, int) or found < 4 * 1024**2:
+        raise codes.ToolFailure(codes.INVALID_LIMITS, f"{name} must be at least 4M, not {text}")
+    return found
+
+
+async def list_all(call: Call, _asked: NoArguments) -> Answer:
+    views = [view for view in await call.place.list() if is_sandbox(view.id)]
+    lines = [
+        SandboxLine(
+            id=view.id,
+            container_id=container_of(view.id),
+            status=STATUS_OF_STATE.get(view.state, view.state),
+            created_at=moment(view.created_ms),
+            updated_at=moment(view.updated_ms),
+        )
+        for view in views
+    ]
+    result = SandboxList(count=len(lines), sandboxes=lines)
+    listed = json.dumps([line.model_dump() for line in lines], indent=2)
+    text = f"Found {len(lines)} active sandboxes\n{listed}" if lines else "No active sandboxes found"
+    return Answer(text, result, result.model_dump())
+
+
+async def terminate(call: Call, asked: OneSandbox) -> Answer:
+    sandbox_id = asked.sandbox_id.lower()
+    view = await call.place.get(sandbox_id)
+    if view.state not in ("creating", "running", "paused"):
+        raise Conflict(f"the sandbox {sandbox_id} has ended already")
+    await call.place.terminate(sandbox_id)
+    return Answer(f"Sandbox {sandbox_id} terminated successfully", Terminated(sandbox_id=sandbox_id), {"sandbox_id": sandbox_id})
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "create_sandbox",
+        "Create a sandbox",
+        "Creates an isolated sandbox in which commands and code of many languages run, and tells its sandbox_id. Its files, in "
+        "/workspace, stay until it is terminated. It has no network unless network_mode asks for one and the host allows it.",
+        CreateArguments,
+        SandboxResult,
+        create,
+        {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False},
+    ),
+    Tool(
+        "list_sandboxes",
+        "List sandboxes",
+        "Tells all sandboxes that have not ended.",
+        NoArguments,
+        SandboxList,
+        list_all,
+        {"readOnlyHint": True},
+    ),
+    Tool(
+        "terminate_sandbox",
+        "Terminate a sandbox",
+        "Ends a sandbox and everything that runs in it. Its files are gone afterwards.",
+        OneSandbox,
+        Terminated,
+        terminate,
+        {"readOnlyHint": False, "destructiveHint": True},
+    ),
+)

@@ -1,0 +1,69 @@
+"""Arguments that several tools share, with their bounds."""
+
+from __future__ import annotations
+
+import posixpath
+import uuid
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.places.port import WORKSPACE
+
+SHORTEST_S, LONGEST_S = 1, 300
+MOST_CODE_CHARACTERS = 1024 * 1024
+_UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
+
+SandboxId = Annotated[str, Field(pattern=_UUID, description="Id of the sandbox, as create_sandbox told it (a UUID).")]
+Timeout = Annotated[int | None, Field(ge=SHORTEST_S, le=LONGEST_S, description="Seconds after which it is stopped, 1 to 300.")]
+Environment = Annotated[
+    dict[str, Annotated[str, Field(max_length=32_768)]],
+    Field(max_length=256, description="Environment variables, by name."),
+]
+WorkingDir = Annotated[
+    str, Field(min_length=1, max_length=1024, description="Folder to run in, under /workspace or /tmp.", examples=["/workspace"])
+]
+Code = Annotated[
+    str, Field(min_length=1, max_length=MOST_CODE_CHARACTERS, description="The whole program, at most 1 MB; not blank.")
+]
+FilePath = Annotated[
+    str, Field(min_length=1, max_length=4096, description="A file of the sandbox: below /workspace, or relative to it.")
+]
+Encoding = Annotated[Literal["utf8", "base64"], Field(description="How the content is written.")]
+
+
+def new_id() -> str:
+    return str(uuid.uuid4())
+
+
+def folder_of(working_dir: str) -> str:
+    """An absolute folder under /workspace or /tmp."""
+    path = posixpath.normpath(posixpath.join(WORKSPACE, working_dir))
+    if not any(path == root or path.startswith(f"{root}/") for root in (WORKSPACE, "/tmp")):
+        raise InvalidRequest(f"working_dir must be under {WORKSPACE} or /tmp, not {working_dir[:200]!r}")
+    return path
+
+
+def name_of(path: str) -> str:
+    """A file's name below the workspace. Names that lead out of it are refused."""
+    if "\0" in path:
+        raise InvalidRequest("a path cannot hold NUL characters")
+    whole = posixpath.normpath(posixpath.join(WORKSPACE, path))
+    if whole != WORKSPACE and not whole.startswith(f"{WORKSPACE}/"):
+        raise InvalidRequest(f"paths are below {WORKSPACE}; {path[:200]!r} is not")
+    return whole.removeprefix(WORKSPACE).lstrip("/")
+
+
+def file_name_of(path: str) -> str:
+    name = name_of(path)
+    if not name:
+        raise InvalidRequest(f"{path[:200]!r} names no file: write it like {WORKSPACE}/data.txt")
+    return name
+
+
+def check_code(code: str) -> None:
+    if not code.strip():
+        raise InvalidRequest("the code is blank: there is nothing to run")
+    if len(code.encode(errors="surrogatepass")) > MOST_CODE_CHARACTERS:
+        raise InvalidRequest(f"the code has more than {MOST_CODE_CHARACTERS} bytes")

@@ -1,0 +1,126 @@
+"""One connection that carries one message at a time, each a text: stdio's lines, a WebSocket's frames.
+
+Theory of operation. Two tasks and the SDK's loop, joined by two streams in memory: one task turns texts into messages, the other
+messages into texts. What is no JSON or no message is answered here, with id null, because the SDK's loop is not told what it
+was; the connection goes on. When the other end is gone the stream into the loop is closed, and the loop cancels what it served.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+
+import anyio
+import mcp_types as types
+from mcp.server.runner import serve_dual_era_loop
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from pydantic import ValidationError
+
+from sandbox_runtime.mcp.server import Door
+
+MOST_MESSAGE_BYTES = 10 * 1024 * 1024
+_ALIASES = {"initialized": "notifications/initialized", "cancelled": "notifications/cancelled"}
+"""What older clients call these."""
+_FAREWELL = "exit"
+
+
+class TooLong(Exception):
+    """A message over the bound. The rest of it has been left out; the connection goes on."""
+
+
+class Gone(Exception):
+    """The other end is not there any more."""
+
+
+class Channel(Protocol):
+    async def receive(self) -> str | bytes | None:
+        """None at the end. Raises TooLong."""
+        ...
+
+    async def send(self, text: str) -> None:
+        """Raises Gone."""
+        ...
+
+
+async def serve_channel(door: Door, channel: Channel, request: object = None) -> None:
+    """Until either end has had enough. request: what the transport knows of who is there, for `places`."""
+    into, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_client, out_of = anyio.create_memory_object_stream[SessionMessage](0)
+    turn = anyio.Lock()
+
+    async def take() -> None:
+        async with into:
+            while (text := await _next(channel, turn)) is not None:
+                message = await _understood(channel, turn, text)
+                if message is not None and _is_farewell(message):
+                    return
+                if message is not None:
+                    await into.send(SessionMessage(message, metadata=ServerMessageMetadata(request_context=request)))
+
+    async def give() -> None:
+        async with out_of:
+            async for one in out_of:
+                await _sent(channel, turn, one.message.model_dump_json(by_alias=True, exclude_unset=True))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(_quietly, take)
+        group.start_soon(_quietly, give)
+        # An object of this connection's own, by which it is told from others.
+        await serve_dual_era_loop(door.server, from_client, to_client, lifespan_state=object(), init_options=door.options)
+        group.cancel_scope.cancel()
+
+
+async def _quietly(work: Any) -> None:
+    try:
+        await work()
+    except (Gone, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return
+
+
+async def _next(channel: Channel, turn: anyio.Lock) -> str | bytes | None:
+    while True:
+        try:
+            return await channel.receive()
+        except TooLong:
+            await _refused(channel, turn, types.INVALID_REQUEST, f"a message may have {MOST_MESSAGE_BYTES} bytes at the most")
+
+
+async def _understood(channel: Channel, turn: anyio.Lock, text: str | bytes) -> types.JSONRPCMessage | None:
+    if not text.strip():
+        return None
+    try:
+        return types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _renamed(text)
+    except ValidationError as error:
+        is_json = all(one["type"] != "json_invalid" for one in error.errors())
+        code, told = (types.INVALID_REQUEST, "no JSON-RPC 2.0 message") if is_json else (types.PARSE_ERROR, "no JSON")
+        await _refused(channel, turn, code, f"the message is {told}")
+        return None
+
+
+def _is_alias(text: str | bytes) -> bool:
+    """A look at the text first: hardly any message has one of these."""
+    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    return len(raw) < 4096 and any(f'"{name}"'.encode() in raw for name in _ALIASES)
+
+
+def _renamed(text: str | bytes) -> types.JSONRPCMessage:
+    try:
+        message = json.loads(text)
+    except ValueError:
+        return types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    if isinstance(message, dict) and message.get("method") in _ALIASES:
+        message["method"] = _ALIASES[message["method"]]
+    return types.jsonrpc_message_adapter.validate_python(message, by_name=False)
+
+
+def _is_farewell(message: types.JSONRPCMessage) -> bool:
+    return isinstance(message, types.JSONRPCNotification) and message.method == _FAREWELL
+
+
+async def _refused(channel: Channel, turn: anyio.Lock, code: int, told: str) -> None:
+    await _sent(channel, turn, json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": told}}))
+
+
+async def _sent(channel: Channel, turn: anyio.Lock, text: str) -> None:
+    async with turn:
+        await channel.send(text)

@@ -1,0 +1,45 @@
+"""Streamable HTTP, as an ASGI application for one path. Sessions are bounded in number and idle time, bodies in size.
+
+Who may come here (keys, origins, rates) is decided in front of it. `owner_of` says whose a request is; a session of the protocol
+belongs to the owner that opened it, and is not found by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sandbox_runtime.errors import Denied
+from sandbox_runtime.mcp.server import Door
+from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES
+
+MOST_SESSIONS = 1000
+IDLE_S = 1800.0
+OwnerOf = Callable[[Scope], str]
+"""Raises Denied."""
+
+
+@asynccontextmanager
+async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
+    """The application, served as long as the block lasts."""
+    manager = StreamableHTTPSessionManager(
+        door.server, session_idle_timeout=IDLE_S, max_sessions=MOST_SESSIONS, max_request_body_size=MOST_MESSAGE_BYTES
+    )
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            owner = owner_of(scope)
+        except Denied as error:
+            await JSONResponse({"detail": str(error)}, 403)(scope, receive, send)
+            return
+        token = AccessToken(token="", client_id=owner or "-", scopes=[])
+        await manager.handle_request({**scope, "user": AuthenticatedUser(token)}, receive, send)
+
+    async with manager.run():
+        yield serve
