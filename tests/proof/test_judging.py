@@ -159,7 +159,7 @@ async def test_a_process_that_is_left_is_seen_and_named(state_dir: str) -> None:
         process.communicate(b"\n", timeout=30)
     assert any(f"process {process.pid}" in line for line in found)
     assert any("descriptor" in line for line in found)
-    assert leftovers.look(state_dir).since(before) == []
+    assert await leftovers.left_since(before, state_dir) == []
 
 
 async def test_a_folder_that_is_left_is_seen(tmp_path: Path) -> None:

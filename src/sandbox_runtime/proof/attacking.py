@@ -94,7 +94,7 @@ async def _attack(target: _Target, attack: Attack) -> Verdict:
     cpu_s = time.process_time() - cpu_s
     if attack.server_cpu_s is not None and cpu_s > attack.server_cpu_s:
         arena.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of its own time")
-    arena.evidence.breaches += leftovers.look(target.state_dir).since(before)
+    arena.evidence.breaches += await leftovers.left_since(before, target.state_dir)
     state, reason = judge(attack, arena.evidence, filtered=target.filtered)
     return _verdict(attack, state, reason, time.monotonic() - began)
 

@@ -6,7 +6,9 @@ to a parent below us. The dead that nobody has collected yet do nothing any more
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,10 @@ from sandbox_runtime.isolation.kernel.cgroup.mounts import bases, read_mounts, r
 from sandbox_runtime.isolation.kernel.reaping import descendants
 
 _DEAD = ("Z", "X")
+UNMOUNTED_WITHIN_S = 20.0
+_LOOK_AGAIN_S = 0.01
+_MOUNTS_AT_THEIR_END = "(mnt:["
+"""The server holds the mounts of a box that is gone until the kernel has taken them apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,16 @@ class Traces:
 def look(state_dir: str) -> Traces:
     """state_dir: the folder of the backend, the only place of the host where it makes mounts and folders."""
     return Traces(_processes(), _mounts(state_dir), _folders(state_dir), _cgroups(), _descriptors())
+
+
+async def left_since(before: Traces, state_dir: str, within_s: float = UNMOUNTED_WITHIN_S) -> list[str]:
+    """What is still there when there was time for mounts to be taken apart; everything else must be gone at once."""
+    deadline = time.monotonic() + within_s
+    while found := look(state_dir).since(before):
+        if time.monotonic() > deadline or not all(_MOUNTS_AT_THEIR_END in one for one in found):
+            return found
+        await asyncio.sleep(_LOOK_AGAIN_S)
+    return []
 
 
 def _processes() -> frozenset[tuple[int, str]]:
