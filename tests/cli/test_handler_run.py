@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.cli.commands import clean_environment
+from tests.cli.commands import clean_environment, run
 from tests.conftest import skip_where_memory_is_not_counted
 
 COMMAND = [sys.executable, "-c", "from sandbox_runtime.cli.handler_run import main; main()"]
@@ -24,7 +24,8 @@ ECHO = "def handler(event, context):\n    print('seen')\n    return {'event': ev
 def call(folder: Path, code: str, *flags: str, name: str = "handler.py", **environment: str) -> subprocess.CompletedProcess[str]:
     (folder / name).write_text(code)
     env = clean_environment(HOME=str(folder / "home"), **environment)
-    return subprocess.run([*COMMAND, name, *flags], capture_output=True, text=True, timeout=100, cwd=folder, env=env)
+    done = run("sandbox_runtime.cli.handler_run", name, *flags, cwd=folder, env=env)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def told(folder: Path, code: str, *flags: str, **more: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from sandbox_runtime.proof.corpus import NEEDS, Attack
 from sandbox_runtime.proof.scenes import SCENE
 from sandbox_runtime.proof.verdict import State, Verdict, judge
 
-ATTACK_LIMIT_S = 10.0
+ATTACK_LIMIT_S = 60.0
 
 
 async def attack(
