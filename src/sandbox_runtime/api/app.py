@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from sandbox_runtime.api import entrances, faults, general, languages, pages
-from sandbox_runtime.api.dialects import control_plane, fusion, judge, workspace
+from sandbox_runtime.api.dialects import control_plane, fusion, judge, sandboxes, workspace
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
@@ -43,6 +43,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.include_router(control_plane.router)
     app.include_router(judge.router)
     app.include_router(workspace.router)
+    app.include_router(sandboxes.router)
     app.include_router(pages.router())
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     return app

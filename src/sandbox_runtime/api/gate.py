@@ -28,7 +28,7 @@ from sandbox_runtime.errors import Denied, SandboxError, Unavailable
 OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
 OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
 """Below these, routes ask for a token of their own."""
-_UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/workspace/se/upload/")
+_UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/api(/v[12])?/sandboxes/[^/]+/files|/workspace/se/upload/")
 _BATCHES = "/api/v1/judge/batches"
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024

@@ -36,6 +36,14 @@ DOORS = (
         ("/api/v1/judge/",),
     ),
     Door(
+        "sandboxes",
+        "HTTP: sandboxes",
+        "Sandboxes, their files, what runs in them, and tools. The same routes are below `/api/v1` and `/api`, without those of\n"
+        "batches, logs and metrics. Errors have the shape of [SandboxRefusal](#sandboxrefusal). How it is used:\n"
+        "[the sandbox API](../../guides/sandbox-api.md).",
+        ("/api/v2/",),
+    ),
+    Door(
         "control-plane",
         "HTTP: the control plane",
         "Sessions, executions, templates, files and nodes. Errors have the shape of [Refusal](#refusal): 400 for what cannot be\n"

@@ -15,9 +15,11 @@ from starlette.types import Scope
 from sandbox_runtime.api import entrances, faults
 from sandbox_runtime.api.app import refuse_exposure
 from sandbox_runtime.api.callers import caller_of
+from sandbox_runtime.api.dialects import sandboxes
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
+from sandbox_runtime.mcp.offering import Offering
 from sandbox_runtime.mcp.opening import door_to, kept_folder, open_door, settings_of
 from sandbox_runtime.mcp.transports.mounting import open_routes
 from sandbox_runtime.settings import Settings
@@ -44,6 +46,7 @@ async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
     config = load_config(os.environ)
     async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of) as routes:
         app.router.routes[0:0] = routes
+        app.state.offer = Offering(platform, config)
         yield
 
 
@@ -67,6 +70,8 @@ async def open_app(config: McpConfig, server_url: str) -> AsyncIterator[tuple[Fa
             app.state.platform = platform
             async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of, alone=True) as routes:
                 app.router.routes[0:0] = routes
+                app.include_router(sandboxes.router)
+                app.state.offer = Offering(platform, config)
                 yield app, settings
 
 

@@ -1,0 +1,126 @@
+"""Files of a sandbox: listed, sent in, fetched, removed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import HTTPException, Query, Request, Response
+
+from sandbox_runtime.api.callers import owner_of
+from sandbox_runtime.api.dialects.sandboxes import asking, telling, wire
+from sandbox_runtime.api.dialects.sandboxes.answering import answer, error_answer, router
+from sandbox_runtime.api.dialects.sandboxes.routes.requests import (
+    Identifier,
+    PageOffset,
+    PageSize,
+    SortBy,
+    SortOrder,
+    Wanted,
+    sessions_of,
+)
+from sandbox_runtime.api.dialects.sandboxes.versions import version_of
+from sandbox_runtime.api.general import body_of
+from sandbox_runtime.api.sending import SentFile, attachment
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.workspace.listing import Kind
+
+routes = router("/sandboxes/{sandbox_id}/files", "files")
+Folder = Annotated[str, Query(max_length=4096)]
+_MOST_LISTED = 10_000
+_PIECE_WITHIN_S = 60.0
+_SORTED_BY = ("name", "size", "mod_time")
+_BYTES = "application/octet-stream"
+
+
+@routes.get("", response_model=wire.Listed)
+async def list_files(
+    request: Request,
+    sandbox_id: Identifier,
+    path: Folder = "",
+    recursive: bool = False,
+    page_size: PageSize = 20,
+    page_offset: PageOffset = 0,
+    sort_by: SortBy = "name",
+    sort_order: SortOrder = "asc",
+) -> Response:
+    """What is in a folder, without contents."""
+    wanted = Wanted(page_size, page_offset, sort_by, sort_order == "desc")
+    wanted.check(_SORTED_BY)
+    folder = asking.name_of(path)
+    files = await sessions_of(request).files(sandbox_id, owner_of(request))
+    listing = await files.list(folder, recursive=recursive, limit=_MOST_LISTED)
+    found = [telling.file(entry, f"{folder}/{entry.name}" if folder else entry.name) for entry in listing.entries]
+    found.sort(key=lambda one: (one.path if sort_by == "name" else getattr(one, sort_by), one.path), reverse=wanted.descending)
+    shown = found[page_offset : page_offset + page_size]
+    return answer(request, telling.page(shown, len(found), page_size, page_offset, version_of(request)))
+
+
+@routes.post("", status_code=201, response_model=wire.File)
+async def upload_file(request: Request, sandbox_id: Identifier, asked: wire.Upload) -> Response:
+    """Write a file; folders on the way are made. One that is there is 409 unless overwrite is set."""
+    return await _written(request, sandbox_id, asking.name_of(asked.path), asked, 201)
+
+
+@routes.get("/{path:path}", response_model=wire.File)
+async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding: wire.Encoding = "utf8") -> Response:
+    """A file with its content, as base64 where it is no text; with Accept: application/octet-stream its bytes as they are, which
+    is the way for more than 10 MiB. Of a folder, what it is."""
+    name = asking.name_of(path)
+    files = await sessions_of(request).files(sandbox_id, owner_of(request))
+    entry = await files.stat(name)
+    if entry.kind is Kind.folder:
+        return answer(request, telling.file(entry, name))
+    if request.headers.get("accept", "").startswith(_BYTES):
+        # Nothing that a sandbox made runs as a page of this server.
+        guards = {**attachment(name), "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
+        return SentFile(files, name, refusal=lambda error: error_answer(error, request), headers=guards)
+    read = await files.read(name, 0, wire.MOST_FILE_BYTES)
+    if not read.is_end:
+        raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")
+    return answer(request, telling.file(entry, name, read.content, encoding))
+
+
+@routes.put("/{path:path}", response_model=wire.File)
+async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Response:
+    """Write a file: a JSON body says what it holds as POST does; any other body is what it holds."""
+    name = asking.name_of(path)
+    if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
+        return await _written(request, sandbox_id, name, wire.Write.model_validate_json(await body_of(request)), 200)
+    sessions, owner = sessions_of(request), owner_of(request)
+    entry = await (await sessions.files(sandbox_id, owner)).write(name, _body(request))
+    await sessions.saved(sandbox_id, owner)
+    return answer(request, telling.file(entry, name))
+
+
+@routes.delete("/{path:path}", status_code=204)
+async def delete_file(request: Request, sandbox_id: Identifier, path: str, recursive: bool = False) -> Response:
+    """Remove a file, or a folder: an empty one, or with recursive all that is in it."""
+    sessions, owner = sessions_of(request), owner_of(request)
+    await (await sessions.files(sandbox_id, owner)).delete(asking.name_of(path), recursive=recursive)
+    await sessions.saved(sandbox_id, owner)
+    return Response(status_code=204)
+
+
+async def _written(request: Request, sandbox_id: str, name: str, asked: wire.Upload | wire.Write, status: int) -> Response:
+    content, mode = asking.content_of(asked.content, asked.encoding), asking.mode_of(asked.permissions)
+    sessions, owner = sessions_of(request), owner_of(request)
+    files = await sessions.files(sandbox_id, owner)
+    entry = await files.write(name, content, mode=mode, replace=asked.overwrite)
+    await sessions.saved(sandbox_id, owner)
+    return answer(request, telling.file(entry, name), status)
+
+
+async def _body(request: Request) -> AsyncIterator[bytes]:
+    """A client that stops sending must not hold its connection for ever."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(_PIECE_WITHIN_S):
+                piece = await anext(stream, None)
+        except TimeoutError as error:
+            raise HTTPException(408, f"nothing of the file arrived for {_PIECE_WITHIN_S:g} s") from error
+        if piece is None:
+            return
+        yield piece

@@ -1,0 +1,39 @@
+"""Of the second version: what sandboxes printed and used, and one action on many of them."""
+
+from __future__ import annotations
+
+from fastapi import Depends, Request, Response
+
+from sandbox_runtime.api.callers import owner_of
+from sandbox_runtime.api.dialects.sandboxes import batches, measuring, telling, wire
+from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
+from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize, sessions_of
+from sandbox_runtime.api.dialects.sandboxes.versions import check_second, version_of
+from sandbox_runtime.api.presence import while_present
+from sandbox_runtime.store import ExecutionFilter
+
+routes = router("", "watching")
+_SECOND = [Depends(check_second)]
+
+
+@routes.post("/sandboxes:batch", response_model=wire.BatchResults, dependencies=_SECOND)
+async def batch(request: Request, asked: wire.Batch) -> Response:
+    """One action on many sandboxes. Without continue_on_error nothing begins after the first that fails. Each that was named has
+    its result, in that order."""
+    return answer(request, await while_present(request, batches.carried_out(sessions_of(request), asked, owner_of(request))))
+
+
+@routes.get("/sandboxes/{sandbox_id}/logs", response_model=wire.Listed, dependencies=_SECOND)
+async def logs(request: Request, sandbox_id: Identifier, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
+    """What was run in a sandbox and what it printed, newest first. Where much was printed a page may hold less than its size;
+    next_offset says where to go on."""
+    wanted = ExecutionFilter(session=sandbox_id)
+    page = await sessions_of(request).executions(wanted, page_size, page_offset, owner_of(request))
+    items = [telling.log_entry(execution) for execution in page.items]
+    return answer(request, telling.page(items, page.total, page_size, page_offset, version_of(request)))
+
+
+@routes.get("/sandboxes/{sandbox_id}/metrics", response_model=wire.SandboxMetrics, dependencies=_SECOND)
+async def metrics(request: Request, sandbox_id: Identifier) -> Response:
+    """What a sandbox used."""
+    return answer(request, await measuring.metrics(sessions_of(request), sandbox_id, owner_of(request)))

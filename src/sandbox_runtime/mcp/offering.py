@@ -1,0 +1,103 @@
+"""The same tools, resources and prompts without the protocol: as plain JSON, for a door that is not MCP's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.errors import Denied, NotFound, PlatformFault, SandboxError, TooMany
+from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.places.local import LocalPlace
+from sandbox_runtime.mcp.prompts import prompts
+from sandbox_runtime.mcp.resources import Resources
+from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools.registry import enabled_tools
+from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
+
+Json = dict[str, Any]
+_TRANSIENT = (TooMany, PlatformFault)
+_MOST_TOLD = 10
+
+
+class Offering:
+    """owner: whose sandboxes it is about; "" sees everything. most: how many of them there may be at once."""
+
+    def __init__(self, platform: Platform, config: McpConfig) -> None:
+        self._platform = platform
+        self._config = config
+        self._tools = enabled_tools(config)
+        self._resources = Resources(config, self._tools)
+
+    def tools(self) -> Sequence[Json]:
+        return [_shown(tool) for tool in self._tools.values()]
+
+    async def call(self, name: str, arguments: Mapping[str, Any], owner: str, most: int | None) -> Json:
+        """result, is_error, metadata and transient. Raises NotFound for a tool that there is not, Denied for what it may not."""
+        tool = self._tools.get(name)
+        if tool is None:
+            raise NotFound(f"there is no tool {name[:100]!r}; there are {', '.join(self._tools)}")
+        try:
+            given = tool.takes.model_validate(arguments)
+            return _told(await tool.act(Call(LocalPlace(self._platform, owner, most), self._config), given))
+        except ValidationError as error:
+            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
+        except codes.ToolFailure as error:
+            return _failed(error.code, str(error))
+        except Denied:
+            raise
+        except SandboxError as error:
+            return _failed(codes.code_of(error), str(error), transient=isinstance(error, _TRANSIENT))
+
+    async def resources(self, owner: str) -> Sequence[Json]:
+        return [_plain(one) for one in await self._resources.list(LocalPlace(self._platform, owner))]
+
+    async def read(self, uri: str, owner: str) -> Json:
+        contents = await self._resources.read(LocalPlace(self._platform, owner), uri)
+        return {"uri": uri, "contents": [_plain(one) for one in contents]}
+
+    def prompts(self) -> Sequence[Json]:
+        return [_plain(one) for one in prompts.listed()]
+
+    def prompt(self, name: str, arguments: Mapping[str, str]) -> Json:
+        return {"name": name, **_plain(prompts.rendered(name, arguments))}
+
+
+def _shown(tool: AnyTool) -> Json:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.takes.model_json_schema(),
+        "outputSchema": tool.gives.model_json_schema(),
+    }
+
+
+def _told(answer: Answer) -> Json:
+    more: Json = {} if answer.result is None else {"structured": answer.result.model_dump(mode="json")}
+    if answer.images:
+        more["images"] = [{"media_type": image.media_type, "data": image.base64} for image in answer.images]
+    if answer.error:
+        more["error_code"] = answer.error
+    return {
+        "result": answer.text,
+        "is_error": bool(answer.error),
+        "metadata": {**answer.metadata, **more},
+        "transient": False,
+    }
+
+
+def _failed(code: str, message: str, *, transient: bool = False) -> Json:
+    metadata = {"error_code": code, "error_message": message}
+    return {"result": message, "is_error": True, "metadata": metadata, "transient": transient}
+
+
+def _complaint(error: ValidationError) -> str:
+    told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:_MOST_TOLD])
+    return f"the arguments do not fit: {told}"
+
+
+def _plain(model: BaseModel) -> Json:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from tests.api.sandboxes.conftest import Api
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.requirement("sandboxes-6.08")
+async def test_files_are_written_read_listed_and_removed(ann: Api) -> None:
+    path = f"/api/v1/sandboxes/{await ann.sandbox()}/files"
+    made = await ann.said("POST", path, 201, json={"path": "/workspace/a/b.txt", "content": "ö", "permissions": "600"})
+    assert (made["path"], made["name"], made["size"], made["mode"]) == ("/workspace/a/b.txt", "b.txt", 2, "0600")
+    await ann.refused("POST", path, 409, json={"path": "a/b.txt", "content": "2"})
+    await ann.said("POST", path, 201, json={"path": "a/b.txt", "content": "two", "overwrite": True})
+    told = await ann.said("GET", f"{path}/a/b.txt")
+    assert (told["content"], told["encoding"], told["content_type"]) == ("two", "utf8", "text/plain")
+    assert told["checksum"] == f"sha256:{hashlib.sha256(b'two').hexdigest()}" and told["is_dir"] is False
+    content = bytes(range(256))
+    await ann.said("PUT", f"{path}/raw.bin", content=content)
+    assert base64.b64decode((await ann.said("GET", f"{path}/raw.bin"))["content"]) == content
+    raw = await ann.get(f"{path}/raw.bin", headers={"Accept": "application/octet-stream"})
+    assert raw.content == content and raw.headers["content-security-policy"] == "sandbox"
+    await ann.said("PUT", f"{path}/raw.bin", json={"content": base64.b64encode(b"new").decode(), "encoding": "base64"})
+    assert (await ann.said("GET", f"{path}/raw.bin"))["content"] == "new"
+    assert (await ann.said("GET", f"{path}/a"))["is_dir"] is True
+    listed = await ann.said("GET", path, params={"recursive": True, "sort_by": "size", "sort_order": "desc"})
+    assert {one["path"] for one in listed["data"]} == {"/workspace/a", "/workspace/a/b.txt", "/workspace/raw.bin"}
+    assert [one["name"] for one in (await ann.said("GET", path, params={"path": "/workspace/a"}))["data"]] == ["b.txt"]
+    assert (await ann.delete(f"{path}/raw.bin")).status_code == 204
+    await ann.refused("GET", f"{path}/raw.bin", 404)
+    assert (await ann.delete(f"{path}/a", params={"recursive": True})).status_code == 204
+
+
+@pytest.mark.requirement("sandboxes-6.08")
+async def test_a_large_file_goes_in_and_out_as_bytes(ann: Api) -> None:
+    path = f"/api/v1/sandboxes/{await ann.sandbox()}/files/large"
+    content = b"0123456789abcdef" * (12 * 65_536)
+    assert (await ann.said("PUT", path, content=content))["size"] == len(content)
+    await ann.refused("GET", path, 400)
+    assert (await ann.get(path, headers={"Accept": "application/octet-stream"})).content == content
+
+
+@pytest.mark.requirement("sandboxes-6.08")
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/../../x", "..", "nul\0byte", "x" * 5000, ""])
+async def test_names_that_lead_out_are_refused(ann: Api, name: str) -> None:
+    path = f"/api/v1/sandboxes/{await ann.sandbox()}/files"
+    await ann.refused("POST", path, 400, json={"path": name, "content": "x"})
+
+
+async def test_a_link_does_not_lead_out(ann: Api) -> None:
+    path = f"/api/v1/sandboxes/{await ann.sandbox()}"
+    await ann.said("POST", f"{path}/exec", json={"command": "ln -s /etc/passwd link"})
+    answer = await ann.get(f"{path}/files/link")
+    assert answer.status_code in (400, 404, 409) and "root:" not in answer.text
