@@ -20,6 +20,7 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
@@ -32,7 +33,7 @@ from sandbox_runtime.mcp.tools import codes
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 
-TOOL_NOT_FOUND, TOOL_ERROR, VALIDATION, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32001, -32002, -32003, -32004
+TOOL_NOT_FOUND, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32003, -32004
 INSTRUCTIONS = (
     "Runs code in isolated sandboxes. Make one with create_sandbox and keep its sandbox_id; then run code and commands in it, "
     "and read and write its files in /workspace. Terminate it when you are done."
@@ -105,7 +106,10 @@ class Door:
         except ValidationError as error:
             return _failed(codes.INVALID_PARAMETERS, _complaint(error))
         try:
-            return _result(await self._acted(context, tool, arguments))
+            answer = await self._acted(context, tool, arguments)
+            if tool.name in _CHANGES_THE_LIST and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+                await context.session.send_resource_list_changed()
+            return _result(answer)
         except Denied as error:
             raise MCPError(PERMISSION, str(error)) from error
         except SandboxError as error:

@@ -1,0 +1,175 @@
+"""MCP over HTTP and WebSocket: who may come in, what is told beside it, and the same in the main server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import httpx2
+import pytest
+import uvicorn
+from mcp.client.streamable_http import streamable_http_client
+from tests.api.servers import Server, an_ear
+from tests.conftest import skip_where_the_host_lacks
+from tests.mcp.conftest import http_server
+from tests.mcp.sockets import websocket_client
+from tests.mcp.test_tools import figures, text
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from mcp import Client
+from sandbox_runtime.api.app import create_app
+from sandbox_runtime.assembly import open_platform
+from sandbox_runtime.cli.mcp_mounting import mounted
+from sandbox_runtime.mcp.transports.pace import Bucket
+from sandbox_runtime.settings import Settings
+
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+def said(response: httpx.Response) -> dict[str, Any]:
+    """The message of an answer that may be a stream of events."""
+    if response.headers["content-type"].startswith("application/json"):
+        return dict(response.json())
+    return dict(json.loads(next(line for line in response.text.splitlines() if line.startswith("data: {"))[6:]))
+
+
+@pytest.mark.requirement("mcp-3.11")
+async def test_health_info_and_metrics_are_told_beside_it(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as web:
+        health, info, figures_ = [(await web.get(path)).json() for path in ("/health", "/info", "/metrics")]
+    assert health["status"] == "ok" and {"timestamp", "version", "uptime"} <= health.keys()
+    assert info["name"] == "SandboxRunner MCP Server" and info["capabilities"]["resources"]["subscribe"]
+    wanted = {
+        "requests_total",
+        "average_duration_us",
+        "active_connections",
+        "websocket_connections",
+        "errors_total",
+        "bytes_served",
+    }
+    assert wanted <= figures_.keys()
+
+
+@pytest.mark.requirement("mcp-3.12")
+async def test_pages_of_other_sites_and_wrong_names_are_refused(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+        assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "https://evil.example"})).status_code == 403
+        assert (await web.post("/mcp", json=_HELLO, headers={"Host": "evil.example"})).status_code == 403
+        assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "http://localhost:5173"})).status_code == 200
+    with pytest.raises(InvalidStatus):
+        async with connect(f"ws://127.0.0.1:{port}/mcp/ws", origin="https://evil.example"):  # type: ignore[arg-type]
+            pass
+
+
+@pytest.mark.requirement("mcp-3.13")
+async def test_sessions_of_the_protocol_and_bad_bodies(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+        opened = await web.post("/mcp", json=_HELLO)
+        assert said(opened)["result"]["protocolVersion"] == "2025-06-18"
+        session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-06-18"}
+        await web.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+        ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+        assert said(await web.post("/mcp", json=ping, headers=session))["result"] == {}
+        assert (await web.post("/mcp", json=ping, headers={"Mcp-Session-Id": "0" * 32})).status_code == 404
+        broken = await web.post("/mcp", content=b"{no json", headers=session)
+        assert broken.status_code == 400 and broken.json()["error"]["code"] == -32700
+        large = await web.post("/mcp", content=b'"' + b"x" * (11 * 1024**2) + b'"', headers=session)
+        assert large.status_code == 413
+        assert (await web.delete("/mcp", headers=session)).status_code == 200
+        assert (await web.post("/mcp", json=ping, headers=session)).status_code == 404
+
+
+@asynccontextmanager
+async def main_server(folder: Path, **changes: Any) -> AsyncIterator[int]:
+    """`sandbox serve` in this process: the main application with /mcp in it."""
+    skip_where_the_host_lacks("namespaces")
+    settings = Settings(state_dir=str(folder), pool_size=0, check_languages=False, log_level="error", node_name="here", **changes)
+    app = create_app(settings)
+    async with open_platform(settings, sessions=True) as platform:
+        app.state.platform = platform
+        async with mounted(app, platform):
+            server = Server(uvicorn.Config(app, lifespan="off", log_config=None, timeout_graceful_shutdown=5))
+            with an_ear() as ear:
+                serving = asyncio.create_task(server.serve([ear]))
+                while not server.started:
+                    assert not serving.done(), "the server did not start"
+                    await asyncio.sleep(0.01)
+                try:
+                    yield int(ear.getsockname()[1])
+                finally:
+                    server.should_exit = True
+                    await serving
+
+
+@pytest.mark.requirement("mcp-3.14", "mcp-3.15", "mcp-1.04")
+async def test_the_main_server_has_it_behind_its_keys_and_another_stands_in_front(tmp_path: Path, workspace: Path) -> None:
+    async with main_server(tmp_path, api_key="secret-of-tests") as port:
+        url = f"http://127.0.0.1:{port}"
+        async with httpx.AsyncClient(base_url=url, headers=_HEADERS) as web:
+            assert (await web.post("/mcp", json=_HELLO)).status_code == 401
+        with pytest.raises(InvalidStatus):
+            async with connect(f"ws://127.0.0.1:{port}/mcp/ws"):
+                pass
+        await _with_its_key(url)
+        async with Client(websocket_client(f"ws://127.0.0.1:{port}/mcp/ws", "secret-of-tests")) as client:
+            assert (await client.list_tools()).tools
+        async with http_server(workspace, "--server", url, "--tools", "all", SANDBOX_API_KEY="secret-of-tests") as front:
+            await _through_another(f"http://127.0.0.1:{front}/mcp")
+
+
+async def _with_its_key(url: str) -> None:
+    headers = {"Authorization": "Bearer secret-of-tests"}
+    async with (
+        httpx2.AsyncClient(headers=headers) as web,
+        Client(streamable_http_client(f"{url}/mcp", http_client=web)) as client,
+    ):
+        sandbox = figures(await client.call_tool("create_sandbox", {}))["sandbox_id"]
+        ran = await client.call_tool("run_code", {"sandbox_id": sandbox, "code": "print(6 * 7)"})
+        assert figures(ran)["stdout"] == "42\n"
+        async with httpx.AsyncClient(base_url=url, headers=headers) as plain:
+            assert (await plain.get(f"/api/v1/sessions/{sandbox}")).json()["status"] == "running"
+        await client.call_tool("terminate_sandbox", {"sandbox_id": sandbox})
+
+
+async def _through_another(url: str) -> None:
+    """The same tools on the sandboxes of a server: `mcp-sandboxd --server`."""
+    headers = {"Authorization": "Bearer secret-of-tests"}
+    async with httpx2.AsyncClient(headers=headers) as web, Client(streamable_http_client(url, http_client=web)) as client:
+        made = figures(await client.call_tool("create_sandbox", {"memory_limit": "256M", "environment": {"A": "b"}}))
+        at = {"sandbox_id": made["sandbox_id"]}
+        ran = await client.call_tool("run_python", {**at, "code": "import os; print(os.environ['A'], input())", "stdin": "c"})
+        assert figures(ran)["stdout"] == "b c\n", text(ran)
+        failed = await client.call_tool("exec_command", {**at, "command": "bash -c 'echo $A; exit 3'", "working_dir": "/tmp"})
+        assert failed.is_error and (figures(failed)["exit_code"], figures(failed)["stdout"]) == (3, "b\n")
+        await client.call_tool("write_file", {**at, "path": "d/e.txt", "content": "hé"})
+        assert figures(await client.call_tool("read_file", {**at, "path": "d/e.txt"}))["content"] == "hé"
+        listed = figures(await client.call_tool("list_files", {**at, "recursive": True}))
+        assert [one["path"] for one in listed["files"]] == ["/workspace/d", "/workspace/d/e.txt"]
+        first = figures(await client.call_tool("run_code", {**at, "code": "x = 2", "context": "new"}))
+        second = await client.call_tool("run_code", {**at, "code": "x * 21", "context": first["context"]})
+        assert "VALUE:\n42" in text(second)
+        copied = figures(await client.call_tool("fork_sandbox", at))["sandbox_id"]
+        assert copied in {one["id"] for one in figures(await client.call_tool("list_sandboxes", {}))["sandboxes"]}
+        missing = await client.call_tool("read_file", {**at, "path": "none"})
+        assert missing.is_error and "FILE_NOT_FOUND" in text(missing)
+
+
+@pytest.mark.requirement("mcp-3.16")
+def test_more_than_the_pace_is_refused_until_time_has_passed() -> None:
+    now = [0.0]
+    bucket = Bucket(now=lambda: now[0])
+    assert [bucket.take() for _ in range(201)] == [True] * 200 + [False]
+    now[0] += 0.5
+    assert sum(bucket.take() for _ in range(100)) == 50

@@ -1,0 +1,86 @@
+"""Tools' pure parts: which language it is, what is wrapped, what the word filter refuses, how progress is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.talking import progress_in
+from sandbox_runtime.mcp.tools.detecting import language_of
+from sandbox_runtime.mcp.tools.filtering import check_words
+from sandbox_runtime.mcp.tools.lines import line_of
+from sandbox_runtime.mcp.tools.running import shortened
+from sandbox_runtime.mcp.tools.wishes import folder_of, name_of
+from sandbox_runtime.mcp.tools.wrapping import whole
+
+
+@pytest.mark.requirement("mcp-4.06")
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        ("print('x')", "python"),
+        ("import os\nos.getcwd()", "python"),
+        ("const x = 1", "javascript"),
+        ("const x: number = 1", "typescript"),
+        ('package main\nimport "fmt"\nfunc main() {}', "go"),
+        ("#include <stdio.h>\nint main() { return 0; }", "c"),
+        ("#include <iostream>\nint main() {}", "cpp"),
+        ("fn main() { println!(); }", "rust"),
+        ("public class Main { }", "java"),
+        ("using System;\nclass P {}", "csharp"),
+        ("ls -la | wc -l", "bash"),
+        ("#!/usr/bin/env python3\nx = 1", "python"),
+    ],
+)
+def test_the_language_is_known_by_its_marks(code: str, language: str) -> None:
+    assert language_of(code) == language
+
+
+@pytest.mark.requirement("mcp-5.03")
+def test_whole_programs_stay_as_they_are() -> None:
+    for language, code in (("cpp", "int main() {}"), ("rust", "fn main() {}"), ("go", "package x\n"), ("python", "x")):
+        assert whole(language, code) == code
+
+
+@pytest.mark.requirement("mcp-4.17")
+def test_the_filter_follows_its_level() -> None:
+    for code in ("rm -rf /", ":(){ :|:& };:", "dd if=/dev/zero of=x", "mkfs.ext4 /dev/sda"):
+        for level in ("strict", "moderate"):
+            with pytest.raises(InvalidRequest, match="permissive"):
+                check_words(code, level)
+        check_words(code, "permissive")
+    for code in ("sudo ls", "chmod 777 x", "curl http://x", "cat /etc/passwd", "su - root", "nc -l 80", "wget x"):
+        with pytest.raises(InvalidRequest):
+            check_words(code, "strict")
+        check_words(code, "moderate")
+    for code in ("sum(x)", "result = func(1)", "print('issue')", "echo hi > /dev/null", "rm -rf ./build"):
+        check_words(code, "strict")
+
+
+def test_options_cannot_become_commands() -> None:
+    line = line_of("cpp", {"extra_flags": "-DX='a b' ; rm -rf /", "std": "c++17; reboot"})
+    assert "';'" in line.build and "'c++17; reboot'" in line.build
+
+
+def test_paths_stay_in_the_sandbox() -> None:
+    assert name_of("/workspace/a/../b.txt") == name_of("b.txt") == "b.txt" and folder_of("/tmp/x") == "/tmp/x"
+    for path in ("/etc/passwd", "../x", "/workspace/../x", "/workspaces/x", "a\0b"):
+        with pytest.raises(InvalidRequest):
+            name_of(path)
+    for path in ("/", "/etc", "../..", "/tmpx"):
+        with pytest.raises(InvalidRequest):
+            folder_of(path)
+
+
+@pytest.mark.requirement("mcp-10.01")
+def test_progress_is_read_from_what_programs_print() -> None:
+    assert progress_in("epoch 3/10") == (30.0, 100.0)
+    assert progress_in("10% … 45.5%") == (45.0, 100.0)
+    assert progress_in("hello") is None and progress_in("7/0 900%") is None
+
+
+@pytest.mark.requirement("mcp-10.02")
+def test_long_output_keeps_its_head_and_its_tail() -> None:
+    text, cut = shortened("a" * 5000 + "z" * 5000, 1000)
+    assert cut and text.startswith("a" * 500) and text.endswith("z" * 500) and "9000 bytes left out" in text
+    assert shortened("ä" * 10, 20) == ("ä" * 10, False)
