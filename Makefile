@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# The commands are started hundreds of times by the tests: what Python has compiled is kept, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 
 HOST ?= 127.0.0.1
 PORT ?= 8080
