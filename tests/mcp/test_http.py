@@ -166,6 +166,23 @@ async def _through_another(url: str) -> None:
         assert missing.is_error and "FILE_NOT_FOUND" in text(missing)
 
 
+@pytest.mark.requirement("mcp-3.21")
+async def test_tools_resources_and_prompts_are_offered_over_rest_as_well(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=60) as web:
+        tools = (await web.get("/tools")).json()
+        assert "run_python" in json.dumps(tools)
+        made = (await web.post("/tools/create_sandbox/execute", json={"arguments": {}})).json()
+        sandbox = made["metadata"]["sandbox_id"]
+        body = {"arguments": {"sandbox_id": sandbox, "code": "print(6 * 7)"}}
+        ran = (await web.post("/tools/run_python/execute", json=body)).json()
+        assert not ran["is_error"] and ran["metadata"]["structured"]["stdout"] == "42\n", ran
+        assert (await web.get(f"/sandboxes/{sandbox}")).status_code == 200
+        assert (await web.post("/tools/dance/execute", json={"arguments": {}})).status_code == 404
+        assert "max_sandboxes" in (await web.get("/resources/config://sandbox")).text
+        assert "Add two" in (await web.get("/prompts/solve_and_test", params={"task": "Add two numbers"})).text
+        await web.post("/tools/terminate_sandbox/execute", json={"arguments": {"sandbox_id": sandbox}})
+
+
 @pytest.mark.requirement("mcp-3.16")
 def test_more_than_the_pace_is_refused_until_time_has_passed() -> None:
     now = [0.0]

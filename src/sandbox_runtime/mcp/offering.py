@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.errors import Denied, NotFound, PlatformFault, SandboxError, TooMany
+from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.places.local import LocalPlace
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
 from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools.calling import called
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 
 Json = dict[str, Any]
-_TRANSIENT = (TooMany, PlatformFault)
-_MOST_TOLD = 10
+_TRANSIENT = (codes.INSUFFICIENT_RESOURCES, codes.PLATFORM_FAULT)
 
 
 class Offering:
@@ -39,17 +39,7 @@ class Offering:
         tool = self._tools.get(name)
         if tool is None:
             raise NotFound(f"there is no tool {name[:100]!r}; there are {', '.join(self._tools)}")
-        try:
-            given = tool.takes.model_validate(arguments)
-            return _told(await tool.act(Call(LocalPlace(self._platform, owner, most), self._config), given))
-        except ValidationError as error:
-            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
-        except codes.ToolFailure as error:
-            return _failed(error.code, str(error))
-        except Denied:
-            raise
-        except SandboxError as error:
-            return _failed(codes.code_of(error), str(error), transient=isinstance(error, _TRANSIENT))
+        return _told(await called(tool, Call(LocalPlace(self._platform, owner, most), self._config), arguments))
 
     async def resources(self, owner: str) -> Sequence[Json]:
         return [_plain(one) for one in await self._resources.list(LocalPlace(self._platform, owner))]
@@ -82,21 +72,11 @@ def _told(answer: Answer) -> Json:
     if answer.error:
         more["error_code"] = answer.error
     return {
-        "result": answer.text,
+        "result": answer.metadata["error_message"] if answer.error and answer.result is None else answer.text,
         "is_error": bool(answer.error),
         "metadata": {**answer.metadata, **more},
-        "transient": False,
+        "transient": answer.error in _TRANSIENT,
     }
-
-
-def _failed(code: str, message: str, *, transient: bool = False) -> Json:
-    metadata = {"error_code": code, "error_message": message}
-    return {"result": message, "is_error": True, "metadata": metadata, "transient": transient}
-
-
-def _complaint(error: ValidationError) -> str:
-    told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:_MOST_TOLD])
-    return f"the arguments do not fit: {told}"
 
 
 def _plain(model: BaseModel) -> Json:

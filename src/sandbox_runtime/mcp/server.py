@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
 from sandbox_runtime.mcp import talking
@@ -29,7 +28,7 @@ from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools.calling import called
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 
@@ -47,13 +46,14 @@ _CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sand
 
 
 class Door:
-    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told."""
+    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told. tools: instead of
+    those that the configuration switches on."""
 
-    def __init__(self, config: McpConfig, places: Places, version: str) -> None:
+    def __init__(self, config: McpConfig, places: Places, version: str, tools: Mapping[str, AnyTool] | None = None) -> None:
         self._config = config
         self.version = version
         self._places = places
-        self._tools = enabled_tools(config)
+        self._tools = enabled_tools(config) if tools is None else tools
         self._resources = Resources(config, self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
@@ -102,32 +102,22 @@ class Door:
             known = ", ".join(self._tools)
             raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; there are {known}")
         try:
-            arguments = tool.takes.model_validate(params.arguments or {})
-        except ValidationError as error:
-            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
-        try:
-            answer = await self._acted(context, tool, arguments)
-            if tool.name in _CHANGES_THE_LIST and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-                await context.session.send_resource_list_changed()
-            return _result(answer)
+            answer = await self._answered(context, tool, params.arguments or {})
         except Denied as error:
             raise MCPError(PERMISSION, str(error)) from error
-        except SandboxError as error:
-            return _failed(codes.code_of(error), str(error))
-        except codes.ToolFailure as error:
-            return _failed(error.code, str(error))
-        except ValidationError as error:
-            return _failed(codes.INVALID_PARAMETERS, _complaint(error))
         except Exception as error:
             self._log.exception("a tool failed in an unforeseen way: %s", tool.name)
             raise MCPError(types.INTERNAL_ERROR, f"{tool.name} failed in an unforeseen way: {type(error).__name__}") from error
+        if tool.name in _CHANGES_THE_LIST and not answer.error and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+            await context.session.send_resource_list_changed()
+        return _result(answer)
 
-    async def _acted(self, context: Context, tool: AnyTool, arguments: Any) -> Answer:
+    async def _answered(self, context: Context, tool: AnyTool, given: dict[str, Any]) -> Answer:
         place, settings = self._places(context.request), self._config.tools
         if not settings.enable_streaming:
-            return await tool.act(Call(place, self._config), arguments)
+            return await called(tool, Call(place, self._config), given)
         async with talking.outflow(context, settings.streaming, lambda level: self._heard(context, level)) as sink:
-            return await tool.act(Call(place, self._config, sink), arguments)
+            return await called(tool, Call(place, self._config, sink), given)
 
     # Resources and prompts.
 
@@ -250,16 +240,3 @@ def _result(answer: Answer) -> types.CallToolResult:
             "_meta": {"metadata": dict(answer.metadata)},
         }
     )
-
-
-def _failed(code: str, message: str) -> types.CallToolResult:
-    told = {"code": code, "message": message}
-    text = types.TextContent(type="text", text=f"Error: {message}\nCode: {code}")
-    return types.CallToolResult.model_validate(
-        {"content": [text], "isError": True, "_meta": {"error": told, "metadata": {"error_code": code, "error_message": message}}}
-    )
-
-
-def _complaint(error: ValidationError) -> str:
-    told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:10])
-    return f"the arguments do not fit: {told}"

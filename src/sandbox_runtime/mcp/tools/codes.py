@@ -26,8 +26,9 @@ EXECUTION_TIMEOUT = "EXECUTION_TIMEOUT"
 EXECUTION_FAILED = "EXECUTION_FAILED"
 INVALID_LIMITS = "INVALID_LIMITS"
 FILE_NOT_FOUND = "FILE_NOT_FOUND"
+INSUFFICIENT_RESOURCES = "INSUFFICIENT_RESOURCES"
 SANDBOX_NOT_FOUND = "SANDBOX_NOT_FOUND"
-CONTAINER_NOT_FOUND, CONTAINER_NOT_RUNNING, TIMEOUT = "CONTAINER_NOT_FOUND", "CONTAINER_NOT_RUNNING", "TIMEOUT"
+CONTAINER_NOT_RUNNING, TIMEOUT, PLATFORM_FAULT = "CONTAINER_NOT_RUNNING", "TIMEOUT", "PLATFORM_FAULT"
 
 FAILED_INSTALL = (InvalidRequest, Unavailable, PlatformFault)
 """What installing raises for packages that are not to be had."""
@@ -38,11 +39,11 @@ CODE_OF_ERROR: Mapping[type[SandboxError], str] = MappingProxyType(
         NotFound: SANDBOX_NOT_FOUND,
         Conflict: CONTAINER_NOT_RUNNING,
         Denied: "PERMISSION_DENIED",
-        TooMany: "INSUFFICIENT_RESOURCES",
+        TooMany: INSUFFICIENT_RESOURCES,
         RequestError: INVALID_PARAMETERS,
         Unavailable: "NOT_AVAILABLE",
-        PlatformFault: "PLATFORM_FAULT",
-        SandboxError: "PLATFORM_FAULT",
+        PlatformFault: PLATFORM_FAULT,
+        SandboxError: PLATFORM_FAULT,
     }
 )
 _LIMITS = ("out_of_memory", "output_limit", "disk_limit", "process_limit")
