@@ -78,6 +78,10 @@ test-languages: setup ## install and test every language of the catalog
 test-cgroup2: ## the tests of control groups in a virtual machine that has cgroup version 2 alone
 	@scripts/cgroup2-vm/run.sh $(PYTEST_ARGS)
 
+.PHONY: test-mcp
+test-mcp: setup ## the published conformance suite and the inspector of MCP, from the npm registry, against the MCP server
+	@$(BIN)/python scripts/mcp/conformance.py
+
 .PHONY: services
 services: ## start MariaDB, PostgreSQL and an S3 server for trying things out, on loopback, and print their URLs
 	@scripts/services/mariadb.sh start .state/services/mariadb $(MARIADB_PORT)

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
         (["test-case", "CASE=fork_bomb"], '-k "fork_bomb"'),
         (["test-case-pdb", "CASE=fork_bomb"], "--pdb"),
         (["check"], "mypy"),
+        (["test-mcp"], "scripts/mcp/conformance.py"),
     ],
 )
 def test_a_target_does_what_its_name_says(words: list[str], command: str) -> None:
