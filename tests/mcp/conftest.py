@@ -14,10 +14,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
+from mcp import Client, StdioServerParameters
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.sockets import websocket_client
-
-from mcp import Client, StdioServerParameters
 
 COMMAND = "from sandbox_runtime.cli.mcp_sandboxd import main; main()"
 STARTED_WITHIN_S = 90.0

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client, StdioServerParameters
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import environment
-
-from mcp import Client, StdioServerParameters
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()
 SNIPPETS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)]

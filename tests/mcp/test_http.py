@@ -13,6 +13,7 @@ import httpx
 import httpx2
 import pytest
 import uvicorn
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
@@ -22,7 +23,6 @@ from tests.mcp.test_tools import figures, text
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from mcp import Client
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_mounting import mounted

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from mcp import Client
 from tests.mcp.conftest import client_of, held
 from tests.mcp.test_tools import figures, text
-
-from mcp import Client
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

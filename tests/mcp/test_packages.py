@@ -8,11 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from mcp import Client
 from tests.mcp.conftest import stdio
 from tests.mcp.test_tools import figures, text
 from tests.sessions.package_index import index, own_address, wheel
-
-from mcp import Client
 
 
 @pytest.mark.network

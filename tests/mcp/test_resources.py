@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 from mcp_types import BlobResourceContents, ResourceUpdatedNotification, TextContent, TextResourceContents
 from tests.mcp.conftest import client_of
 from tests.mcp.test_tools import figures
-
-from mcp import Client
 
 
 @pytest.mark.requirement("mcp-3.17", "mcp-3.18")

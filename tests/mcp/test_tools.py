@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from mcp import Client
 from mcp_types import CallToolResult, ImageContent, TextContent
 from tests.mcp.conftest import client_of, held
-
-from mcp import Client
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TRANSPORTS = ("stdio", "http", "ws")

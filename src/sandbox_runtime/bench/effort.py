@@ -9,7 +9,9 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-SECTIONS = ("memory", "single", "load", "data", "compiles", "notebook", "sessions", "judge", "judge-faults", "crowd", "soak")
+SECTIONS = (
+    "memory", "single", "load", "data", "compiles", "notebook", "sessions", "mcp", "judge", "judge-faults", "crowd", "soak",
+)  # fmt: skip
 TITLES = {
     "memory": "memory of idle boxes",
     "single": "single runs",
@@ -18,6 +20,7 @@ TITLES = {
     "compiles": "programs that are compiled",
     "notebook": "notebooks",
     "sessions": "sessions",
+    "mcp": "tools over MCP",
     "judge": "judged completions",
     "judge-faults": "completions judged while the platform is sabotaged",
     "crowd": "a crowd of clients",

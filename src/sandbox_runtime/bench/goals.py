@@ -71,6 +71,8 @@ GOALS = (
     Goal("session_crowd", "an execution beside many idle sessions", Kind.times, 1.3, 1.0, "session_slower"),
     Goal("kill_lost", "killed under load: acknowledged results lost", Kind.number, 0, 0, "kill_lost"),
     Goal("kill_left", "killed under load: processes, mounts, cgroups left", Kind.number, 0, 0, "kill_left"),
+    Goal("mcp_run", "run_python over MCP, official client, stdio", Kind.seconds, 0.010, 0.004, "mcp_run"),
+    Goal("mcp_create", "create_sandbox over MCP", Kind.seconds, 0.020, 0.005, "mcp_create"),
     Goal("judge_python", "164 Python problems judged", Kind.faster, 3, 8, "judge_python", "python_by_hand"),
     Goal("judge_cases", "a C++ problem with 50 cases judged", Kind.faster, 20, 40, "judge_cases", "cases_by_hand"),
     Goal("judge_faults", "sabotaged: completions scored for faults of ours", Kind.number, 0, 0, "judge_wrong"),

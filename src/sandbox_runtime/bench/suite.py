@@ -21,6 +21,7 @@ from sandbox_runtime.bench.effort import TITLES, Effort
 from sandbox_runtime.bench.judge_faults import judge_faults
 from sandbox_runtime.bench.judging import judging
 from sandbox_runtime.bench.loader import open_loader
+from sandbox_runtime.bench.mcp import mcp
 from sandbox_runtime.bench.notebook import notebook
 from sandbox_runtime.bench.plain import memory, single_and_load
 from sandbox_runtime.bench.report import Report
@@ -81,6 +82,7 @@ async def _all_sections(scene: Scene) -> None:
         ("compiles",): compiles,
         ("notebook",): notebook,
         ("sessions",): sessions,
+        ("mcp",): mcp,
         ("judge",): judging,
         ("judge-faults",): judge_faults,
         ("crowd",): _crowd,
