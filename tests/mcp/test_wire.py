@@ -16,6 +16,7 @@ import pytest_asyncio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import COMMAND, STARTED_WITHIN_S, environment
+from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 _WITHIN_S = 60.0
@@ -142,17 +143,16 @@ async def test_the_word_filter_is_strict_unless_it_is_told_otherwise(wire: Wire)
 
 
 @pytest.mark.requirement("mcp-3.06")
-async def test_every_revision_that_begins_with_a_handshake_is_agreed_on(workspace: Path) -> None:
-    for version, agreed in [
-        *((one, one) for one in HANDSHAKE_PROTOCOL_VERSIONS[1:]),
-        ("1999-01-01", HANDSHAKE_PROTOCOL_VERSIONS[-1]),
-    ]:
-        async with speaking(workspace) as wire:
-            result = (await wire.begin(version))["result"]
-            assert result["protocolVersion"] == agreed
-            assert result["capabilities"]["tools"] == {"listChanged": False}
-            assert result["capabilities"]["resources"] == {"subscribe": True, "listChanged": True}
-            assert result["capabilities"]["prompts"] == {"listChanged": True} and "logging" in result["capabilities"]
+@pytest.mark.parametrize("version", [*HANDSHAKE_PROTOCOL_VERSIONS, "1999-01-01"])
+async def test_every_revision_that_begins_with_a_handshake_is_agreed_on(port: int, version: str) -> None:
+    client = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    async with connect(f"ws://127.0.0.1:{port}/mcp/ws") as socket:
+        await socket.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}))
+        result = json.loads(await asyncio.wait_for(socket.recv(), _WITHIN_S))["result"]
+    assert result["protocolVersion"] == (version if version in HANDSHAKE_PROTOCOL_VERSIONS else HANDSHAKE_PROTOCOL_VERSIONS[-1])
+    assert result["capabilities"]["tools"] == {"listChanged": False}
+    assert result["capabilities"]["resources"] == {"subscribe": True, "listChanged": True}
+    assert result["capabilities"]["prompts"] == {"listChanged": True} and "logging" in result["capabilities"]
 
 
 @pytest.mark.requirement("mcp-3.10")

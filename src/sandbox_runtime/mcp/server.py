@@ -54,6 +54,7 @@ class Door:
         self.version = version
         self._places = places
         self._tools = enabled_tools(config) if tools is None else tools
+        self._shown = {name: _shown(tool) for name, tool in self._tools.items()}
         self._resources = Resources(config, self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
@@ -90,11 +91,10 @@ class Door:
     # Tools.
 
     def _schema_of(self, name: str) -> dict[str, Any] | None:
-        tool = self._tools.get(name)
-        return tool.takes.model_json_schema() if tool else None
+        return self._shown[name].input_schema if name in self._shown else None
 
     async def _list_tools(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_shown(tool) for tool in self._tools.values()])
+        return types.ListToolsResult(tools=list(self._shown.values()))
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
