@@ -6,6 +6,7 @@ belongs to the owner that opened it, and is not found by others.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -41,5 +42,24 @@ async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
         token = AccessToken(token="", client_id=owner or "-", scopes=[])
         await manager.handle_request({**scope, "user": AuthenticatedUser(token)}, receive, send)
 
-    async with manager.run():
+    async with _running(manager):
         yield serve
+
+
+@asynccontextmanager
+async def _running(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+    """In a task of its own: what the block raises would otherwise come out wrapped in a group of errors."""
+    ready, done = asyncio.Event(), asyncio.Event()
+
+    async def run() -> None:
+        async with manager.run():
+            ready.set()
+            await done.wait()
+
+    task = asyncio.create_task(run())
+    try:
+        await ready.wait()
+        yield
+    finally:
+        done.set()
+        await task
