@@ -15,7 +15,8 @@ import pytest
 import pytest_asyncio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.conftest import skip_where_the_host_lacks
-from tests.mcp.conftest import COMMAND, STARTED_WITHIN_S, environment
+from tests.mcp.conftest import COMMAND, STARTED_WITHIN_S, client_of, environment
+from tests.mcp.test_tools import figures, nothing_runs_in
 from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -172,6 +173,22 @@ async def test_a_client_that_vanishes_in_a_call_leaves_no_process_and_no_folder(
         assert await asyncio.wait_for(wire.process.wait(), _WITHIN_S) == 0
     assert not [pid for pid in children if os.path.exists(f"/proc/{pid}")]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.requirement("mcp-3.10")
+async def test_a_websocket_that_is_gone_takes_its_program_along(workspace: Path, port: int) -> None:
+    async with client_of("http", workspace, port) as client:
+        sandbox = figures(await client.call_tool("create_sandbox", {}))["sandbox_id"]
+        code = "import time\nprint('up', flush=True)\nwhile True: time.sleep(1)"
+        request = {"name": "run_code", "arguments": {"sandbox_id": sandbox, "code": code, "timeout": 300}}
+        hello = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        socket = await connect(f"ws://127.0.0.1:{port}/mcp/ws")
+        for number, (method, params) in enumerate((("initialize", hello), ("tools/call", request))):
+            await socket.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+            await asyncio.wait_for(socket.recv(), _WITHIN_S)  # what is agreed on; then the program's first word
+        socket.transport.abort()
+        await nothing_runs_in(client, sandbox)
+        await client.call_tool("terminate_sandbox", {"sandbox_id": sandbox})
 
 
 @pytest.mark.requirement("mcp-3.10")
