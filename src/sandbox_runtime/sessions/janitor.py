@@ -15,6 +15,7 @@ from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.lifecycle import Lifecycle
 from sandbox_runtime.sessions.live import LiveSession
 from sandbox_runtime.sessions.paging import all_sessions
+from sandbox_runtime.sessions.supervising import Supervisor
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
 
 _AT_ONCE = 200
@@ -35,6 +36,7 @@ class Janitor:
     def __init__(self, ground: Ground, lifecycle: Lifecycle) -> None:
         self._ground = ground
         self._lifecycle = lifecycle
+        self._supervisor = Supervisor(ground, lifecycle)
         self._tasks: list[asyncio.Task[None]] = []
         self._noted: dict[str, int] = {}
 
@@ -43,6 +45,7 @@ class Janitor:
         self._tasks = [
             asyncio.create_task(self._regularly(options.heartbeat_s, self.beat)),
             asyncio.create_task(self._regularly(options.cleanup_s, self.sweep)),
+            asyncio.create_task(self._regularly(options.heartbeat_s, self._supervisor.round)),
         ]
         return self
 
@@ -72,6 +75,9 @@ class Janitor:
         await self.note_activity()
         for live in list(self._ground.directory.open.values()):
             await self._check(live.session, now_ms, live.active_ms, busy=bool(live.executions), swept=Swept())
+
+    async def supervise(self) -> None:
+        await self._supervisor.round()
 
     async def note_activity(self) -> None:
         activity = {live.id: live.active_ms for live in self._ground.directory.open.values()}

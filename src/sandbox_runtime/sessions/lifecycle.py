@@ -14,13 +14,14 @@ import secrets
 from typing import Any
 from weakref import WeakValueDictionary
 
-from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, TooMany, Unavailable
+from sandbox_runtime.errors import Conflict, NotFound, SandboxError, TooMany, Unavailable
 from sandbox_runtime.model import AuditEntry, Node, NodeVisit, PoolSizes, Resources, Session, SessionMode, SessionState, Template
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import ids, machine, pausing, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.executions import Executions
 from sandbox_runtime.sessions.ground import Ground
+from sandbox_runtime.sessions.homes import Homes
 from sandbox_runtime.sessions.live import LiveSession, Slots
 from sandbox_runtime.sessions.node import Home, Host
 from sandbox_runtime.sessions.placement import Place, Question, Way, choose
@@ -40,6 +41,7 @@ class Lifecycle:
         self._ground = ground
         self._pool = pool
         self._executions = executions
+        self.homes = Homes(ground.hosts)
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Of sessions whose homes are being opened: each is there for as long as somebody holds it or waits for it."""
         self._templates: dict[str, tuple[Template, float]] = {}
@@ -167,7 +169,7 @@ class Lifecycle:
             home = self._pool.take(self._pool.want(template, session.mode, session.resources, sizes, network))
             if home is not None:
                 return home
-        return await self._host_of(session).open(session.resources, session.network)
+        return await self.homes.open(session)
 
     async def close(self, live: LiveSession, reason: str) -> None:
         """End whatever runs in it, and its home. Bounded: a home that does not close is told in the log."""
@@ -180,6 +182,12 @@ class Lifecycle:
                 await live.home.close()
         except (TimeoutError, SandboxError, OSError) as error:
             self._ground.log.error("a session could not be closed", session=live.id, reason=str(error) or "it took too long")
+
+    async def drop(self, live: LiveSession, reason: str) -> None:
+        """Its home, and not the session: whoever uses that next opens it again."""
+        await self.close(live, reason)
+        if self._ground.directory.open.get(live.id) is live:
+            del self._ground.directory.open[live.id]
 
     async def let_go(self, live: LiveSession) -> None:
         """One that somebody else ended."""
@@ -313,10 +321,10 @@ class Lifecycle:
 
     async def _open_home(self, session: Session) -> Home:
         try:
-            return await self._host_of(session).open(session.resources, session.network)
-        except (SandboxError, OSError) as error:
+            return await self.homes.open(session)
+        except SandboxError as error:
             await self.apply(session.id, machine.OpenFailed(str(error)), session.owner)
-            raise error if isinstance(error, SandboxError) else PlatformFault(f"no home could be opened: {error}") from error
+            raise
 
     def _hold(self, session: Session, home: Home) -> LiveSession:
         options = self._ground.options
@@ -352,9 +360,6 @@ class Lifecycle:
             raise
         self._ground.directory.enter(session.id, session.owner)
         return self._hold(session, home)
-
-    def _host_of(self, session: Session) -> Host:
-        return self._ground.hosts[session.node]
 
     async def _carry_out(self, session: Session, effects: tuple[machine.Effect, ...]) -> None:
         live = self._ground.directory.open.get(session.id)

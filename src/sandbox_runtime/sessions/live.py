@@ -32,6 +32,11 @@ class Slots:
     def free(self) -> bool:
         return self._free > 0
 
+    @property
+    def full(self) -> bool:
+        """The next one would be refused."""
+        return self._free <= 0 and len(self._waiting) >= self._queue
+
     def reserve(self) -> asyncio.Future[None]:
         """A turn, done when it has come. Raises TooMany where too many wait. Whoever has one owes give_back()."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()

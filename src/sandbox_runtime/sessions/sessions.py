@@ -13,6 +13,7 @@ from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxEr
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import (
     Artifact,
+    AuditEntry,
     BoxRecord,
     BoxState,
     Dependency,
@@ -23,8 +24,9 @@ from sandbox_runtime.model import (
     SessionState,
     Template,
 )
+from sandbox_runtime.model.health import Health
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import forking, ids, machine, pausing, streams
+from sandbox_runtime.sessions import forking, health, ids, machine, pausing, streams
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.contexts import Contexts, ContextView
 from sandbox_runtime.sessions.dependencies import Dependencies
@@ -36,7 +38,16 @@ from sandbox_runtime.sessions.live import LiveExecution, LiveSession
 from sandbox_runtime.sessions.reports import Reports
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.streams import Piece
-from sandbox_runtime.store import ArtifactFilter, ExecutionFilter, NodeFilter, Page, SessionFilter, Store, TemplateFilter
+from sandbox_runtime.store import (
+    ArtifactFilter,
+    AuditFilter,
+    ExecutionFilter,
+    NodeFilter,
+    Page,
+    SessionFilter,
+    Store,
+    TemplateFilter,
+)
 from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
 
 _BOX_STATES = {
@@ -347,9 +358,21 @@ class Sessions:
         """Raises where files of persistent sessions could not be kept now."""
         await self._ground.snapshots.check()
 
+    async def health(self, session_id: str, owner: str = "") -> Health:
+        """As it is seen now."""
+        session = await self._lifecycle.find(session_id, owner)
+        live = self._ground.directory.open.get(session_id)
+        return health.of_row(session) if live is None else health.of_live(live)
+
+    async def events(self, session_id: str, limit: int = 50, offset: int = 0, owner: str = "") -> Page[AuditEntry]:
+        """What happened to it, newest first: changes of its state, of its health, and what was done to mend it."""
+        await self._lifecycle.find(session_id, owner)
+        return await self._store.audit.list(AuditFilter(kind="session", subject=session_id), limit, offset)
+
     async def sweep(self) -> Swept:
         """What the janitor does every now and then, now."""
         await self._janitor.beat()
+        await self._janitor.supervise()
         return await self._janitor.sweep()
 
     # How it is done.

@@ -100,3 +100,17 @@ async def test_a_client_that_hangs_up_takes_its_program_along(ann: Api) -> None:
         while (logs := (await ann.said("GET", f"{path}/logs"))["data"]) == [] or logs[0]["status"] != "cancelled":
             await asyncio.sleep(0.05)
     assert not ann.platform.sessions.at_work(sandbox)
+
+
+@pytest.mark.requirement("sandboxes-7.03", "sandboxes-7.04", "sandboxes-8.01")
+async def test_health_and_events_tell_how_a_sandbox_does_and_what_happened_to_it(ann: Api, bob: Api) -> None:
+    path = f"/api/v2/sandboxes/{await ann.sandbox()}"
+    health = await ann.said("GET", f"{path}/health")
+    assert health["status"] == "healthy" and len(health["checks"]) == 4
+    await bob.refused("GET", f"{path}/health", 404)
+    await bob.refused("GET", f"{path}/events", 404)
+    await ann.request("DELETE", path)
+    events = (await ann.said("GET", f"{path}/events"))["data"]
+    assert [one["type"] for one in events] == ["state_change"] * len(events)
+    assert events[0]["message"] == "terminated" and events[-1]["title"] == "create" and events[0]["severity"] == "info"
+    assert (await ann.said("GET", f"{path}/health"))["status"] == "unhealthy"

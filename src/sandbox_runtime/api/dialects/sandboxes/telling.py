@@ -13,7 +13,8 @@ from typing import Any
 from sandbox_runtime.api.dialects.sandboxes import wire
 from sandbox_runtime.api.dialects.sandboxes.answering import now
 from sandbox_runtime.api.dialects.sandboxes.asking import DEFAULT_IMAGE, WORKSPACE
-from sandbox_runtime.model import Execution, ExecutionState, Session, SessionState
+from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, Session, SessionState
+from sandbox_runtime.model.health import Health
 from sandbox_runtime.workspace.listing import Entry, Kind
 
 STATES_OF_STATUS: dict[str, tuple[SessionState, ...]] = {
@@ -42,6 +43,9 @@ _STATE: dict[SessionState, wire.State] = {
     SessionState.timeout: "failed",
     SessionState.terminated: "terminated",
 }
+
+
+_EVENT_TYPES = {"health": "health_alert", "recover": "recovery"}
 
 
 def about_of(session: Session) -> dict[str, Any]:
@@ -154,6 +158,29 @@ def log_entry(execution: Execution) -> wire.LogEntry:
         stdout=execution.stdout,
         stderr=execution.stderr,
         error=execution.error or None,
+    )
+
+
+def health(found: Health) -> wire.SandboxHealth:
+    checks = [wire.HealthCheck(check_type=one.kind.value, status=one.status.value, message=one.message) for one in found.checks]
+    return wire.SandboxHealth(sandbox_id=found.session, status=found.status.value, checks=checks, timestamp=moment(found.at_ms))
+
+
+def event(entry: AuditEntry) -> wire.SandboxEvent:
+    """The audit's entries of a session, in the words of this protocol."""
+    facts = json.loads(entry.details_json) if entry.details_json else {}
+    kind: Any = _EVENT_TYPES.get(entry.action, "state_change")
+    usual = "error" if facts.get("state") in ("failed", "timeout") else "info"
+    return wire.SandboxEvent(
+        id=str(entry.id),
+        type=kind,
+        severity=facts.get("severity", usual),
+        source=entry.actor or "owner",
+        container_id=f"sandbox-{entry.subject[:8]}",
+        title=entry.action,
+        message=str(facts.get("message", facts.get("state", ""))),
+        timestamp=moment(entry.at_ms),
+        metadata=facts,
     )
 
 

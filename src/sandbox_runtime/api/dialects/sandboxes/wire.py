@@ -259,6 +259,33 @@ class SandboxMetrics(Told):
     timestamp: str
 
 
+class HealthCheck(Told):
+    check_type: Literal["liveness", "readiness", "resource", "custom"]
+    status: Literal["healthy", "warning", "unhealthy", "unknown"]
+    message: str
+
+
+class SandboxHealth(Told):
+    """status: the worst of the checks."""
+
+    sandbox_id: str
+    status: Literal["healthy", "warning", "unhealthy", "unknown"]
+    checks: list[HealthCheck]
+    timestamp: str
+
+
+class SandboxEvent(Told):
+    id: str
+    type: Literal["state_change", "health_alert", "recovery"]
+    severity: Literal["info", "warning", "error"]
+    source: str
+    container_id: str
+    title: str
+    message: str
+    timestamp: str
+    metadata: Json
+
+
 class RetryPolicy(Asked):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 0
     initial_delay: Annotated[float, Field(ge=0, le=60)] = 0.5

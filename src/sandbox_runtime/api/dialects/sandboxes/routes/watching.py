@@ -37,3 +37,17 @@ async def logs(request: Request, sandbox_id: Identifier, page_size: PageSize = 2
 async def metrics(request: Request, sandbox_id: Identifier) -> Response:
     """What a sandbox used."""
     return answer(request, await measuring.metrics(sessions_of(request), sandbox_id, owner_of(request)))
+
+
+@routes.get("/sandboxes/{sandbox_id}/health", response_model=wire.SandboxHealth, dependencies=_SECOND)
+async def health(request: Request, sandbox_id: Identifier) -> Response:
+    """How a sandbox does: whether it is there, could run something, has room left, and whether its interpreters live."""
+    return answer(request, telling.health(await sessions_of(request).health(sandbox_id, owner_of(request))))
+
+
+@routes.get("/sandboxes/{sandbox_id}/events", response_model=wire.Listed, dependencies=_SECOND)
+async def events(request: Request, sandbox_id: Identifier, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
+    """What happened to a sandbox, newest first: changes of its state, of its health, and what was done to mend it."""
+    page = await sessions_of(request).events(sandbox_id, page_size, page_offset, owner_of(request))
+    items = [telling.event(entry) for entry in page.items]
+    return answer(request, telling.page(items, page.total, page_size, page_offset, version_of(request)))

@@ -1,0 +1,249 @@
+"""SandboxRunner: a blocking client for the sandbox API (/api/v1/sandboxes), under the names that its users know.
+
+    with SandboxRunner("http://localhost:8080") as runner, runner.create_sandbox() as sandbox:
+        print(sandbox.run_python("print(6 * 7)").stdout)
+
+A program that fails is a result with success False; what the server refuses is raised. Nothing is tried again here: SandboxClient
+does that.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from sandbox_runtime.errors import SandboxError
+
+_SLACK_S = 330.0
+"""Beyond the time of the program itself: packages may be installed first, and others may be in line before it."""
+
+
+class SandboxRunnerError(SandboxError):
+    """code: the HTTP status; 0 where no answer came. details: as the server told them."""
+
+    def __init__(self, message: str, code: int = 0, details: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.details = details
+
+
+class APIError(SandboxRunnerError):
+    """The server refused, or could not be reached."""
+
+
+class SandboxNotFoundError(APIError):
+    """What is named is not there, or is somebody else's."""
+
+
+class ExecutionError(SandboxRunnerError):
+    """A program failed, and its caller wanted to be told so: see ExecutionResult.check."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionResult:
+    """duration: seconds. status: completed, failed, timeout, crashed or cancelled."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration: float
+    status: str
+    language: str = ""
+
+    @property
+    def success(self) -> bool:
+        return self.status == "completed" and self.exit_code == 0
+
+    def check(self) -> Self:
+        """Raises ExecutionError where it failed."""
+        if not self.success:
+            raise ExecutionError(f"{self.status}, exit code {self.exit_code}: {self.stderr[-500:]}", self.exit_code)
+        return self
+
+
+class SandboxRunner:
+    """transport: of httpx, for tests and proxies."""
+
+    def __init__(
+        self,
+        base_url: str = "http://localhost:8080",
+        api_key: str | None = None,
+        timeout: float = 60.0,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        base = f"{base_url.rstrip('/')}/api/v1"
+        self._http = httpx.Client(base_url=base, headers=headers, timeout=timeout, transport=transport)
+
+    def create_sandbox(
+        self,
+        image: str = "",
+        workspace_dir: str = "/workspace",
+        environment: Mapping[str, str] | None = None,
+        *,
+        name: str = "",
+        cpu_limit: str | None = None,
+        memory_limit: str | None = None,
+        disk_limit: str | None = None,
+        network_mode: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        ttl: float | None = None,
+    ) -> RunnerSandbox:
+        """workspace_dir: where files are; always /workspace."""
+        if workspace_dir.rstrip("/") != "/workspace":
+            raise APIError("the files of a sandbox are in /workspace: leave workspace_dir out", 400)
+        limits = {"cpu_limit": cpu_limit, "memory_limit": memory_limit, "disk_limit": disk_limit}
+        body = {
+            "name": name,
+            "image": image,
+            "environment": dict(environment or {}),
+            "resources": {key: value for key, value in limits.items() if value is not None},
+            "metadata": dict(metadata or {}),
+            "network_mode": network_mode,
+            "ttl": ttl,
+        }
+        return RunnerSandbox(self, self.call("POST", "/sandboxes", body))
+
+    def get_sandbox(self, sandbox_id: str) -> RunnerSandbox:
+        return RunnerSandbox(self, self.call("GET", f"/sandboxes/{quote(sandbox_id, safe='')}"))
+
+    def list_sandboxes(self) -> list[dict[str, Any]]:
+        """Those that have not ended, newest first; at most a hundred."""
+        return list(self.call("GET", "/sandboxes?page_size=100")["data"])
+
+    def call(self, method: str, path: str, body: Any = None, timeout: float | None = None) -> dict[str, Any]:
+        """One request to the API. Raises APIError."""
+        try:
+            answer = self._http.request(method, path, json=body, timeout=self._http.timeout if timeout is None else timeout)
+        except httpx.HTTPError as error:
+            raise APIError(f"no answer from {self._http.base_url}: {str(error) or type(error).__name__}") from error
+        if answer.is_error:
+            raise _refusal(answer)
+        return dict(answer.json()) if answer.content else {}
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class RunnerSandbox:
+    """One sandbox; as a block it is terminated at its end."""
+
+    def __init__(self, runner: SandboxRunner, info: Mapping[str, Any]) -> None:
+        self._runner = runner
+        self.info = dict(info)
+        self.id = str(info["id"])
+        self._path = f"/sandboxes/{quote(self.id, safe='')}"
+
+    def run_code(
+        self,
+        code: str,
+        language: str | None = None,
+        packages: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        stdin: str | None = None,
+    ) -> ExecutionResult:
+        """language None: the server guesses."""
+        body = {"code": code, "language": language, "packages": list(packages), "environment": dict(environment or {})}
+        told = self._runner.call("POST", f"{self._path}/code", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S)
+        return _result(told, told.get("output", ""), told.get("error", ""))
+
+    def run_python(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
+        return self.run_code(code, "python", packages, **more)
+
+    def run_javascript(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
+        return self.run_code(code, "nodejs", packages, **more)
+
+    def run_typescript(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
+        return self.run_code(code, "typescript", packages, **more)
+
+    def run_go(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
+        return self.run_code(code, "go", packages, **more)
+
+    def run_rust(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
+        return self.run_code(code, "rust", packages, **more)
+
+    def run_shell(self, code: str, **more: Any) -> ExecutionResult:
+        return self.run_code(code, "bash", **more)
+
+    def exec_command(
+        self,
+        command: str,
+        args: Sequence[str] | None = None,
+        working_dir: str = "/workspace",
+        environment: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+        stdin: str | None = None,
+    ) -> ExecutionResult:
+        """Without a shell: command is split into words, or is the program where args are given."""
+        body: dict[str, Any] = {"command": command, "args": None if args is None else list(args), "working_dir": working_dir}
+        body["environment"] = dict(environment or {})
+        told = self._runner.call("POST", f"{self._path}/exec", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S)
+        return _result(told, told.get("stdout", ""), told.get("stderr", ""))
+
+    def write_file(self, path: str, content: str | bytes) -> dict[str, Any]:
+        raw = content.encode() if isinstance(content, str) else content
+        body = {"content": base64.b64encode(raw).decode(), "encoding": "base64"}
+        return self._runner.call("PUT", self._file(path), body)
+
+    upload_file = write_file
+
+    def download_file(self, path: str) -> bytes:
+        told = self._runner.call("GET", f"{self._file(path)}?encoding=base64")
+        return base64.b64decode(told["content"])
+
+    def read_file(self, path: str) -> str:
+        return self.download_file(path).decode()
+
+    def list_files(self, path: str = "/workspace", recursive: bool = False) -> list[dict[str, Any]]:
+        """All of them, page by page."""
+        found: list[dict[str, Any]] = []
+        while True:
+            query = f"path={quote(path)}&recursive={str(recursive).lower()}&page_size=100&page_offset={len(found)}"
+            told = self._runner.call("GET", f"{self._path}/files?{query}")
+            found += told["data"]
+            if not told["pagination"]["has_next"]:
+                return found
+
+    def terminate(self) -> None:
+        self._runner.call("DELETE", self._path)
+
+    def _file(self, path: str) -> str:
+        """Below the workspace, with or without that in front."""
+        return f"{self._path}/files/{quote(path.removeprefix('/workspace/').lstrip('/'))}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.terminate()
+
+
+def _result(told: Mapping[str, Any], stdout: str, stderr: str) -> ExecutionResult:
+    exit_code = told.get("exit_code", -1)
+    return ExecutionResult(stdout, stderr, exit_code, told["duration"], told["status"], told.get("language", ""))
+
+
+def _refusal(answer: httpx.Response) -> APIError:
+    """Also of what stands in front of the API, which has other shapes."""
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {}
+    error = body.get("error") if isinstance(body, dict) else None
+    told = error if isinstance(error, dict) else {"message": body.get("message") if isinstance(body, dict) else None}
+    message = str(told.get("message") or f"the server answered {answer.status_code}")
+    kind = SandboxNotFoundError if answer.status_code == 404 else APIError
+    return kind(message, answer.status_code, told.get("details"))
