@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.languages.guessing import language_of
 from sandbox_runtime.mcp.places.port import WORKSPACE
 from sandbox_runtime.mcp.tools import running
-from sandbox_runtime.mcp.tools.detecting import language_of
 from sandbox_runtime.mcp.tools.programs import Program, run_program
 from sandbox_runtime.mcp.tools.running import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
