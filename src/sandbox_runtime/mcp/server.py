@@ -46,16 +46,23 @@ _CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sand
 
 
 class Door:
-    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told. tools: instead of
-    those that the configuration switches on."""
+    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told. tools and
+    resources: instead of those that the configuration switches on."""
 
-    def __init__(self, config: McpConfig, places: Places, version: str, tools: Mapping[str, AnyTool] | None = None) -> None:
+    def __init__(
+        self,
+        config: McpConfig,
+        places: Places,
+        version: str,
+        tools: Mapping[str, AnyTool] | None = None,
+        resources: Resources | None = None,
+    ) -> None:
         self._config = config
         self.version = version
         self._places = places
         self._tools = enabled_tools(config) if tools is None else tools
         self._shown = {name: _shown(tool) for name, tool in self._tools.items()}
-        self._resources = Resources(config, self._tools)
+        self._resources = resources or Resources(config, self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
         self.server = self._built(version)
