@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 CACHE = Path(".pytest_cache/v/cache/lastfailed")
-SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile"]
+# Files in the order of their names: the last ones are short, so that neither process waits long for the other.
+SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 ALONE = ["-n", "0", "--last-failed", "--last-failed-no-failures", "none"]
 CHOOSING = {"--lf", "--last-failed", "--ff", "--failed-first"}
 TESTS_FAILED = 1
