@@ -23,6 +23,15 @@ OUT_OF_MEMORY = 137
 GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
 
 
+FIRST = ("isolation", "proof")
+"""Folders of tests that look for what is left: they come before those that leave servers open for the tests after them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in FIRST)
+
+
 @pytest.fixture(scope="session")
 def guest_python() -> str:
     path = os.environ.get("SANDBOX_GUEST_PYTHON") or str(GUEST)

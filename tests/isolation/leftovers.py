@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import gc
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
 from sandbox_runtime.isolation.kernel.reaping import descendants
 from sandbox_runtime.isolation.port import Backend, Box
+
+SETTLED_WITHIN_S, CALM_S = 30.0, 0.2
 
 
 def mounts_below(folder: str) -> tuple[str, ...]:
@@ -51,12 +55,31 @@ class Held:
     @classmethod
     def now(cls, state_dir: str, mounts_root: str) -> Held:
         return cls(
-            processes=len(descendants(os.getpid())),
+            processes=sum(map(lives, descendants(os.getpid()))),
             descriptors=len(os.listdir("/proc/self/fd")),
             mounts=mounts_below(mounts_root),
             groups=len(groups_of(os.getpid())),
             folders=tuple(sorted(str(path.relative_to(state_dir)) for path in Path(state_dir).rglob("*"))),
         )
+
+    @classmethod
+    async def once_settled(cls, state_dir: str, mounts_root: str, like: Held | None = None) -> Held:
+        """As it is when it is like that, or when it has not changed for a while. What was killed needs a moment to be gone."""
+        held, deadline = cls.now(state_dir, mounts_root), time.monotonic() + SETTLED_WITHIN_S
+        while held != like and time.monotonic() < deadline:
+            await asyncio.sleep(CALM_S)
+            before, held = held, cls.now(state_dir, mounts_root)
+            if like is None and held == before:
+                break
+        return held
+
+
+def lives(pid: int) -> bool:
+    """The dead that nobody has collected yet hold nothing."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def memory_held() -> int:

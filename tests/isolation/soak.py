@@ -126,11 +126,11 @@ async def soak(name: str, python: str, state_dir: str, runs: int) -> dict[str, A
     root = have_own_mounts(state_dir)
     async with open_backend(name, BackendOptions(guest_python=python, state_dir=state_dir)) as backend:
         await many(backend, python, max(FIRST_RUNS, runs // 10))
-        before, memory_before = Held.now(state_dir, root), memory_held()
+        before, memory_before = await Held.once_settled(state_dir, root), memory_held()
         started = time.monotonic()
         endings = await many(backend, python, runs)
         took_s = time.monotonic() - started
-        after, memory_after = Held.now(state_dir, root), memory_held()
+        after, memory_after = await Held.once_settled(state_dir, root, before), memory_held()
     return {
         "before": dataclasses.asdict(before),
         "after": dataclasses.asdict(after),
