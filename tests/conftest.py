@@ -94,6 +94,12 @@ def skip_where_memory_is_not_counted(exit_code: int) -> None:
             pytest.skip(f"running out of memory cannot be told here: {place.missing['memory'].reason}")
 
 
+def skip_where_nothing_can_be_paused() -> None:
+    with open_place("probe") as place:
+        if not place.controllers:
+            pytest.skip("nothing can be paused here: this user may make no control groups")
+
+
 def skip_where_the_host_lacks(backend: str) -> None:
     """Asks the system's own tools, not the product: what they can do and the product cannot is a failure."""
     needed = {"namespaces": ["unshare", "-Urm", "true"], "bubblewrap": ["bwrap", "--ro-bind", "/", "/", "true"]}.get(backend)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from tests.conftest import skip_where_the_host_lacks
+from tests.conftest import OUT_OF_MEMORY, skip_where_memory_is_not_counted, skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.isolation.kernel.reaping import descendants
@@ -116,6 +116,7 @@ async def test_time_counts_from_when_the_program_came(platform: Platform) -> Non
 
 
 async def test_the_memory_limit_of_the_job_holds(platform: Platform) -> None:
+    skip_where_memory_is_not_counted(OUT_OF_MEMORY)
     code = "const held = []; for (;;) held.push(new Array(1e6).fill(1));"
     outcome = (await run(platform, code, held=limits(platform, memory_bytes=200 * MIB))).run
     assert outcome is not None and outcome.ending is Ending.out_of_memory
