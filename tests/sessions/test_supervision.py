@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.conftest import skip_where_nothing_can_be_paused
 
 from sandbox_runtime.errors import TooMany
 from sandbox_runtime.model import ExecutionKind, SessionMode, SessionState
@@ -29,6 +30,7 @@ async def break_home(sessions: Sessions, session_id: str) -> None:
 
 @pytest.mark.requirement("sandboxes-7.03")
 async def test_a_session_that_does_well_says_so(sessions: Sessions) -> None:
+    skip_where_nothing_can_be_paused()
     session = await sessions.create(SessionSpec())
     found = await sessions.health(session.id)
     assert found.status is HealthStatus.healthy and {check.kind for check in found.checks} == set(CheckKind)
