@@ -53,6 +53,8 @@ async def test_a_program_is_built_and_run_with_its_options(
     ran = await client.call_tool(f"run_{language}", arguments)
     if "NOT_AVAILABLE" in text(ran) or "is not installed" in text(ran):
         pytest.skip(text(ran))
+    if "does not work on this host" in text(ran):
+        pytest.skip(text(ran))
     assert not ran.is_error and figures(ran)["stdout"].strip() == "hi", text(ran)
 
 
