@@ -214,8 +214,9 @@ async def _shut_down(_context: Context, _params: types.RequestParams | None) -> 
 
 
 async def _in_order(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """A request before initialize, and a second initialize, are invalid requests."""
-    if ctx.method == "initialize" and ctx.session.client_params is not None:
+    """A request before initialize, and a second initialize, are invalid requests; without a handshake it is no method."""
+    handshake = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+    if handshake and ctx.method == "initialize" and ctx.session.client_params is not None:
         raise MCPError(types.INVALID_REQUEST, "already initialized")
     try:
         return await call_next(ctx)

@@ -40,7 +40,9 @@ async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
             await JSONResponse({"detail": str(error)}, 403)(scope, receive, send)
             return
         token = AccessToken(token="", client_id=owner or "-", scopes=[])
-        await manager.handle_request({**scope, "user": AuthenticatedUser(token)}, receive, send)
+        # Blanks around a value are not part of it, and not every web server takes them away.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        await manager.handle_request({**scope, "headers": headers, "user": AuthenticatedUser(token)}, receive, send)
 
     async with _running(manager):
         yield serve
