@@ -9,6 +9,15 @@ from sandbox_runtime.model.batch import ENDED_BATCH_STATES, Batch, BatchState
 from sandbox_runtime.model.build import Build, ManyResult
 from sandbox_runtime.model.command import Command
 from sandbox_runtime.model.execution import Artifact, ArtifactKind, Execution, ExecutionKind, ExecutionState, Metering
+from sandbox_runtime.model.footprint import (
+    CachedRun,
+    CacheStatistics,
+    FileRecord,
+    MetricKind,
+    MetricSample,
+    Period,
+    SessionUsage,
+)
 from sandbox_runtime.model.job import File, Job, JobResult
 from sandbox_runtime.model.judging import (
     Benchmark,
@@ -59,6 +68,8 @@ __all__ = [
     "BoxRecord",
     "BoxState",
     "Build",
+    "CacheStatistics",
+    "CachedRun",
     "Case",
     "CaseVerdict",
     "Check",
@@ -71,6 +82,7 @@ __all__ = [
     "ExecutionKind",
     "ExecutionState",
     "File",
+    "FileRecord",
     "Guard",
     "GuardKind",
     "InstallState",
@@ -84,6 +96,8 @@ __all__ = [
     "Limits",
     "ManyResult",
     "Metering",
+    "MetricKind",
+    "MetricSample",
     "Network",
     "Node",
     "NodeState",
@@ -91,6 +105,7 @@ __all__ = [
     "Options",
     "Outcome",
     "Output",
+    "Period",
     "Plan",
     "Policy",
     "PoolSizes",
@@ -101,6 +116,7 @@ __all__ = [
     "Session",
     "SessionMode",
     "SessionState",
+    "SessionUsage",
     "Step",
     "Template",
     "Trial",

@@ -13,6 +13,7 @@ row; one that has ended has its result in the store before anybody is told. Ever
     contexts   open_context · contexts · interrupt · restart_context · close_context (run code with ExecutionSpec(kind=cell))
     files      files (a SessionFiles) · saved
     health     health · events
+    figures    usage · samples · file_versions · sent_files
     others     add_template · template · templates · change_template · delete_template · nodes · node · boxes · sweep
 
 An execution of code, a handler or a command gets a fresh box on the session's files: limits, accounting and death are its own. A

@@ -271,6 +271,7 @@ class Executions:
         asyncio.get_running_loop().call_later(self._ground.options.linger_s, self._forget, execution.id)
         took_s = max(0, (execution.completed_ms or 0) - (execution.started_ms or execution.created_ms)) / 1000
         self._ground.metrics.execution_ended(execution.kind, execution.state, took_s)
+        self._ground.recorder.executed(execution)
 
     def _linger(self, execution_id: str, one: LiveExecution) -> None:
         """The oldest go early where many ended lately, or much was printed."""

@@ -10,6 +10,7 @@ from sandbox_runtime.engine import Admission
 from sandbox_runtime.sessions.live import Directory
 from sandbox_runtime.sessions.node import Host
 from sandbox_runtime.sessions.options import SessionOptions
+from sandbox_runtime.sessions.recording import Recorder
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
 from sandbox_runtime.workspace import Area
@@ -51,3 +52,4 @@ class Ground:
     admission: Admission
     metrics: SessionMetrics
     log: Log
+    recorder: Recorder

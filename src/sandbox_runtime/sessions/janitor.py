@@ -170,4 +170,5 @@ class Janitor:
             if (session.completed_ms or session.updated_ms) < now_ms - policy.sessions_ms:
                 await self._ground.snapshots.drop(session.id)
         gone = await self._ground.store.retain(now_ms, policy)
+        await self._ground.store.samples.compact(now_ms)
         swept.forgotten = gone.sessions + gone.executions

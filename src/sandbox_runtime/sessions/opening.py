@@ -25,6 +25,7 @@ from sandbox_runtime.sessions.live import Directory
 from sandbox_runtime.sessions.node import Host, LocalHost
 from sandbox_runtime.sessions.options import BASIC_TEMPLATE, SessionOptions
 from sandbox_runtime.sessions.pool import HomePool
+from sandbox_runtime.sessions.recording import Recorder
 from sandbox_runtime.sessions.recovery import recover
 from sandbox_runtime.sessions.sessions import Sessions
 from sandbox_runtime.store import Store
@@ -73,15 +74,18 @@ async def open_sessions(
     _make_room(options.most_sessions, around.log)
     workshop = around.workshop
     host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.most_sessions)
+    directory = Directory()
+    recorder = Recorder(store, directory, around.log)
     ground = Ground(
         store=store,
         options=options,
-        directory=Directory(),
+        directory=directory,
         hosts={host.id: host},
         snapshots=KeptFiles(storage),
         admission=around.admission,
         metrics=SessionMetrics(around.metrics),
         log=around.log,
+        recorder=recorder,
     )
     pool = HomePool(host, options.most_ready if options.pool_enabled and ahead else 0, around.log)
     executions = Executions(ground)
@@ -92,7 +96,7 @@ async def open_sessions(
     janitor = Janitor(ground, lifecycle)
     sessions = Sessions(ground, lifecycle, executions, Contexts(ground), dependencies, janitor, bounds)
     _watch(around.metrics, ground, pool, host)
-    async with pool, janitor:
+    async with recorder, pool, janitor:
         if ahead and options.pool_enabled:
             await lifecycle.warm(options.template)
         try:
@@ -155,6 +159,7 @@ async def _seeded(ground: Ground) -> None:
 
 def _watch(metrics: Metrics, ground: Ground, pool: HomePool, host: Host) -> None:
     metrics.watch("sandbox_sessions_active", "Sessions that have not ended", lambda: ground.directory.count)
+    metrics.watch("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: ground.recorder.left_out)
     metrics.watch("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)
     metrics.watch("sandbox_runtime_cpu_usage", "Share of the processors in use", lambda: host.usage()[0])
     metrics.watch("sandbox_runtime_memory_usage", "Share of the memory in use", lambda: host.usage()[1])

@@ -18,10 +18,13 @@ from sandbox_runtime.model import (
     BoxState,
     Dependency,
     Execution,
+    FileRecord,
+    MetricSample,
     Node,
     Session,
     SessionMode,
     SessionState,
+    SessionUsage,
     Template,
 )
 from sandbox_runtime.model.health import Health
@@ -35,6 +38,7 @@ from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.janitor import Janitor, Swept
 from sandbox_runtime.sessions.lifecycle import Lifecycle
 from sandbox_runtime.sessions.live import LiveExecution, LiveSession
+from sandbox_runtime.sessions.recording import path_of
 from sandbox_runtime.sessions.reports import Reports
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.streams import Piece
@@ -299,7 +303,7 @@ class Sessions:
         """Whoever changes some of a persistent session calls saved() afterwards."""
         live = await self._lifecycle.live(session_id, owner)
         live.touch()
-        return SessionFiles(live.home.files, self._bounds)
+        return SessionFiles(live.home.files, self._bounds, notes=self._ground.recorder.notes_of(session_id))
 
     async def saved(self, session_id: str, owner: str = "") -> None:
         """Files were changed from outside: a persistent session keeps them."""
@@ -307,6 +311,34 @@ class Sessions:
         if live.session.mode is SessionMode.persistent:
             await self._ground.snapshots.save(session_id, live.home.files)
         await self._store.audit.add(entry(owner, "change files", "session", session_id, owner=live.session.owner))
+
+    # Figures. What has gathered on the way to the store is written first, so that whoever asks misses nothing.
+
+    async def usage(self, session_id: str, owner: str = "") -> SessionUsage:
+        """What it used in all."""
+        await self._lifecycle.find(session_id, owner)
+        await self._ground.recorder.write()
+        return await self._store.sessions.usage(session_id)
+
+    async def samples(
+        self, session_id: str, owner: str = "", *, name: str | None = None, since_ms: int = 0
+    ) -> tuple[MetricSample, ...]:
+        """What was measured, in the order of time: the older, the more time one sample stands for."""
+        await self._lifecycle.find(session_id, owner)
+        await self._ground.recorder.write()
+        return await self._store.samples.list(session_id, name=name, since_ms=since_ms)
+
+    async def file_versions(self, session_id: str, name: str, owner: str = "") -> tuple[FileRecord, ...]:
+        """Of a file that was sent in, the newest first; none of one that a program made."""
+        await self._lifecycle.find(session_id, owner)
+        await self._ground.recorder.write()
+        return await self._store.files.versions(session_id, path_of(name))
+
+    async def sent_files(self, session_id: str, owner: str = "", limit: int = 1000, offset: int = 0) -> Page[FileRecord]:
+        """Those that were sent in and not deleted since."""
+        await self._lifecycle.find(session_id, owner)
+        await self._ground.recorder.write()
+        return await self._store.files.list(session_id, limit, offset)
 
     # Templates, nodes, boxes.
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, MetaData, String, Table, inspect, select
 
-from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.store.database import Database
 
-NEWEST = "r0005"
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+NEWEST = "r0006"
 """The last revision in migrations/versions; a test holds it to that."""
 VERSION_TABLE = "t_sandbox_revision"
 _FOLDER = Path(__file__).with_name("migrations")
@@ -44,6 +48,11 @@ async def bring_up_to_date(database: Database) -> Revision:
     return before
 
 
+async def take_back(database: Database, target: str) -> None:
+    """For those who go back to an older version of this program. Raises InvalidRequest where a revision has no way back."""
+    await database.prepare(lambda connection: _downgrade(connection, target))
+
+
 async def refuse_unknown(database: Database) -> None:
     found = await revision_of(database)
     if not found.up_to_date:
@@ -56,14 +65,33 @@ def _found(connection: Connection) -> str | None:
     return connection.execute(select(_VERSION.c.version_num)).scalar()
 
 
-def _upgrade(connection: Connection, target: str = "head") -> None:
-    from alembic import command
+def _config(connection: Connection) -> Config:
     from alembic.config import Config
-    from alembic.script import ScriptDirectory
 
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.attributes["connection"] = connection
+    return config
+
+
+def _downgrade(connection: Connection, target: str) -> None:
+    """What only newer revisions know is gone afterwards. Revisions before the one that first had a way back have none."""
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
+    config = _config(connection)
+    steps = ScriptDirectory.from_config(config).iterate_revisions(_found(connection), target)
+    stuck = next((step.revision for step in steps if not hasattr(step.module, "downgrade")), None)
+    if stuck is not None:
+        raise InvalidRequest(f"there is no way back from revision {stuck}: restore a copy of the database from before")
+    command.downgrade(config, target)
+
+
+def _upgrade(connection: Connection, target: str = "head") -> None:
+    from alembic import command
+    from alembic.script import ScriptDirectory
+
+    config = _config(connection)
     found = _found(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if found is not None and found not in known:

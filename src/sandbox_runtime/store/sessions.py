@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, bindparam, delete, or_, update
+from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, or_, select, update
 
-from sandbox_runtime.model import AuditEntry, Session, SessionMode, SessionState
+from sandbox_runtime.model import AuditEntry, Session, SessionMode, SessionState, SessionUsage
 from sandbox_runtime.store import shapes
 from sandbox_runtime.store.repository import Repository
 from sandbox_runtime.store.tables import SESSIONS
@@ -39,6 +39,20 @@ class Sessions(Repository[Session, SessionFilter]):
         rows = [{"seen_key": key, "at_ms": at_ms} for key, at_ms in activity.items()]
         if rows:
             await self._database.write(lambda connection: _touch(connection, rows))
+
+    async def used(self, usage: Mapping[str, SessionUsage]) -> None:
+        """Adds processor time to what sessions (by id) had used, and notes the rest as it is now. No change of its own, as
+        touch. What is None is left as it was noted."""
+        if usage:
+            await self._database.write(lambda connection: _use(connection, usage))
+
+    async def usage(self, key: str) -> SessionUsage:
+        """What was noted. Raises NotFound."""
+        query = select(*(SESSIONS.c[name] for name in _USAGE.values())).where(SESSIONS.c.f_id == key)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        if row is None:
+            raise self._missing(key)
+        return SessionUsage(*row)
 
     async def delete_as_read(self, session: Session, *, audit: AuditEntry | None = None) -> None:
         """As delete, and only what was read: one that was changed since, or a new one of that name, stays, and that is a
@@ -73,6 +87,24 @@ class Sessions(Repository[Session, SessionFilter]):
         if wanted.created_before_ms is not None:
             clauses.append(column.f_created_at < wanted.created_before_ms)
         return tuple(clauses)
+
+
+_USAGE = {
+    "cpu_s": "f_cpu_usage_seconds",
+    "memory_bytes": "f_memory_usage_bytes",
+    "disk_bytes": "f_disk_usage_bytes",
+    "network_rx_bytes": "f_network_rx_bytes",
+    "network_tx_bytes": "f_network_tx_bytes",
+    "updated_ms": "f_last_resource_update",
+}
+
+
+def _use(connection: Connection, usage: Mapping[str, SessionUsage]) -> None:
+    for key, used in usage.items():
+        given = {column: getattr(used, name) for name, column in _USAGE.items() if getattr(used, name) is not None}
+        if "f_cpu_usage_seconds" in given:
+            given["f_cpu_usage_seconds"] += func.coalesce(SESSIONS.c.f_cpu_usage_seconds, 0.0)
+        connection.execute(update(SESSIONS).where(SESSIONS.c.f_id == key).values(given)).close()
 
 
 def _touch(connection: Connection, rows: list[dict[str, object]]) -> None:

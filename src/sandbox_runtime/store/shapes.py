@@ -8,15 +8,18 @@ from sandbox_runtime.model import (
     AuditEntry,
     Batch,
     BoxRecord,
+    CachedRun,
     Execution,
+    FileRecord,
     Installation,
+    MetricSample,
     Node,
     PoolSizes,
     Resources,
     Session,
     Template,
 )
-from sandbox_runtime.store import tables
+from sandbox_runtime.store import footprint_tables, tables
 from sandbox_runtime.store.shape import Shape
 
 _CHANGES = {"version": "f_version", "created_ms": "f_created_at", "updated_ms": "f_updated_at"}
@@ -259,5 +262,68 @@ AUDIT = Shape(
         "owner": "f_owner",
         "request": "f_request_id",
         "details_json": "f_details",
+    },
+)
+
+FILE = Shape(
+    "file",
+    FileRecord,
+    footprint_tables.FILES,
+    {
+        "id": "f_id",
+        "session": "f_session_id",
+        "path": "f_path",
+        "checksum": "f_checksum",
+        "size_bytes": "f_size_bytes",
+        "media_type": "f_mime_type",
+        "etag": "f_etag",
+        "version": "f_version",
+        "parent": "f_parent_id",
+        "reads": "f_access_count",
+        "read_ms": "f_last_accessed_at",
+        "created_ms": "f_created_at",
+        "updated_ms": "f_updated_at",
+        "deleted_ms": "f_deleted_at",
+    },
+    derived={"path_digest": "f_path_digest"},
+)
+
+SAMPLE = Shape(
+    "sample",
+    MetricSample,
+    footprint_tables.METRICS,
+    {
+        "session": "f_session_id",
+        "name": "f_metric_name",
+        "kind": "f_metric_type",
+        "labels": "f_labels",
+        "value": "f_value",
+        "count": "f_count",
+        "least": "f_least",
+        "most": "f_most",
+        "at_ms": "f_timestamp",
+        "period": "f_aggregation_period",
+    },
+)
+
+CACHED = Shape(
+    "kept result",
+    CachedRun,
+    footprint_tables.CACHE,
+    {
+        "key": "f_key",
+        "session": "f_session_id",
+        "command": "f_command",
+        "working_dir": "f_working_dir",
+        "exit_code": "f_exit_code",
+        "content": "f_content",
+        "compressed": "f_compressed",
+        "size_bytes": "f_size_bytes",
+        "wall_ms": "f_execution_ms",
+        "files_digest": "f_file_digest",
+        "created_ms": "f_created_at",
+        "expires_ms": "f_expires_at",
+        "hits": "f_hit_count",
+        "used_ms": "f_last_used_at",
     },
 )

@@ -10,13 +10,16 @@ from sqlalchemy import text
 from sandbox_runtime.store.address import SQLITE, Address, read_address
 from sandbox_runtime.store.audit import Audit
 from sandbox_runtime.store.batches import Batches
+from sandbox_runtime.store.command_cache import CommandCache
 from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
-from sandbox_runtime.store.migrating import Revision, bring_up_to_date, refuse_unknown, revision_of
+from sandbox_runtime.store.files import Files
+from sandbox_runtime.store.migrating import Revision, bring_up_to_date, refuse_unknown, revision_of, take_back
 from sandbox_runtime.store.nodes import Agents, Nodes
 from sandbox_runtime.store.records import Artifacts, Boxes, Keys
 from sandbox_runtime.store.retention import Retained, RetentionPolicy, retain
+from sandbox_runtime.store.samples import Samples
 from sandbox_runtime.store.served import open_served
 from sandbox_runtime.store.sessions import Sessions
 from sandbox_runtime.store.templates import Templates
@@ -42,6 +45,9 @@ class Store:
         self.keys = Keys(database)
         self.batches = Batches(database)
         self.audit = Audit(database)
+        self.files = Files(database)
+        self.samples = Samples(database)
+        self.command_cache = CommandCache(database)
 
     async def ping(self) -> None:
         """Returns when the database answers; raises Unavailable, TooMany or PlatformFault otherwise."""
@@ -68,6 +74,12 @@ async def upgrade_tables(url: str, options: StoreOptions = StoreOptions()) -> Re
     """Brings the tables up to date and returns what was there before."""
     async with open_database(read_address(url), options) as database:
         return await bring_up_to_date(database)
+
+
+async def downgrade_tables(url: str, target: str, options: StoreOptions = StoreOptions()) -> None:
+    """Takes newer revisions back, down to the one that is named. What only they know is gone afterwards."""
+    async with open_database(read_address(url), options) as database:
+        await take_back(database, target)
 
 
 async def current_revision(url: str, options: StoreOptions = StoreOptions()) -> Revision:

@@ -26,7 +26,7 @@ from sandbox_runtime.store import columns as kinds
 
 METADATA = MetaData()
 # Ids are told apart by case; a server's default collation would not.
-_OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "mysql_engine": "InnoDB",
     "mysql_charset": "utf8mb4",
     "mysql_collate": "utf8mb4_bin",
@@ -95,7 +95,7 @@ TEMPLATES = Table(
     Index("idx_template_runtime_type", "f_runtime_type"),
     Index("idx_template_is_active", "f_is_active"),
     Index("idx_template_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 NODES = Table(
@@ -123,7 +123,7 @@ NODES = Table(
     UniqueConstraint("f_hostname", name="uk_node_hostname"),
     Index("idx_node_status", "f_status", "f_last_heartbeat_at"),
     Index("idx_node_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 SESSIONS = Table(
@@ -167,6 +167,12 @@ SESSIONS = Table(
     _time("f_dependency_install_started_at"),
     _time("f_dependency_install_completed_at"),
     _long("f_about"),
+    Column("f_cpu_usage_seconds", Double),
+    Column("f_memory_usage_bytes", BigInteger),
+    Column("f_disk_usage_bytes", BigInteger),
+    Column("f_network_rx_bytes", BigInteger),
+    Column("f_network_tx_bytes", BigInteger),
+    _time("f_last_resource_update"),
     _long("f_error_message"),
     *_audit(),
     Index("idx_session_status", "f_status", "f_created_at"),
@@ -178,7 +184,7 @@ SESSIONS = Table(
     Index("idx_session_expires", "f_status", "f_expires_at"),
     Index("idx_session_dependency_status", "f_dependency_install_status"),
     Index("idx_session_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 EXECUTIONS = Table(
@@ -224,7 +230,7 @@ EXECUTIONS = Table(
     Index("idx_execution_status", "f_status", "f_created_at"),
     Index("idx_execution_heartbeat", "f_status", "f_last_heartbeat_at"),
     Index("idx_execution_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 BOXES = Table(
@@ -257,7 +263,7 @@ BOXES = Table(
     Index("idx_container_node", "f_node_id"),
     Index("idx_container_template", "f_template_id", "f_status"),
     Index("idx_container_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 ARTIFACTS = Table(
@@ -279,7 +285,7 @@ ARTIFACTS = Table(
     Column("f_created_at", BigInteger, nullable=False),
     Index("idx_artifact_execution", "f_execution_id", "f_created_at"),
     Index("idx_artifact_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 KEYS = Table(
@@ -297,7 +303,7 @@ KEYS = Table(
     UniqueConstraint("f_digest", name="uk_api_key_digest"),
     Index("idx_api_key_owner", "f_owner", "f_created_at"),
     Index("idx_api_key_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 BATCHES = Table(
@@ -323,7 +329,7 @@ BATCHES = Table(
     Index("idx_judge_batch_status", "f_status", "f_created_at"),
     Index("idx_judge_batch_owner", "f_owner", "f_created_at"),
     Index("idx_judge_batch_created_at", "f_created_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 AUDIT = Table(
@@ -341,7 +347,7 @@ AUDIT = Table(
     Index("idx_audit_at", "f_at"),
     Index("idx_audit_subject", "f_kind", "f_subject_id", "f_at"),
     Index("idx_audit_owner", "f_owner", "f_at"),
-    **_OPTIONS,
+    **OPTIONS,
 )
 
 AGENT_NODES = Table(
@@ -355,5 +361,5 @@ AGENT_NODES = Table(
         primary_key=True,
     ),
     Column("f_used_at", BigInteger, nullable=False),
-    **_OPTIONS,
+    **OPTIONS,
 )

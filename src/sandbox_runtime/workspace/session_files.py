@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import tempfile
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, Protocol, TypeVar
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
@@ -37,13 +38,27 @@ class FileBounds:
     watches: watching.WatchBounds = field(default_factory=watching.WatchBounds)
 
 
+class Notes(Protocol):
+    """Who wants to know of what passes through here. Told when it is done; must not block."""
+
+    def written(self, name: str, entry: Entry, checksum: str) -> None:
+        """checksum: SHA-256, in hexadecimal digits."""
+        ...
+
+    def read(self, name: str) -> None: ...
+    def deleted(self, name: str) -> None: ...
+
+
 class SessionFiles:
     """spool_dir: a folder of the server for archives on their way in. Every verb raises Conflict when the area is closed."""
 
-    def __init__(self, area: Area, bounds: FileBounds | None = None, spool_dir: str | None = None) -> None:
+    def __init__(
+        self, area: Area, bounds: FileBounds | None = None, spool_dir: str | None = None, notes: Notes | None = None
+    ) -> None:
         self._area = area
         self._bounds = bounds or FileBounds()
         self._spool_dir = spool_dir
+        self._notes = notes
 
     async def list(
         self,
@@ -67,7 +82,10 @@ class SessionFiles:
     async def read(self, name: str, offset: int = 0, length: int = 4096) -> Slice:
         if length > self._bounds.max_read_bytes:
             raise InvalidRequest(f"at most {self._bounds.max_read_bytes} bytes are read at once: ask for less, or download it")
-        return await self._do(lambda area: reading.read(area, name, offset, length))
+        found = await self._do(lambda area: reading.read(area, name, offset, length))
+        if self._notes is not None and offset == 0:
+            self._notes.read(name)
+        return found
 
     @contextlib.asynccontextmanager
     async def open(self, name: str) -> AsyncIterator[Download]:
@@ -76,6 +94,8 @@ class SessionFiles:
         try:
             # Not its return value: that is lost when this is cancelled meanwhile, and the file would stay open.
             await self._do(lambda area: opened.append(reading.open_file(area, name)))
+            if self._notes is not None:
+                self._notes.read(name)
             yield Download(opened[0])
         finally:
             for file in opened:
@@ -85,22 +105,31 @@ class SessionFiles:
         """A new file with these bytes, which come as they come; nobody sees it before the last one has."""
         with holding(self._area) as area:
             upload = Upload(area, name, mode=mode, max_bytes=self._bounds.max_file_bytes, replace=replace)
+            digest = hashlib.sha256()
             try:
                 await in_thread(upload.open)
                 async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
-                    await _written(upload, piece)
-                return await in_thread(upload.commit)
+                    await _written(upload, piece, digest)
+                entry = await in_thread(upload.commit)
             finally:
                 upload.close()
+        if self._notes is not None:
+            self._notes.written(name, entry, digest.hexdigest())
+        return entry
 
     async def make_folder(self, name: str) -> bool:
         return await self._do(lambda area: arranging.make_folder(area, name))
 
     async def delete(self, name: str, *, recursive: bool = False) -> int:
-        return await self._do(lambda area: arranging.delete(area, name, recursive=recursive))
+        count = await self._do(lambda area: arranging.delete(area, name, recursive=recursive))
+        if self._notes is not None:
+            self._notes.deleted(name)
+        return count
 
     async def move(self, source: str, target: str, *, replace: bool = False) -> None:
         await self._do(lambda area: arranging.move(area, source, target, replace=replace))
+        if self._notes is not None:
+            self._notes.deleted(source)
 
     async def archive(self, folder: str = "", form: Format = Format.tar_gz) -> AsyncIterator[bytes]:
         """Raises NotFound at the first piece."""
@@ -156,8 +185,12 @@ async def _as_pieces(source: AsyncIterable[bytes] | bytes) -> AsyncIterator[byte
         yield piece
 
 
-async def _written(upload: Upload, piece: bytes) -> None:
-    await in_thread(lambda: upload.write(piece))
+async def _written(upload: Upload, piece: bytes, digest: hashlib._Hash) -> None:
+    def work() -> None:
+        upload.write(piece)
+        digest.update(piece)
+
+    await in_thread(work)
 
 
 async def _spooled_piece(spool: BinaryIO, piece: bytes) -> None:

@@ -24,6 +24,16 @@ def add_column(table: str, column: sa.Column[Any]) -> None:
         op.add_column(table, column)
 
 
+def drop_table(name: str) -> None:
+    if sa.inspect(op.get_bind()).has_table(name):
+        op.drop_table(name)
+
+
+def drop_column(table: str, name: str) -> None:
+    if any(there["name"] == name for there in sa.inspect(op.get_bind()).get_columns(table)):
+        op.drop_column(table, name)
+
+
 def make_index(name: str, table: str, *columns: str) -> None:
     if not any(index["name"] == name for index in sa.inspect(op.get_bind()).get_indexes(table)):
         op.create_index(name, table, columns)

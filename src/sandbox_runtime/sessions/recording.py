@@ -1,0 +1,183 @@
+"""Figures of sessions on their way into the store: what executions used, and which files came in, went out and were deleted.
+
+Nobody waits for them. Whoever has something to note puts it into memory; a task of its own writes what has gathered every few
+seconds, put together by session, and once more at the end. What gathers is bounded: figures that find no room are counted and
+left out, for a sandbox must not wait for its bookkeeping. A server that is killed loses the last few seconds of them, and
+nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import mimetypes
+import os
+import posixpath
+from collections.abc import Mapping
+
+from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSample, SessionUsage
+from sandbox_runtime.model.footprint import merged, observed
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.sessions.ids import now_ms
+from sandbox_runtime.sessions.live import Directory
+from sandbox_runtime.store import FileGone, FileRead, Store
+from sandbox_runtime.telemetry import Log
+from sandbox_runtime.workspace.listing import Entry
+
+WRITE_EVERY_S = 5.0
+MOST_SERIES, MOST_FILES = 20_000, 10_000
+_AT_ONCE = 500
+_WORKSPACE = "/workspace"
+_LAST_WITHIN_S = 10.0
+
+
+class Recorder:
+    """As a context it writes regularly, and what is left at its end."""
+
+    def __init__(self, store: Store, directory: Directory, log: Log, every_s: float = WRITE_EVERY_S) -> None:
+        self._store = store
+        self._directory = directory
+        self._log = log
+        self._every_s = every_s
+        self._samples: dict[tuple[str, str, str], MetricSample] = {}
+        self._files: list[FileRecord | FileRead | FileGone] = []
+        self._turn = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self.left_out = 0
+        """Figures for which there was no room, or that the store would not take."""
+
+    async def __aenter__(self) -> Recorder:
+        self._task = asyncio.create_task(self._regularly())
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WITHIN_S):
+                await self.write()
+
+    def executed(self, execution: Execution) -> None:
+        """One that has ended."""
+        self._measure(execution.session, "executions_total", MetricKind.counter, 1.0, of=execution.kind, state=execution.state)
+        used = execution.metering
+        if used is None:
+            return
+        self._measure(execution.session, "execution_seconds", MetricKind.histogram, used.duration_ms / 1000)
+        if used.cpu_time_ms is not None:
+            self._measure(execution.session, "cpu_usage_seconds", MetricKind.counter, used.cpu_time_ms / 1000)
+        if used.peak_memory_mb is not None:
+            self._measure(execution.session, "memory_usage_bytes", MetricKind.gauge, used.peak_memory_mb * MIB)
+
+    def notes_of(self, session: str) -> FileNotes:
+        return FileNotes(self, session)
+
+    def file(self, change: FileRecord | FileRead | FileGone) -> None:
+        if len(self._files) >= MOST_FILES:
+            self.left_out += 1
+            return
+        self._files.append(change)
+
+    async def write(self) -> None:
+        """What has gathered so far is in the store afterwards, or has been told as left out."""
+        async with self._turn:
+            samples, self._samples = self._samples, {}
+            files, self._files = self._files, []
+            for start in range(0, len(files), _AT_ONCE):
+                await self._tried(self._store.files.note(files[start : start + _AT_ONCE]), len(files))
+            if samples:
+                found = [*samples.values(), *self._disks({key[0] for key in samples})]
+                await self._tried(self._store.samples.add(found), len(found))
+                await self._tried(self._store.sessions.used(_usage(found)), 0)
+
+    async def _regularly(self) -> None:
+        while True:
+            await asyncio.sleep(self._every_s)
+            try:
+                await self.write()
+            except Exception:
+                self._log.exception("figures of sessions could not be written, in an unforeseen way")
+
+    async def _tried(self, writing: object, count: int) -> None:
+        try:
+            await writing  # type: ignore[misc]
+        except SandboxError as error:
+            self.left_out += count
+            self._log.warning("figures of sessions could not be written", count=count, reason=str(error))
+
+    def _measure(self, session: str, name: str, kind: MetricKind, value: float, **labels: str) -> None:
+        key = (session, name, json.dumps(labels, sort_keys=True) if labels else "")
+        known = self._samples.get(key)
+        if known is None and len(self._samples) >= MOST_SERIES:
+            self.left_out += 1
+            return
+        new = observed(session, name, kind, value, now_ms(), {label: str(text) for label, text in labels.items()})
+        self._samples[key] = new if known is None else merged(known, new)
+
+    def _disks(self, sessions: set[str]) -> list[MetricSample]:
+        """How much room their files take now."""
+        found = []
+        for session in sessions:
+            live = self._directory.open.get(session)
+            if live is None or live.home.closed:
+                continue
+            with contextlib.suppress(OSError, SandboxError):
+                area = os.fstatvfs(live.home.files.files_fd)
+                taken = (area.f_blocks - area.f_bfree) * area.f_frsize
+                found.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(taken), now_ms()))
+        return found
+
+
+class FileNotes:
+    """What the files of one session tell of themselves."""
+
+    def __init__(self, recorder: Recorder, session: str) -> None:
+        self._recorder = recorder
+        self._session = session
+
+    def written(self, name: str, entry: Entry, checksum: str) -> None:
+        """A file whose path is too long to be noted is there all the same."""
+        with contextlib.suppress(InvalidRequest):
+            self._recorder.file(
+                FileRecord(
+                    session=self._session,
+                    path=path_of(name),
+                    checksum=f"sha256:{checksum}",
+                    size_bytes=entry.size_bytes,
+                    media_type=mimetypes.guess_type(name)[0] or "application/octet-stream",
+                    etag=entry.etag,
+                    created_ms=now_ms(),
+                )
+            )
+
+    def read(self, name: str) -> None:
+        self._recorder.file(FileRead(self._session, path_of(name), now_ms()))
+
+    def deleted(self, name: str) -> None:
+        self._recorder.file(FileGone(self._session, path_of(name), now_ms()))
+
+
+def path_of(name: str) -> str:
+    """Absolute, as programs see it."""
+    return posixpath.normpath(posixpath.join(_WORKSPACE, name))
+
+
+def _usage(samples: list[MetricSample]) -> Mapping[str, SessionUsage]:
+    figures: dict[str, dict[str, float]] = {}
+    for sample in samples:
+        value = sample.value if sample.kind is MetricKind.counter else sample.most
+        figures.setdefault(sample.session, {})[sample.name] = value
+    return {session: _used(found) for session, found in figures.items()}
+
+
+def _used(found: Mapping[str, float]) -> SessionUsage:
+    memory, disk = found.get("memory_usage_bytes"), found.get("disk_usage_bytes")
+    return SessionUsage(
+        cpu_s=found.get("cpu_usage_seconds"),
+        memory_bytes=None if memory is None else int(memory),
+        disk_bytes=None if disk is None else int(disk),
+        updated_ms=now_ms(),
+    )

@@ -1,0 +1,148 @@
+"""Files that were sent into sandboxes: one row for each version, the newest of which is what a path holds.
+
+Noted behind the answer and in batches, so a row may come a moment after its file. Sessions that are gone by then are passed over.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from sandbox_runtime.model import FileRecord
+from sandbox_runtime.model.footprint import digest_of_path
+from sandbox_runtime.store import shapes
+from sandbox_runtime.store.database import Database
+from sandbox_runtime.store.footprint_tables import FILES
+from sandbox_runtime.store.page import Page, check_page
+from sandbox_runtime.store.tables import SESSIONS
+
+MOST_VERSIONS = 20
+"""Of one path; older ones are forgotten."""
+MOST_PATHS = 10_000
+"""Of one session; files beyond that are not noted."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    session: str
+    path: str
+    at_ms: int
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileGone:
+    """A folder takes along what was below it."""
+
+    session: str
+    path: str
+    at_ms: int
+
+
+FileChange = FileRecord | FileRead | FileGone
+
+
+class Files:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, changes: Sequence[FileChange]) -> None:
+        """In this order. A record becomes the next version of its path."""
+        if not changes:
+            return
+        try:
+            await self._database.write(lambda connection: _note(connection, changes))
+        except IntegrityError:
+            # A session was deleted in between; now it can be seen that it is gone.
+            await self._database.write(lambda connection: _note(connection, changes))
+
+    async def latest(self, session: str, path: str) -> FileRecord | None:
+        """None where it never came in, or was deleted."""
+        found = await self._database.read(lambda connection: _newest(connection, session, path))
+        return None if found is None or found.deleted_ms else found
+
+    async def versions(self, session: str, path: str) -> tuple[FileRecord, ...]:
+        """Newest first, deleted ones too."""
+        query = select(*shapes.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc())
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return tuple(shapes.FILE.noun_of(row) for row in rows)
+
+    async def list(self, session: str, limit: int = 50, offset: int = 0) -> Page[FileRecord]:
+        """What is there of it, by the time of their last versions, newest first."""
+        check_page(limit, offset)
+        return await self._database.read(lambda connection: _page(connection, session, limit, offset))
+
+
+def _at(session: str, path: str) -> tuple[ColumnElement[bool], ...]:
+    return FILES.c.f_session_id == session, FILES.c.f_path_digest == digest_of_path(path)
+
+
+def _newest(connection: Connection, session: str, path: str) -> FileRecord | None:
+    query = select(*shapes.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc()).limit(1)
+    row = connection.execute(query).first()
+    return None if row is None else shapes.FILE.noun_of(row)
+
+
+def _page(connection: Connection, session: str, limit: int, offset: int) -> Page[FileRecord]:
+    newer = FILES.alias()
+    same = (newer.c.f_session_id == FILES.c.f_session_id, newer.c.f_path_digest == FILES.c.f_path_digest)
+    superseded = select(newer.c.f_id).where(*same, newer.c.f_version > FILES.c.f_version).exists()
+    where = (FILES.c.f_session_id == session, FILES.c.f_deleted_at == 0, ~superseded)
+    query = select(*shapes.FILE.columns).where(*where).order_by(FILES.c.f_created_at.desc(), FILES.c.f_id.desc())
+    rows = connection.execute(query.limit(limit).offset(offset)).all()
+    total = connection.execute(select(func.count()).select_from(FILES).where(*where)).scalar_one()
+    return Page(tuple(shapes.FILE.noun_of(row) for row in rows), total, limit, offset)
+
+
+def _note(connection: Connection, changes: Sequence[FileChange]) -> None:
+    known = existing(connection, {change.session for change in changes})
+    for change in changes:
+        if change.session not in known:
+            continue
+        if isinstance(change, FileRecord):
+            _written(connection, change)
+        elif isinstance(change, FileRead):
+            _read(connection, change)
+        else:
+            _gone(connection, change)
+
+
+def existing(connection: Connection, sessions: set[str]) -> set[str]:
+    query = select(SESSIONS.c.f_id).where(SESSIONS.c.f_id.in_(sorted(sessions)))
+    return set(connection.execute(query).scalars().all())
+
+
+def _written(connection: Connection, record: FileRecord) -> None:
+    before = _newest(connection, record.session, record.path)
+    if before is None:
+        paths = select(func.count(FILES.c.f_path_digest.distinct())).where(FILES.c.f_session_id == record.session)
+        if connection.execute(paths).scalar_one() >= MOST_PATHS:
+            return
+    else:
+        record = dataclasses.replace(record, version=before.version + 1, parent=before.id)
+    values = shapes.FILE.values(dataclasses.replace(record, updated_ms=record.updated_ms or record.created_ms))
+    del values["f_id"]  # the database counts
+    connection.execute(shapes.FILE.insert, values).close()
+    old = FILES.c.f_version <= record.version - MOST_VERSIONS
+    if record.version > MOST_VERSIONS:
+        connection.execute(delete(FILES).where(*_at(record.session, record.path), old)).close()
+
+
+def _read(connection: Connection, change: FileRead) -> None:
+    found = _newest(connection, change.session, change.path)
+    if found is None or found.deleted_ms:
+        return  # a program made it: nobody sent it in
+    values = {"f_access_count": FILES.c.f_access_count + change.times, "f_last_accessed_at": change.at_ms}
+    connection.execute(update(FILES).where(FILES.c.f_id == found.id).values(values)).close()
+
+
+def _gone(connection: Connection, change: FileGone) -> None:
+    below = FILES.c.f_path.startswith(change.path.rstrip("/") + "/", autoescape=True)
+    at = (FILES.c.f_session_id == change.session, FILES.c.f_deleted_at == 0)
+    here = (FILES.c.f_path_digest == digest_of_path(change.path)) | below
+    values = {"f_deleted_at": change.at_ms, "f_updated_at": change.at_ms}
+    connection.execute(update(FILES).where(*at, here).values(values)).close()
