@@ -117,6 +117,7 @@ def test_finer_samples_are_shown_in_the_period_that_is_asked_for() -> None:
         observed("s1", "x" * 65, MetricKind.gauge, 1.0, 1)
 
 
+@pytest.mark.requirement("sandboxes-8.05")
 async def test_usage_adds_up_and_stands_in_nobodys_way(store: Store) -> None:
     session = await store.sessions.add(samples.session())
     assert await store.sessions.usage("s1") == SessionUsage()

@@ -21,7 +21,7 @@ from sandbox_runtime.store.nodes import NodeFilter
 from sandbox_runtime.store.page import Page
 from sandbox_runtime.store.records import ArtifactFilter, BoxFilter, KeyFilter
 from sandbox_runtime.store.retention import Retained, RetentionPolicy
-from sandbox_runtime.store.samples import SamplePolicy
+from sandbox_runtime.store.samples import SamplePolicy, together
 from sandbox_runtime.store.sessions import SessionFilter
 from sandbox_runtime.store.store import Store, current_revision, downgrade_tables, open_store, upgrade_tables
 from sandbox_runtime.store.templates import TemplateFilter
@@ -48,5 +48,6 @@ __all__ = [
     "current_revision",
     "downgrade_tables",
     "open_store",
+    "together",
     "upgrade_tables",
 ]

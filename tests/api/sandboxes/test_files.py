@@ -35,6 +35,29 @@ async def test_files_are_written_read_listed_and_removed(ann: Api) -> None:
     assert (await ann.delete(f"{path}/a", params={"recursive": True})).status_code == 204
 
 
+@pytest.mark.requirement("sandboxes-6.08", "sandboxes-8.03")
+async def test_what_is_known_of_a_file_that_was_sent_in_is_told(ann: Api, bob: Api) -> None:
+    sandbox = f"/api/v2/sandboxes/{await ann.sandbox()}"
+    for text in ("one", "two!"):
+        await ann.said("POST", f"{sandbox}/files", 201, json={"path": "d/a.csv", "content": text, "overwrite": True})
+    (listed,) = (await ann.said("GET", f"{sandbox}/files", params={"path": "d"}))["data"]
+    digest = f"sha256:{hashlib.sha256(b'two!').hexdigest()}"
+    assert listed["checksum"] == digest and listed["metadata"]["version"] == 2 and "versions" not in listed["metadata"]
+    await ann.said("GET", f"{sandbox}/files/d/a.csv")
+    told = (await ann.said("GET", f"{sandbox}/files/d/a.csv"))["metadata"]
+    assert (told["mime_type"], told["access_count"], told["current"]) == ("text/csv", 2, True)
+    assert [(one["version"], one["size"]) for one in told["versions"]] == [(2, 4), (1, 3)]
+    await ann.said("POST", f"{sandbox}/exec", json={"command": "bash -c 'echo >> d/a.csv; echo > own'"})
+    changed, own = [(await ann.said("GET", f"{sandbox}/files/{name}")) for name in ("d/a.csv", "own")]
+    assert changed["metadata"]["current"] is False and changed["checksum"] != digest and "metadata" not in own
+    (listed,) = (await ann.said("GET", f"{sandbox}/files", params={"path": "d"}))["data"]
+    assert "checksum" not in listed, "what a program wrote has not been looked at"
+    await ann.delete(f"{sandbox}/files/d", params={"recursive": True})
+    await ann.said("POST", f"{sandbox}/files", 201, json={"path": "d/a.csv", "content": "3"})
+    told = (await ann.said("GET", f"{sandbox}/files/d/a.csv"))["metadata"]
+    assert told["version"] == 3 and told["versions"][1]["deleted_at"]
+
+
 @pytest.mark.requirement("sandboxes-6.08")
 async def test_a_large_file_goes_in_and_out_as_bytes(ann: Api) -> None:
     path = f"/api/v1/sandboxes/{await ann.sandbox()}/files/large"

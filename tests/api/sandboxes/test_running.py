@@ -90,6 +90,25 @@ async def test_logs_and_metrics_tell_what_was_run_and_used(ann: Api) -> None:
     assert used["execution_seconds"] > 0 and used["memory_limit_bytes"] > used["memory_peak_bytes"]
 
 
+@pytest.mark.requirement("sandboxes-6.06", "sandboxes-8.04")
+async def test_metrics_tell_what_was_measured_over_time(ann: Api, bob: Api) -> None:
+    path = f"/api/v2/sandboxes/{await ann.sandbox()}"
+    for command in ("true", "true", "false"):
+        await ann.said("POST", f"{path}/exec", json={"command": command})
+    told = await ann.said("GET", f"{path}/metrics", params={"aggregation": "1d"})
+    series = {(one["metric_name"], one["labels"].get("state")): one for one in told["series"]}
+    assert {one["metric_type"] for one in told["series"]} >= {"counter", "histogram"}
+    done, failed = series["executions_total", "completed"]["points"], series["executions_total", "failed"]["points"]
+    assert sum(one["value"] for one in done) == 2 and sum(one["value"] for one in failed) == 1
+    assert done[0]["aggregation_period"] == "1d" and told["usage"]["disk_usage_bytes"] is not None
+    took = series["execution_seconds", None]["points"]
+    assert sum(one["count"] for one in took) == 3 and took[0]["min"] <= took[0]["value"] <= took[0]["max"]
+    one = await ann.said("GET", f"{path}/metrics", params={"name": "execution_seconds", "seconds": 3600})
+    assert [one["metric_name"] for one in one["series"]] == ["execution_seconds"]
+    await ann.refused("GET", f"{path}/metrics", 400, params={"aggregation": "2m"})
+    await bob.refused("GET", f"{path}/metrics", 404)
+
+
 @pytest.mark.requirement("sandboxes-6.04")
 async def test_a_client_that_hangs_up_takes_its_program_along(ann: Api) -> None:
     sandbox = await ann.sandbox()

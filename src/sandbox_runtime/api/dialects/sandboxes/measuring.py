@@ -1,25 +1,35 @@
-"""What a sandbox used, added up from its executions."""
+"""What a sandbox used, added up from its executions, and what was measured over time."""
 
 from __future__ import annotations
 
 import contextlib
 import time
 from collections import Counter
+from dataclasses import dataclass
 
 from sandbox_runtime.api.dialects.sandboxes import telling, wire
 from sandbox_runtime.api.dialects.sandboxes.answering import now
 from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.model import Execution, Session, SessionState
+from sandbox_runtime.model import Execution, MetricSample, Period, Session, SessionState
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
-from sandbox_runtime.store import ExecutionFilter
+from sandbox_runtime.store import ExecutionFilter, together
 
 MOST_ADDED_UP = 1000
 _AT_ONCE = 200
 _MOST_FILES = 10_000
 
 
-async def metrics(sessions: Sessions, sandbox_id: str, owner: str) -> wire.SandboxMetrics:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Of the series: None is all of them, and all the time that is remembered."""
+
+    name: str | None = None
+    period: Period = Period.raw
+    seconds: float | None = None
+
+
+async def metrics(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wanted) -> wire.SandboxMetrics:
     session = await sessions.get(sandbox_id, owner)
     executions, complete = await _executions(sessions, sandbox_id, owner)
     used = [one.metering for one in executions if one.metering is not None]
@@ -36,7 +46,46 @@ async def metrics(sessions: Sessions, sandbox_id: str, owner: str) -> wire.Sandb
         memory_limit_bytes=session.resources.memory_bytes,
         disk_usage_bytes=await _disk_bytes(sessions, session, owner),
         disk_limit_bytes=session.resources.disk_bytes,
+        usage=await _usage(sessions, sandbox_id, owner),
+        series=await _series(sessions, sandbox_id, owner, wanted),
         timestamp=now(),
+    )
+
+
+async def _usage(sessions: Sessions, sandbox_id: str, owner: str) -> wire.ResourceUsage:
+    used = await sessions.usage(sandbox_id, owner)
+    return wire.ResourceUsage(
+        cpu_usage_seconds=used.cpu_s,
+        memory_usage_bytes=used.memory_bytes,
+        disk_usage_bytes=used.disk_bytes,
+        network_rx_bytes=used.network_rx_bytes,
+        network_tx_bytes=used.network_tx_bytes,
+        last_resource_update=None if used.updated_ms is None else telling.moment(used.updated_ms),
+    )
+
+
+async def _series(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wanted) -> list[wire.MetricSeries]:
+    since_ms = 0 if wanted.seconds is None else int((time.time() - wanted.seconds) * 1000)
+    found = await sessions.samples(sandbox_id, owner, name=wanted.name, since_ms=since_ms)
+    series: dict[tuple[str, tuple[tuple[str, str], ...]], list[MetricSample]] = {}
+    for sample in together(found, wanted.period):
+        series.setdefault((sample.name, tuple(sorted(sample.labels.items()))), []).append(sample)
+    return [
+        wire.MetricSeries(
+            metric_name=name, metric_type=some[0].kind.value, labels=dict(labels), points=[_point(one) for one in some]
+        )
+        for (name, labels), some in sorted(series.items())
+    ]
+
+
+def _point(sample: MetricSample) -> wire.MetricPoint:
+    return wire.MetricPoint(
+        timestamp=telling.moment(sample.at_ms),
+        value=sample.value,
+        count=sample.count,
+        min=sample.least,
+        max=sample.most,
+        aggregation_period=sample.period.value,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_runtime.api.dialects.sandboxes import wire
 from sandbox_runtime.api.dialects.sandboxes.answering import now
 from sandbox_runtime.api.dialects.sandboxes.asking import DEFAULT_IMAGE, WORKSPACE
-from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, Session, SessionState
+from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, FileRecord, Session, SessionState
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.workspace.listing import Entry, Kind
 
@@ -184,9 +184,22 @@ def event(entry: AuditEntry) -> wire.SandboxEvent:
     )
 
 
-def file(entry: Entry, name: str, content: bytes | None = None, encoding: str = "utf8") -> wire.File:
-    """With its content where that is given: as text where it is text and nobody wants base64."""
-    more = {} if content is None else _content(content, encoding)
+def file(
+    entry: Entry,
+    name: str,
+    content: bytes | None = None,
+    encoding: str = "utf8",
+    versions: Sequence[FileRecord] = (),
+    *,
+    history: bool = False,
+) -> wire.File:
+    """With its content where that is given: as text where it is text and nobody wants base64. versions: of what was sent in, the
+    newest first; history: all of them are told."""
+    more: dict[str, Any] = {} if content is None else dict(_content(content, encoding))
+    if versions and not versions[0].deleted_ms:
+        more["metadata"] = _sent(versions, entry, history=history)
+        if versions[0].etag == entry.etag:
+            more.setdefault("checksum", versions[0].checksum)
     return wire.File(
         path=f"{WORKSPACE}/{name}" if name else WORKSPACE,
         name=name.rpartition("/")[2],
@@ -196,6 +209,30 @@ def file(entry: Entry, name: str, content: bytes | None = None, encoding: str = 
         mode=f"{entry.mode:04o}",
         content_type=None if entry.kind is Kind.folder else mimetypes.guess_type(name)[0] or "application/octet-stream",
         **more,
+    )
+
+
+def _sent(versions: Sequence[FileRecord], entry: Entry, *, history: bool) -> wire.FileMetadata:
+    newest = versions[0]
+    return wire.FileMetadata(
+        version=newest.version,
+        current=newest.etag == entry.etag,
+        mime_type=newest.media_type,
+        checksum=newest.checksum,
+        access_count=newest.reads,
+        last_accessed=None if newest.read_ms is None else moment(newest.read_ms),
+        created_at=moment(newest.created_ms),
+        versions=[_version(one) for one in versions] if history else None,
+    )
+
+
+def _version(record: FileRecord) -> wire.FileVersion:
+    return wire.FileVersion(
+        version=record.version,
+        size=record.size_bytes,
+        checksum=record.checksum,
+        created_at=moment(record.created_ms),
+        deleted_at=moment(record.deleted_ms) if record.deleted_ms else None,
     )
 
 

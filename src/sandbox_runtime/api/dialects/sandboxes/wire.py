@@ -18,6 +18,8 @@ Seconds = Annotated[float, Field(gt=0, le=LONGEST_S, allow_inf_nan=False)]
 Environment = Annotated[dict[str, Annotated[str, StringConstraints(max_length=32_768)]], Field(max_length=256)]
 Encoding = Literal["utf8", "utf-8", "base64"]
 Status = Literal["creating", "running", "paused", "stopped", "error", "terminated"]
+Period = Literal["raw", "1m", "5m", "1h", "1d"]
+MetricType = Literal["counter", "gauge", "histogram"]
 State = Literal["creating", "ready", "running", "paused", "stopped", "failed", "terminated"]
 
 
@@ -183,6 +185,28 @@ class Write(Asked):
     overwrite: bool = True
 
 
+class FileVersion(Told):
+    version: int
+    size: int
+    checksum: str
+    created_at: str
+    deleted_at: str | None = None
+
+
+class FileMetadata(Told):
+    """Of a file that was sent in. current: it is as it was sent; false where a program has changed it since. versions: the
+    newest first; told of a single file alone."""
+
+    version: int
+    current: bool
+    mime_type: str
+    checksum: str
+    access_count: int
+    last_accessed: str | None = None
+    created_at: str
+    versions: list[FileVersion] | None = None
+
+
 class File(Told):
     path: str
     name: str
@@ -194,6 +218,7 @@ class File(Told):
     content_type: str | None = None
     encoding: str | None = None
     checksum: str | None = None
+    metadata: FileMetadata | None = None
 
 
 class BatchOptions(Asked):
@@ -242,8 +267,38 @@ class LogEntry(Told):
     error: str | None = None
 
 
+class MetricPoint(Told):
+    """timestamp: when, or where its period begins. value: of a counter the sum, else the mean of count observations."""
+
+    timestamp: str
+    value: float
+    count: int
+    min: float
+    max: float
+    aggregation_period: Period
+
+
+class MetricSeries(Told):
+    metric_name: str
+    metric_type: MetricType
+    labels: dict[str, str]
+    points: list[MetricPoint]
+
+
+class ResourceUsage(Told):
+    """All that it used, as it was noted last. None: nobody has measured it."""
+
+    cpu_usage_seconds: float | None = None
+    memory_usage_bytes: int | None = None
+    disk_usage_bytes: int | None = None
+    network_rx_bytes: int | None = None
+    network_tx_bytes: int | None = None
+    last_resource_update: str | None = None
+
+
 class SandboxMetrics(Told):
-    """Of executions that the server still remembers; complete says whether all of them were added up."""
+    """Of executions that the server still remembers; complete says whether all of them were added up. series: what was measured
+    over time."""
 
     sandbox_id: str
     state: State
@@ -256,6 +311,8 @@ class SandboxMetrics(Told):
     memory_limit_bytes: int
     disk_usage_bytes: int | None = None
     disk_limit_bytes: int
+    usage: ResourceUsage
+    series: list[MetricSeries]
     timestamp: str
 
 

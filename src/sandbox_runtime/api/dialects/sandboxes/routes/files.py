@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
 from fastapi import HTTPException, Query, Request, Response
@@ -24,7 +24,8 @@ from sandbox_runtime.api.dialects.sandboxes.versions import version_of
 from sandbox_runtime.api.general import body_of
 from sandbox_runtime.api.sending import SentFile, attachment
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.workspace.listing import Kind
+from sandbox_runtime.model import FileRecord
+from sandbox_runtime.workspace.listing import Entry, Kind
 
 routes = router("/sandboxes/{sandbox_id}/files", "files")
 Folder = Annotated[str, Query(max_length=4096)]
@@ -45,13 +46,14 @@ async def list_files(
     sort_by: SortBy = "name",
     sort_order: SortOrder = "asc",
 ) -> Response:
-    """What is in a folder, without contents."""
+    """What is in a folder, without contents. Of files that were sent in, their checksum and what is known of them."""
     wanted = Wanted(page_size, page_offset, sort_by, sort_order == "desc")
     wanted.check(_SORTED_BY)
     folder = asking.name_of(path)
-    files = await sessions_of(request).files(sandbox_id, owner_of(request))
-    listing = await files.list(folder, recursive=recursive, limit=_MOST_LISTED)
-    found = [telling.file(entry, f"{folder}/{entry.name}" if folder else entry.name) for entry in listing.entries]
+    sessions, owner = sessions_of(request), owner_of(request)
+    listing = await (await sessions.files(sandbox_id, owner)).list(folder, recursive=recursive, limit=_MOST_LISTED)
+    sent = {one.path: one for one in (await sessions.sent_files(sandbox_id, owner)).items}
+    found = [_listed(entry, f"{folder}/{entry.name}" if folder else entry.name, sent) for entry in listing.entries]
     found.sort(key=lambda one: (one.path if sort_by == "name" else getattr(one, sort_by), one.path), reverse=wanted.descending)
     shown = found[page_offset : page_offset + page_size]
     return answer(request, telling.page(shown, len(found), page_size, page_offset, version_of(request)))
@@ -68,7 +70,8 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     """A file with its content, as base64 where it is no text; with Accept: application/octet-stream its bytes as they are, which
     is the way for more than 10 MiB. Of a folder, what it is."""
     name = asking.name_of(path)
-    files = await sessions_of(request).files(sandbox_id, owner_of(request))
+    sessions, owner = sessions_of(request), owner_of(request)
+    files = await sessions.files(sandbox_id, owner)
     entry = await files.stat(name)
     if entry.kind is Kind.folder:
         return answer(request, telling.file(entry, name))
@@ -79,7 +82,8 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     read = await files.read(name, 0, wire.MOST_FILE_BYTES)
     if not read.is_end:
         raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")
-    return answer(request, telling.file(entry, name, read.content, encoding))
+    versions = await sessions.file_versions(sandbox_id, name, owner)
+    return answer(request, telling.file(entry, name, read.content, encoding, versions, history=True))
 
 
 @routes.put("/{path:path}", response_model=wire.File)
@@ -110,6 +114,11 @@ async def _written(request: Request, sandbox_id: str, name: str, asked: wire.Upl
     entry = await files.write(name, content, mode=mode, replace=asked.overwrite)
     await sessions.saved(sandbox_id, owner)
     return answer(request, telling.file(entry, name), status)
+
+
+def _listed(entry: Entry, name: str, sent: Mapping[str, FileRecord]) -> wire.File:
+    record = sent.get(f"{asking.WORKSPACE}/{name}")
+    return telling.file(entry, name, versions=() if record is None else (record,))
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import Depends, Request, Response
+from typing import Annotated
+
+from fastapi import Depends, Query, Request, Response
 
 from sandbox_runtime.api.callers import owner_of
 from sandbox_runtime.api.dialects.sandboxes import batches, measuring, telling, wire
@@ -10,6 +12,7 @@ from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize, sessions_of
 from sandbox_runtime.api.dialects.sandboxes.versions import check_second, version_of
 from sandbox_runtime.api.presence import while_present
+from sandbox_runtime.model import Period
 from sandbox_runtime.store import ExecutionFilter
 
 routes = router("", "watching")
@@ -34,9 +37,17 @@ async def logs(request: Request, sandbox_id: Identifier, page_size: PageSize = 2
 
 
 @routes.get("/sandboxes/{sandbox_id}/metrics", response_model=wire.SandboxMetrics, dependencies=_SECOND)
-async def metrics(request: Request, sandbox_id: Identifier) -> Response:
-    """What a sandbox used."""
-    return answer(request, await measuring.metrics(sessions_of(request), sandbox_id, owner_of(request)))
+async def metrics(
+    request: Request,
+    sandbox_id: Identifier,
+    name: Annotated[str | None, Query(max_length=64)] = None,
+    aggregation: wire.Period = "raw",
+    seconds: Annotated[float | None, Query(gt=0, le=400 * 86_400)] = None,
+) -> Response:
+    """What a sandbox used, and what was measured over time: of one metric where name says which, put together by periods of
+    aggregation, of the last seconds. What is older is there in coarser periods alone."""
+    wanted = measuring.Wanted(name, Period(aggregation), seconds)
+    return answer(request, await measuring.metrics(sessions_of(request), sandbox_id, owner_of(request), wanted))
 
 
 @routes.get("/sandboxes/{sandbox_id}/health", response_model=wire.SandboxHealth, dependencies=_SECOND)
