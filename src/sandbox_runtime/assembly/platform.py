@@ -88,11 +88,12 @@ class Platform:
 
 @asynccontextmanager
 async def open_platform(
-    settings: Settings, *, opening: Opening | None = None, ahead: bool = True, sessions: bool = False
+    settings: Settings, *, opening: Opening | None = None, ahead: bool = True, sessions: bool = False, log: Log | None = None
 ) -> AsyncIterator[Platform]:
     """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
-    a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has."""
-    log = open_log(settings.log_level, settings.log_format, color=settings.log_color)
+    a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has.
+    log: another one than the settings describe."""
+    log = log or open_log(settings.log_level, settings.log_format, color=settings.log_color)
     metrics = Metrics()
     catalog = load_catalog(settings.languages_dir)
     allowance = allowance_of(settings)

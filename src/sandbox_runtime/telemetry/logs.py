@@ -36,7 +36,9 @@ def open_log(level: str = "info", form: str = "text", stream: TextIO | None = No
     return cast(Log, logger)
 
 
-def server_log_config(level: str = "info", form: str = "text", *, color: bool = False) -> dict[str, Any]:
+def server_log_config(
+    level: str = "info", form: str = "text", *, color: bool = False, stream: TextIO | None = None
+) -> dict[str, Any]:
     """A logging.config dictionary that gives the web server's own lines the same shape."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
@@ -47,7 +49,7 @@ def server_log_config(level: str = "info", form: str = "text", *, color: bool = 
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"facts": formatter},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr", "formatter": "facts"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": stream or "ext://sys.stderr", "formatter": "facts"}},
         "loggers": {"uvicorn": {"handlers": ["stderr"], "level": level.upper(), "propagate": False}},
     }
 
