@@ -27,9 +27,12 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 FOLDER = ROOT / ".state" / "mcp-conformance"
 BIN = FOLDER / "node_modules" / ".bin"
-DAEMON = ROOT / ".venv" / "bin" / "mcp-sandboxd"
-PACKAGES = ("@modelcontextprotocol/conformance@0.1.16", "@modelcontextprotocol/inspector@2.12.0", "node@22.23.3")
-INSTALL_S, ANSWER_S, SCENARIO_S = 600, 120, 120
+DAEMON, SANDBOX = (ROOT / ".venv" / "bin" / name for name in ("mcp-sandboxd", "sandbox"))
+# The suite's newest release is the one that knows the newest revision of the protocol.
+PACKAGES = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "@modelcontextprotocol/inspector@2.12.0", "node@22.23.3")
+REVISIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
+"""Those that the suite has scenarios for."""
+INSTALL_S, ANSWER_S, SCENARIO_S, SUITE_S = 600, 120, 120, 600
 INSPECTED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--method", "tools/list"), "create_sandbox"),
     (("--method", "tools/call", "--tool-name", "create_sandbox"), "sandbox_id"),
@@ -39,6 +42,16 @@ INSPECTED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("--method", "resources/templates/list"), "file://"),
     (("--method", "prompts/list"), "solve_and_test"),
     (("--method", "prompts/get", "--prompt-name", "solve_and_test", "--prompt-args", "task=count"), "messages"),
+)
+# What needs a sandbox that outlives the connection in which it was made.
+INSPECTED_LATER: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("--method", "tools/call", "--tool-name", "run_python", "--tool-arg", "{sandbox}", "code=print('six times', 6 * 7)"),
+        "times 42",
+    ),
+    (("--method", "tools/call", "--tool-name", "write_file", "--tool-arg", "{sandbox}", "path=a.txt", "content=x"), "a.txt"),
+    (("--method", "tools/call", "--tool-name", "list_files", "--tool-arg", "{sandbox}"), "a.txt"),
+    (("--method", "tools/call", "--tool-name", "terminate_sandbox", "--tool-arg", "{sandbox}"), "terminated"),
 )
 
 
@@ -57,11 +70,11 @@ class Row:
 def main() -> int:
     install()
     with tempfile.TemporaryDirectory(prefix="mcp-conformance-") as folder:
-        product, stage = free_port(), free_port()
-        daemon = [str(DAEMON), "--http", "--port", str(product), "--log-level", "error"]
-        with started(daemon, product, folder), started([sys.executable, str(HERE / "stage.py"), str(stage)], stage, folder):
-            ports = {"product": product, "stage": stage}
-            rows = [*scenarios(ports), *inspected("HTTP", over_http(product), folder), *inspected("stdio", over_stdio(), folder)]
+        product, stage, main_server = free_port(), free_port(), free_port()
+        daemon = [str(DAEMON), "--http", "--port", str(product), "--tools", "all", "--log-level", "error"]
+        staged, serve = [sys.executable, str(HERE / "stage.py"), str(stage)], [str(SANDBOX), "serve", "--port", str(main_server)]
+        with started(daemon, product, folder), started(staged, stage, folder), started(serve, main_server, folder):
+            rows = [*scenarios(product, stage), *all_inspected(product, main_server, folder)]
     print_table(rows)
     return 1 if any(row.failed for row in rows) else 0
 
@@ -107,54 +120,104 @@ def wait_until_it_answers(server: subprocess.Popen[bytes], port: int, log: str) 
 
 def environment(folder: str) -> dict[str, str]:
     """folder: for what servers and the inspector keep."""
-    own = {"SANDBOXRUNNER_SANDBOX_WORKSPACE_DIR": f"{folder}/sandboxes", "MCP_CATALOG_PATH": f"{folder}/catalog.json"}
+    own = {
+        "SANDBOXRUNNER_SANDBOX_WORKSPACE_DIR": f"{folder}/sandboxes",
+        "SANDBOX_STATE_DIR": f"{folder}/state",
+        "SANDBOX_CHECK_LANGUAGES": "false",
+        "MCP_CATALOG_PATH": f"{folder}/catalog.json",
+    }
     return {**os.environ, **own, "PATH": f"{BIN}:{os.environ.get('PATH', '')}", "NO_COLOR": "1", "PYTHONPATH": str(ROOT / "src")}
 
 
-def scenarios(ports: Mapping[str, int]) -> Iterator[Row]:
+def scenarios(product: int, stage: int) -> Iterator[Row]:
     known = tomllib.loads((HERE / "scenarios.toml").read_text(encoding="utf-8"))
-    for name in listed():
-        against = known.get(name)
-        if against is None:
-            yield Row(name, "-", "FAILED", "the suite is newer than scenarios.toml: say there whether this applies")
-        elif against not in ports:
-            yield Row(name, "-", "n/a", against)
-        else:
-            yield scenario(name, against, ports[against])
+    revisions_of = listed()
+    for revision in REVISIONS:
+        expected = [name for name, revisions in revisions_of.items() if revision in revisions]
+        yield from whole_suite(revision, expected, stage, known["nothing_to_check"])
+        yield from (scenario(name, revision, product) for name in expected if name in known["product"])
+    for name, revisions in revisions_of.items():
+        if not set(REVISIONS) & set(revisions):
+            why = known["does_not_apply"].get(name)
+            yield Row(name, "-", "n/a" if why else "FAILED", why or "scenarios.toml does not say why this does not apply")
 
 
-def listed() -> list[str]:
-    told = subprocess.run(
-        [str(BIN / "conformance"), "list"], env=environment(""), capture_output=True, text=True, timeout=60, check=True
-    )
+def listed() -> dict[str, list[str]]:
+    """Each scenario, and the revisions that it is for."""
+    words = [str(BIN / "conformance"), "list"]
+    told = subprocess.run(words, env=environment(""), capture_output=True, text=True, timeout=60, check=True)
     servers = told.stdout.partition("Client scenarios")[0]
-    return re.findall(r"^\s*- (\S+)", servers, re.MULTILINE)
+    return {name: revisions.split(",") for name, revisions in re.findall(r"^\s*- (\S+) \[([^\]]*)\]", servers, re.MULTILINE)}
 
 
-def scenario(name: str, against: str, port: int) -> Row:
-    words = [str(BIN / "conformance"), "server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", name]
-    told = subprocess.run(words, env=environment(""), capture_output=True, text=True, timeout=SCENARIO_S)
-    if told.returncode == 0:
-        return Row(name, against, "passed")
-    return Row(name, against, "FAILED", " ".join((told.stdout + told.stderr).split())[-400:])
+def whole_suite(revision: str, expected: list[str], port: int, nothing_to_check: Mapping[str, str]) -> Iterator[Row]:
+    """Every scenario of a revision in one go, against the stage. One that checked nothing has not passed."""
+    told = suite(port, revision, "--suite", "all")
+    counted = re.findall(r"^[✓✗] (\S+): (\d+) passed, (\d+) failed", told.stdout, re.MULTILINE)
+    counts = {name: (int(passed), int(failed)) for name, passed, failed in counted}
+    for name in expected:
+        passed, failed = counts.get(name, (0, 0))
+        if failed or not (passed or name in nothing_to_check):
+            yield Row(name, f"stage {revision}", "FAILED", scenario(name, revision, port).note or "nothing was checked")
+        elif passed:
+            yield Row(name, f"stage {revision}", "passed", f"{passed} checks")
+        else:
+            yield Row(name, f"stage {revision}", "n/a", nothing_to_check[name])
 
 
-def over_http(port: int) -> list[str]:
-    return ["--transport", "http", "--server-url", f"http://127.0.0.1:{port}/mcp"]
+def scenario(name: str, revision: str, port: int) -> Row:
+    told = suite(port, revision, "--scenario", name)
+    note = "" if told.returncode == 0 else " ".join((told.stdout + told.stderr).split())[-400:]
+    return Row(name, f"product {revision}", "FAILED" if note else "passed", note)
 
 
-def over_stdio() -> list[str]:
-    return [str(DAEMON)]
+def suite(port: int, revision: str, *which: str) -> subprocess.CompletedProcess[str]:
+    words = [str(BIN / "conformance"), "server", "--url", f"http://127.0.0.1:{port}/mcp", "--spec-version", revision, *which]
+    return subprocess.run(words, env=environment(""), capture_output=True, text=True, timeout=SUITE_S)
 
 
-def inspected(transport: str, target: list[str], folder: str) -> Iterator[Row]:
-    for words, expected in INSPECTED:
-        command = [str(BIN / "mcp-inspector"), "--cli", *target, *words]
-        told = subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=SCENARIO_S, cwd=folder)
-        good = told.returncode == 0 and expected in told.stdout
-        note = "" if good else " ".join((told.stdout + told.stderr).split())[-400:]
-        name = " ".join(("inspector", words[1], *words[3:4]))
-        yield Row(name, transport, "passed" if good else "FAILED", note)
+def all_inspected(product: int, main_server: int, folder: str) -> Iterator[Row]:
+    """Over HTTP; over standard streams with an engine of its own, and in front of a server."""
+    over_http = ("--transport", "http", "--server-url", f"http://127.0.0.1:{product}/mcp")
+    in_front = ("--config", in_front_of(main_server, folder), "--server", "in-front")
+    inspector = Inspector(folder)
+    yield from inspector.rows("HTTP", over_http, INSPECTED)
+    yield from inspector.rows("HTTP", over_http, INSPECTED_LATER)
+    yield from inspector.rows("stdio", (str(DAEMON),), INSPECTED)
+    yield from inspector.rows("--server", in_front, INSPECTED[:2])
+    yield from inspector.rows("--server", in_front, INSPECTED_LATER)
+
+
+def in_front_of(main_server: int, folder: str) -> str:
+    """A client's configuration file, as guides/mcp.md has them."""
+    words = ["--tools", "all", "--server", f"http://127.0.0.1:{main_server}"]
+    file = Path(folder) / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"in-front": {"command": str(DAEMON), "args": words}}}), encoding="utf-8")
+    return str(file)
+
+
+class Inspector:
+    """Remembers the sandbox that was made last."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._sandbox_id = ""
+
+    def rows(self, transport: str, target: tuple[str, ...], asked: tuple[tuple[tuple[str, ...], str], ...]) -> Iterator[Row]:
+        for words, expected in asked:
+            filled = [word.replace("{sandbox}", f"sandbox_id={self._sandbox_id}") for word in words]
+            told = self._told([*target, *filled])
+            made = re.search(r'"sandbox_id": "([0-9a-f-]{36})"', told.stdout)
+            self._sandbox_id = made[1] if made else self._sandbox_id
+            good = told.returncode == 0 and expected in told.stdout
+            note = "" if good else " ".join((told.stdout + told.stderr).split())[-400:]
+            name = " ".join(("inspector", words[1], *words[3:4]))
+            yield Row(name, transport, "passed" if good else "FAILED", note)
+
+    def _told(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        command = [str(BIN / "mcp-inspector"), "--cli", *words]
+        environ = environment(self._folder)
+        return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=SCENARIO_S, cwd=self._folder)
 
 
 def free_port() -> int:
@@ -166,7 +229,7 @@ def free_port() -> int:
 def print_table(rows: list[Row]) -> None:
     wide = max(len(row.name) for row in rows)
     for row in rows:
-        print(f"{row.name:<{wide}}  {row.against:<8} {row.result:<7} {row.note}".rstrip())
+        print(f"{row.name:<{wide}}  {row.against:<18} {row.result:<7} {row.note}".rstrip())
     counts = {result: sum(row.result == result for row in rows) for result in ("passed", "FAILED", "n/a")}
     print(f"\n{counts['passed']} passed, {counts['FAILED']} failed, {counts['n/a']} do not apply")
 
