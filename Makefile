@@ -80,6 +80,7 @@ test-cgroup2: ## the tests of control groups in a virtual machine that has cgrou
 
 .PHONY: test-mcp
 test-mcp: setup ## the published conformance suite and the inspector of MCP, from the npm registry, against the MCP server
+	@scripts/system-packages.sh mcp
 	@$(BIN)/python scripts/mcp/conformance.py
 
 .PHONY: services

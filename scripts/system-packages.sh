@@ -17,7 +17,12 @@ g++|g++|C++ programs and their tests"
 test_tools="mariadbd|mariadb-server|the store's tests on MariaDB
 pg_ctlcluster|postgresql|the store's tests on PostgreSQL
 chromium|chromium|the tests of pages in a browser"
-if [ "${1:-}" = tests ]; then tools="$tools"$'\n'"$test_tools"; fi
+# And the conformance suite of MCP, asked for by the word `mcp`.
+mcp_tools="npm|npm|the published conformance suite of MCP"
+case "${1:-}" in
+tests) tools="$tools"$'\n'"$test_tools" ;;
+mcp) tools="$tools"$'\n'"$mcp_tools" ;;
+esac
 
 list_missing() {
     local command package cost

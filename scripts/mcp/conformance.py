@@ -85,11 +85,16 @@ def install() -> None:
     if stamp.exists() and json.loads(stamp.read_text()) == list(PACKAGES):
         return
     if shutil.which("npm") is None:
-        sys.exit("npm is needed to fetch the suite: install Node.js, or run `make languages LANGUAGES=nodejs`")
+        sys.exit("npm is needed to fetch the suite: install Node.js with it (on Debian: apt-get install -y npm)")
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "package.json").write_text('{"private": true}\n')
-    words = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(FOLDER), *PACKAGES]
-    subprocess.run(words, check=True, timeout=INSTALL_S)
+    words = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(FOLDER), *PACKAGES]
+    # As every other client on this system: what the system trusts is trusted, a company's own authority included.
+    options = f"{os.environ.get('NODE_OPTIONS', '')} --use-openssl-ca".strip()
+    try:
+        subprocess.run(words, check=True, timeout=INSTALL_S, env={**os.environ, "NODE_OPTIONS": options})
+    except subprocess.SubprocessError as error:
+        sys.exit(f"npm could not fetch the suite (see above): {error}")
     stamp.write_text(json.dumps(PACKAGES))
 
 
@@ -179,8 +184,7 @@ def suite(port: int, revision: str, *which: str) -> subprocess.CompletedProcess[
 def all_inspected(product: int, main_server: int, folder: str) -> Iterator[Row]:
     """Over HTTP; over standard streams with an engine of its own, and in front of a server."""
     over_http = ("--transport", "http", "--server-url", f"http://127.0.0.1:{product}/mcp")
-    in_front = ("--config", in_front_of(main_server, folder), "--server", "in-front")
-    inspector = Inspector(folder)
+    inspector, in_front = Inspector(folder), ("--server", in_front_of(main_server, folder))
     yield from inspector.rows("HTTP", over_http, INSPECTED)
     yield from inspector.rows("HTTP", over_http, INSPECTED_LATER)
     yield from inspector.rows("stdio", (str(DAEMON),), INSPECTED)
@@ -189,11 +193,11 @@ def all_inspected(product: int, main_server: int, folder: str) -> Iterator[Row]:
 
 
 def in_front_of(main_server: int, folder: str) -> str:
-    """A client's configuration file, as guides/mcp.md has them."""
+    """The name of a server in the inspector's catalog, which has the form of a client's configuration."""
     words = ["--tools", "all", "--server", f"http://127.0.0.1:{main_server}"]
-    file = Path(folder) / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"in-front": {"command": str(DAEMON), "args": words}}}), encoding="utf-8")
-    return str(file)
+    catalog = {"mcpServers": {"in-front": {"type": "stdio", "command": str(DAEMON), "args": words}}}
+    Path(environment(folder)["MCP_CATALOG_PATH"]).write_text(json.dumps(catalog), encoding="utf-8")
+    return "in-front"
 
 
 class Inspector:
