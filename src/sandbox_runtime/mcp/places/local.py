@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import anyio
 
@@ -73,10 +73,10 @@ class LocalPlace:
             raise
 
     async def _followed(self, begun: Execution, work: Work, sink: Sink | None) -> Execution:
-        if sink is not None:
-            decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
+        tell = _decoded(sink)
+        if tell is not None:
             async for piece in self._sessions.output(begun.id, owner=self._owner):
-                sink(piece.stream, decoders[piece.stream].decode(piece.data))
+                tell(piece.stream, piece.data)
         return await self._sessions.wait(begun.id, work.timeout_s + _QUEUE_S, self._owner)
 
     async def open_context(self, sandbox_id: str) -> str:
@@ -88,9 +88,11 @@ class LocalPlace:
     async def fork(self, sandbox_id: str) -> SandboxView:
         return _view((await self._sessions.fork(sandbox_id, 1, self._owner, most=self._most))[0])
 
-    async def install(self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float) -> Sequence[str]:
+    async def install(
+        self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
+    ) -> Sequence[str]:
         asked = [Dependency(name, version) for name, version in packages]
-        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, owner=self._owner)
+        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, sink=_decoded(sink), owner=self._owner)
         return _view(session).packages
 
     async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
@@ -104,6 +106,10 @@ class LocalPlace:
         written = await files.write(name, content, mode=mode)
         await self._sessions.saved(sandbox_id, self._owner)
         return _file(written, name)
+
+    async def remove(self, sandbox_id: str, name: str) -> None:
+        await (await self._sessions.files(sandbox_id, self._owner)).delete(name, recursive=True)
+        await self._sessions.saved(sandbox_id, self._owner)
 
     async def stat(self, sandbox_id: str, name: str) -> FileView:
         return _file(await (await self._sessions.files(sandbox_id, self._owner)).stat(name), name)
@@ -138,6 +144,14 @@ class LocalPlace:
         usual = (await self._sessions.usable_template(self._platform.settings.session_template)).resources
         words = {"cpu_cores": usual.cpu_cores, "memory_bytes": usual.memory_bytes, "disk_bytes": usual.disk_bytes} | asked
         return Resources(processes=usual.processes, **words)  # type: ignore[arg-type]
+
+
+def _decoded(sink: Sink | None) -> Callable[[str, bytes], None] | None:
+    """Takes bytes: a letter may come in two pieces."""
+    if sink is None:
+        return None
+    decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
+    return lambda stream, piece: sink(stream, decoders[stream].decode(piece))
 
 
 def _spec_of(work: Work) -> ExecutionSpec:

@@ -51,6 +51,8 @@ class Work:
     context: str = ""
     stdin: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+    cacheable: bool = False
+    """Whoever asks for it says that it prints the same for the same files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,8 @@ class Ran:
     ending: str = ""
     wall_s: float = 0.0
     displays: tuple[Mapping[str, Any], ...] = ()
+    cached: bool | None = None
+    """Whether this is what an earlier run printed; None where that was not asked for."""
 
     @property
     def timed_out(self) -> bool:
@@ -124,7 +128,9 @@ class Place(Protocol):
     async def open_context(self, sandbox_id: str) -> str: ...
     async def contexts(self, sandbox_id: str) -> Sequence[str]: ...
     async def fork(self, sandbox_id: str) -> SandboxView: ...
-    async def install(self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float) -> Sequence[str]:
+    async def install(
+        self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
+    ) -> Sequence[str]:
         """Packages of Python, as names and versions; what is there afterwards."""
         ...
 
@@ -133,6 +139,10 @@ class Place(Protocol):
         ...
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView: ...
+    async def remove(self, sandbox_id: str, name: str) -> None:
+        """A file, or a folder with all that is in it."""
+        ...
+
     async def stat(self, sandbox_id: str, name: str) -> FileView: ...
     async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
         """And whether there are more."""

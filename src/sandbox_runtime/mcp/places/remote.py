@@ -138,7 +138,10 @@ class RemotePlace:
     async def fork(self, sandbox_id: str) -> SandboxView:
         return _view((await self._client.fork_session(sandbox_id))[0])
 
-    async def install(self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float) -> Sequence[str]:
+    async def install(
+        self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
+    ) -> Sequence[str]:
+        """The server tells nothing until it is done."""
         asked = [Dependency(name=name, version=version or None) for name, version in packages]
         return _view(await self._client.install(sandbox_id, asked, timeout_s=timeout_s)).packages
 
@@ -155,6 +158,9 @@ class RemotePlace:
         if mode != 0o644:
             await self._run_plain(sandbox_id, ("/bin/chmod", f"{mode:o}", "--", f"{WORKSPACE}/{name}"))
         return await self.stat(sandbox_id, name)
+
+    async def remove(self, sandbox_id: str, name: str) -> None:
+        await self._client.delete_file(sandbox_id, name, recursive=True)
 
     async def stat(self, sandbox_id: str, name: str) -> FileView:
         (found,) = await self._look(sandbox_id, name, "one")

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sandbox_runtime.mcp.places.port import Solution
-from sandbox_runtime.mcp.tools import codes, programs, sandboxes
+from sandbox_runtime.mcp.tools import packages, sandboxes
+from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.sandboxes import SandboxResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, SandboxId, Timeout
+from sandbox_runtime.mcp.tools.wishes import Code, Languages, SandboxId, Timeout
 
 _Text = Annotated[str, Field(max_length=1024**2)]
 
@@ -21,10 +22,8 @@ class ForkArguments(Arguments):
 
 class InstallArguments(Arguments):
     sandbox_id: SandboxId
-    packages: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(min_length=1, max_length=50, description="Packages of Python, such as numpy or numpy==2.1."),
-    ]
+    packages: Annotated[Packages, Field(min_length=1)]
+    language: Annotated[Languages, Field(description="Whose packages they are.")] = "python"
     timeout: Annotated[int, Field(ge=1, le=1800, description="Seconds.")] = 300
 
 
@@ -63,12 +62,7 @@ async def fork(call: Call, asked: ForkArguments) -> Answer:
 
 async def install(call: Call, asked: InstallArguments) -> Answer:
     sandbox_id = asked.sandbox_id.lower()
-    await call.place.get(sandbox_id)
-    wanted = [programs.requirement(one) for one in asked.packages]
-    try:
-        there = await call.place.install(sandbox_id, wanted, float(asked.timeout))
-    except codes.FAILED_INSTALL as error:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, str(error)) from error
+    there = await packages.install(call, sandbox_id, asked.language, asked.packages, float(asked.timeout))
     result = Installed(sandbox_id=sandbox_id, installed=sorted(there))
     return Answer(f"Installed: {', '.join(asked.packages)}", result, result.model_dump())
 
@@ -105,7 +99,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "install_packages",
         "Install packages",
-        "Installs packages of Python into a sandbox, for everything that runs in it afterwards.",
+        "Installs packages of a language into a sandbox that has a network, for everything that runs in it afterwards.",
         InstallArguments,
         Installed,
         install,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from sandbox_runtime.mcp.tools.filtering import check_words
 from sandbox_runtime.mcp.tools.programs import Program, run_program
 from sandbox_runtime.mcp.tools.running import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, SandboxId, Timeout, WorkingDir, check_code, folder_of
+from sandbox_runtime.mcp.tools.wishes import Code, Repeatable, SandboxId, Timeout, WorkingDir, check_code, folder_of
 
 NEW_CONTEXT = "new"
 _LANGUAGES = Literal["python", "javascript", "typescript", "bash", "sh", "go", "rust", "java", "cpp", "c"]
@@ -26,6 +27,7 @@ class RunCodeArguments(Arguments):
     language: Annotated[_LANGUAGES | None, Field(description="Found out from the code where it is left out.")] = None
     working_dir: WorkingDir = WORKSPACE
     timeout: Timeout = None
+    cache: Repeatable = False
     context: Annotated[
         str | None,
         Field(
@@ -39,6 +41,8 @@ class RunCodeArguments(Arguments):
 async def run_code(call: Call, asked: RunCodeArguments) -> Answer:
     check_code(asked.code)
     check_words(asked.code, call.config.tools.validation_level)
+    if asked.context and asked.cache:
+        raise InvalidRequest("what runs in a context depends on its variables: leave cache out")
     if asked.context:
         return await _in_context(call, asked)
     language, folder = asked.language or language_of(asked.code), folder_of(asked.working_dir)
@@ -49,7 +53,7 @@ async def run_code(call: Call, asked: RunCodeArguments) -> Answer:
         folder=folder,
         timeout_s=asked.timeout or call.config.tools.default_timeout,
     )
-    ran, command = await run_program(call, program)
+    ran, command = await run_program(replace(call, cacheable=asked.cache), program)
     most = call.config.tools.max_output_size
     result = running.result_of(ran, program.sandbox_id, most, language=language, working_dir=folder, command=command)
     error = running.error_of(ran, language)

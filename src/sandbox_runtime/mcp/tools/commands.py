@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.config.environment import hidden
 from sandbox_runtime.mcp.places.port import WORKSPACE, Work
 from sandbox_runtime.mcp.tools import codes, running
 from sandbox_runtime.mcp.tools.running import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Environment, SandboxId, Timeout, WorkingDir, folder_of
+from sandbox_runtime.mcp.tools.wishes import Environment, Repeatable, SandboxId, Timeout, WorkingDir, folder_of
 
 _ENV = "/usr/bin/env"
 _OWN_CODES = {codes.EXECUTION_TIMEOUT: codes.TIMEOUT}
@@ -32,6 +34,7 @@ class ExecArguments(Arguments):
     working_dir: WorkingDir = WORKSPACE
     environment: Environment = Field(default_factory=dict)
     timeout: Timeout = None
+    cache: Repeatable = False
 
 
 def words_of(command: str) -> tuple[str, ...]:
@@ -51,7 +54,7 @@ async def execute(call: Call, asked: ExecArguments) -> Answer:
         env=asked.environment,
         timeout_s=asked.timeout or call.config.tools.default_timeout,
     )
-    ran = await running.run(call, sandbox_id, work)
+    ran = await running.run(replace(call, cacheable=asked.cache), sandbox_id, work)
     result = running.result_of(ran, sandbox_id, call.config.tools.max_output_size, command=asked.command, working_dir=folder)
     facts = {
         "Sandbox": sandbox_id,
@@ -62,7 +65,12 @@ async def execute(call: Call, asked: ExecArguments) -> Answer:
     }
     error = running.error_of(ran)
     answer = running.told(ran, result, running.lines_of(facts, result), _OWN_CODES.get(error, error))
-    return Answer(answer.text, result, {**answer.metadata, "environment": dict(asked.environment)}, answer.error)
+    return Answer(
+        answer.text,
+        result,
+        {**answer.metadata, "environment": hidden(asked.environment, call.config.tools.environment)},
+        answer.error,
+    )
 
 
 TOOLS: tuple[AnyTool, ...] = (

@@ -9,14 +9,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages.guessing import language_of
 from sandbox_runtime.mcp.places.port import WORKSPACE
 from sandbox_runtime.mcp.tools import running
+from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.programs import Program, run_program
 from sandbox_runtime.mcp.tools.running import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, Environment, SandboxId, Timeout, WorkingDir, folder_of
+from sandbox_runtime.mcp.tools.wishes import Code, Environment, Languages, SandboxId, Timeout, WorkingDir, folder_of
 
 _Flag = Literal["true", "false"] | bool
 _Text = Annotated[str, Field(max_length=2000)]
@@ -62,7 +62,7 @@ FORMS = (
         60,
         {"java_version": _Word, "main_class": _Word, "classpath": _Text, "build_tool": Literal["maven", "gradle"]},
         frozenset({"main_class", "classpath"}),
-        frozenset({"java_version"}),
+        frozenset({"java_version", "build_tool"}),
     ),
     Form(
         "cpp",
@@ -92,17 +92,13 @@ FORMS = (
     ),
 )
 _FORMS = {form.language: form for form in FORMS}
-_GENERIC = Literal["python", "javascript", "typescript", "go", "rust", "java", "cpp", "csharp", "shell"]
 _NAMES = {"bash": "shell", "sh": "shell", "c": "cpp"}
 
 
 class LanguageArguments(Arguments):
     sandbox_id: SandboxId
     code: Code
-    packages: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]],
-        Field(max_length=50, description="Packages to install first (Python: names, or names with versions such as numpy==2.1)."),
-    ] = Field(default_factory=list)
+    packages: Packages = Field(default_factory=list)
     files: Annotated[
         dict[Annotated[str, Field(min_length=1, max_length=1024)], str],
         Field(description="Files to place beside it: name → text."),
@@ -116,7 +112,7 @@ class LanguageArguments(Arguments):
 
 
 class GenericArguments(LanguageArguments):
-    language: Annotated[_GENERIC | None, Field(description="Found out from the code where it is left out.")] = None
+    language: Annotated[Languages | None, Field(description="Found out from the code where it is left out.")] = None
     options: Annotated[dict[str, Any], Field(max_length=20, description="Those of the language's own tool.")] = Field(
         default_factory=dict
     )
@@ -147,8 +143,6 @@ async def run_generic(call: Call, asked: GenericArguments) -> Answer:
 
 
 async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[str, Any]) -> Answer:
-    if "build_tool" in options:
-        raise Unavailable("projects of Maven and Gradle are not built by this tool: place the files and use exec_command")
     language, by_line = _way(form, options)
     program = Program(
         sandbox_id=asked.sandbox_id.lower(),
@@ -164,9 +158,7 @@ async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[s
         stdin=asked.stdin,
     )
     ran, command = await run_program(call, program)
-    notes = [
-        f"{name} {options[name]!r} was asked for; the host has one version, which ran it" for name in form.noted & options.keys()
-    ]
+    notes = [_note(name, options[name]) for name in form.noted & options.keys()]
     most = call.config.tools.max_output_size
     result = running.result_of(
         ran, program.sandbox_id, most, language=form.language, working_dir=program.folder, command=command, notes=sorted(notes)
@@ -180,6 +172,12 @@ async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[s
     error = running.error_of(ran, language)
     answer = running.told(ran, result, running.lines_of(facts, result), error)
     return Answer(answer.text, result, {**answer.metadata, "language": form.language}, error)
+
+
+def _note(name: str, value: object) -> str:
+    if name == "build_tool":
+        return f"build_tool {value!r} was asked for; packages are those of Maven's repositories, and javac builds the program"
+    return f"{name} {value!r} was asked for; the host has one version, which ran it"
 
 
 def _way(form: Form, options: Mapping[str, Any]) -> tuple[str, bool]:

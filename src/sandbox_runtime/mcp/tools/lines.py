@@ -8,32 +8,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.languages.packages.starting import Line, Words, flags, on, word
 
-Words = Mapping[str, object]
 _TSC = '"$(dirname "$(command -v node)")/../../node_modules/typescript/bin/tsc"'
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """source: the name of the program's file in $RUN. build may be empty. shown: as it would be typed."""
-
-    source: str
-    build: str
-    start: str
-
-    @property
-    def shown(self) -> str:
-        whole = f"{self.build} && {self.start}" if self.build else self.start
-        return whole.replace("$RUN/", "").replace('"', "")
-
-    def script(self, folder: str, run: str) -> str:
-        build = f"{self.build} || exit\n" if self.build else ""
-        return (
-            f"RUN={shlex.quote(run)}\ntrap 'rm -rf -- \"$RUN\"' EXIT\ncd -- {shlex.quote(folder)} || exit\n{build}{self.start}\n"
-        )
 
 
 def line_of(language: str, options: Words) -> Line:
@@ -43,24 +22,9 @@ def line_of(language: str, options: Words) -> Line:
         raise InvalidRequest(f"{language} programs run in /workspace and take no options here: leave working_dir out") from None
 
 
-def _flags(options: Words, name: str) -> str:
-    """Words as they would be typed, each quoted again: none of them can become a command."""
-    value = options.get(name)
-    words = value if isinstance(value, list) else shlex.split(str(value or ""))
-    return "".join(f" {shlex.quote(str(word))}" for word in words)
-
-
-def _word(options: Words, name: str, default: str = "") -> str:
-    return shlex.quote(str(options.get(name) or default))
-
-
-def _on(options: Words, name: str) -> bool:
-    return str(options.get(name, "")).lower() in ("true", "1", "yes")
-
-
 def _python(options: Words) -> Line:
-    start = f'{_word(options, "python_cmd", "python3")} "$RUN/main.py"'
-    if _on(options, "use_venv"):
+    start = f'{word(options, "python_cmd", "python3")} "$RUN/main.py"'
+    if on(options, "use_venv"):
         return Line("main.py", 'python3 -m venv "$RUN/venv"', '"$RUN/venv/bin/python" "$RUN/main.py"')
     return Line("main.py", "", start)
 
@@ -70,13 +34,13 @@ def _javascript(options: Words) -> Line:
 
 
 def _typescript(options: Words) -> Line:
-    target = _word(options, "target", "ES2020")
+    target = word(options, "target", "ES2020")
     build = f'node {_TSC} --target {target} --module commonjs --skipLibCheck --outDir "$RUN" "$RUN/main.ts"'
     return Line("main.ts", build, 'node "$RUN/main.js"')
 
 
 def _go(options: Words) -> Line:
-    return Line("main.go", "", f'go run{_flags(options, "build_flags")} "$RUN/main.go"')
+    return Line("main.go", "", f'go run{flags(options, "build_flags")} "$RUN/main.go"')
 
 
 def _rust(options: Words) -> Line:
@@ -86,13 +50,13 @@ def _rust(options: Words) -> Line:
         if isinstance(features, list)
         else ""
     )
-    level = " -O" if _on(options, "release") else ""
-    build = f'rustc --edition {_word(options, "edition", "2021")}{level}{named} "$RUN/main.rs" -o "$RUN/main"'
+    level = " -O" if on(options, "release") else ""
+    build = f'rustc --edition {word(options, "edition", "2021")}{level}{named} "$RUN/main.rs" -o "$RUN/main"'
     return Line("main.rs", build, '"$RUN/main"')
 
 
 def _java(options: Words) -> Line:
-    main = _word(options, "main_class", "Main")
+    main = word(options, "main_class", "Main")
     path = f"$RUN:{options['classpath']}" if options.get("classpath") else "$RUN"
     quoted = '"' + path.replace('"', "").replace("`", "").replace("$(", "(") + '"'
     return Line(
@@ -101,8 +65,8 @@ def _java(options: Words) -> Line:
 
 
 def _cpp(options: Words) -> Line:
-    compiler = _word(options, "compiler", "g++")
-    how = f"-std={_word(options, 'std', 'c++17')} -{_word(options, 'optimization', 'O2')}{_flags(options, 'extra_flags')}"
+    compiler = word(options, "compiler", "g++")
+    how = f"-std={word(options, 'std', 'c++17')} -{word(options, 'optimization', 'O2')}{flags(options, 'extra_flags')}"
     return Line("main.cpp", f'{compiler} {how} -I. "$RUN/main.cpp" -o "$RUN/main"', '"$RUN/main"')
 
 
@@ -111,7 +75,7 @@ def _c(options: Words) -> Line:
 
 
 def _shell(options: Words) -> Line:
-    return Line("main.sh", "", f'{_word(options, "shell", "bash")}{_flags(options, "set_flags")} "$RUN/main.sh"')
+    return Line("main.sh", "", f'{word(options, "shell", "bash")}{flags(options, "set_flags")} "$RUN/main.sh"')
 
 
 _LINES: Mapping[str, Callable[[Words], Line]] = {

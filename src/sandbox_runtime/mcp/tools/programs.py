@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import anyio
+
 from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.languages.packages import Line, line_with_packages
 from sandbox_runtime.mcp.places.port import WORKSPACE, Ran, Work
-from sandbox_runtime.mcp.tools import codes, running, wrapping
-from sandbox_runtime.mcp.tools.lines import Line, line_of
+from sandbox_runtime.mcp.tools import packages, running, wrapping
+from sandbox_runtime.mcp.tools.lines import line_of
 from sandbox_runtime.mcp.tools.tool import Call
 from sandbox_runtime.mcp.tools.wishes import check_code, name_of
 
@@ -22,7 +26,6 @@ COMMANDS = {
     "fish": "fish main.fish",
 }  # fmt: skip
 """What is told where a language is run its usual way."""
-_INSTALL_S = 300.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,37 +48,36 @@ class Program:
 async def run_program(call: Call, program: Program) -> tuple[Ran, str]:
     """And the command that was used, as it would be typed."""
     check_code(program.code)
-    await _install(call, program)
+    if program.packages:
+        await packages.install(call, program.sandbox_id, program.language, program.packages, packages.INSTALL_S)
     await _place_files(call, program)
     code = wrapping.whole(program.language, program.code)
-    if not program.by_line and program.folder == WORKSPACE:
+    line = await _line(call, program, code)
+    if line is None:
         language = USUAL_NAMES.get(program.language, program.language)
         work = Work(language=language, code=code, stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
         return await running.run(call, program.sandbox_id, work), COMMANDS.get(language, language)
-    line = line_of(program.language, program.options)
     return await _by_line(call, program, line, code), line.shown
 
 
+async def _line(call: Call, program: Program, code: str) -> Line | None:
+    """None where the language's usual way will do."""
+    if await packages.needed_kit(call, program.sandbox_id, program.language):
+        return line_with_packages(program.language, program.options, code)
+    return line_of(program.language, program.options) if program.by_line or program.folder != WORKSPACE else None
+
+
 async def _by_line(call: Call, program: Program, line: Line, code: str) -> Ran:
+    """The script removes its folder when it ends; one that was killed leaves that to us."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
-    await call.place.write(program.sandbox_id, f"{folder}/{line.source}", code.encode(errors="surrogatepass"))
     script = line.script(program.folder, f"{WORKSPACE}/{folder}")
     work = Work(argv=("/bin/bash", "-c", script), stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
-    return await running.run(call, program.sandbox_id, work)
-
-
-async def _install(call: Call, program: Program) -> None:
-    if not program.packages:
-        return
-    if program.language != "python":
-        raise codes.ToolFailure(
-            codes.PACKAGE_INSTALL_FAILED,
-            f"packages can be installed for Python alone; for {program.language}, use what is in the sandbox already",
-        )
     try:
-        await call.place.install(program.sandbox_id, [requirement(one) for one in program.packages], _INSTALL_S)
-    except SandboxError as error:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, str(error)) from error
+        await call.place.write(program.sandbox_id, f"{folder}/{line.source}", code.encode(errors="surrogatepass"))
+        return await running.run(call, program.sandbox_id, work)
+    finally:
+        with anyio.CancelScope(shield=True), contextlib.suppress(SandboxError):
+            await call.place.remove(program.sandbox_id, folder)
 
 
 async def _place_files(call: Call, program: Program) -> None:
@@ -90,9 +92,3 @@ async def _place_files(call: Call, program: Program) -> None:
             )
         below = program.folder if program.folder.startswith(WORKSPACE) else WORKSPACE
         await call.place.write(program.sandbox_id, name_of(f"{below}/{path}"), raw)
-
-
-def requirement(text: str) -> tuple[str, str]:
-    """numpy, numpy==2.1, numpy>=2: the name, and what its version must be."""
-    at = next((place for place, letter in enumerate(text) if letter in "=<>!~"), len(text))
-    return text[:at].strip(), text[at:].strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -35,6 +36,7 @@ class RunResult(Result):
     notes: list[str] = Field(default_factory=list, description="Wishes that this host could not follow.")
     context: str = Field(default="", description="The live interpreter it ran in.")
     process_id: str = ""
+    cached: bool = Field(default=False, description="It was not run: this is what it printed for the same files before.")
 
 
 def result_of(ran: Ran, sandbox_id: str, config_bytes: int, **more: object) -> RunResult:
@@ -51,6 +53,7 @@ def result_of(ran: Ran, sandbox_id: str, config_bytes: int, **more: object) -> R
         output_truncated=stdout_cut or stderr_cut or ran.dropped_bytes > 0,
         error="" if ran.ok else ran.error,
         process_id=ran.id,
+        cached=bool(ran.cached),
         **more,
     )
 
@@ -68,7 +71,7 @@ def shortened(text: str, most_bytes: int) -> tuple[str, bool]:
 
 
 async def run(call: Call, sandbox_id: str, work: Work) -> Ran:
-    return await call.place.run(sandbox_id, work, call.sink)
+    return await call.place.run(sandbox_id, replace(work, cacheable=True) if call.cacheable else work, call.sink)
 
 
 def error_of(ran: Ran, language: str = "") -> str:
@@ -95,6 +98,7 @@ def metadata_of(result: RunResult, ran: Ran, error: str) -> dict[str, object]:
         "output_compressed": False,
         "process_id": ran.id,
     }
+    told |= {} if ran.cached is None else {"cached": ran.cached}
     return told | ({"error_code": error, "error_message": result.error or f"exit code {result.exit_code}"} if error else {})
 
 

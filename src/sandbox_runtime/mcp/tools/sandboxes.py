@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
+from sandbox_runtime.mcp.config import images
 from sandbox_runtime.mcp.config.quantities import size_bytes
 from sandbox_runtime.mcp.places.port import WORKSPACE, SandboxSpec, SandboxView
 from sandbox_runtime.mcp.tools import codes
@@ -32,7 +33,11 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 class CreateArguments(Arguments):
     image: Annotated[
-        str | None, Field(max_length=512, description="Noted with the sandbox. Every sandbox has all languages of the host.")
+        str | None,
+        Field(
+            max_length=512,
+            description="A usual one, such as python:3.12. It is noted: every sandbox has all languages of the host.",
+        ),
     ] = None
     workspace_dir: Annotated[str, Field(max_length=1024, description="Where its files are; always /workspace.")] = WORKSPACE
     environment: Environment = Field(default_factory=dict)
@@ -116,6 +121,8 @@ async def create(call: Call, asked: CreateArguments) -> Answer:
     if asked.workspace_dir.rstrip("/") != WORKSPACE:
         raise InvalidRequest(f"the files of a sandbox are in {WORKSPACE}: leave workspace_dir out")
     settings = call.config.sandbox
+    if asked.image is not None and not images.is_known(asked.image):
+        raise codes.ToolFailure(codes.IMAGE_NOT_FOUND, images.complaint(asked.image))
     view = await call.place.create(_spec(asked, call))
     result = told(view, asked.image or settings.default_image)
     metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}

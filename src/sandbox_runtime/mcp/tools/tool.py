@@ -43,11 +43,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a tool works with: where sandboxes are, and where a program's output goes while it runs."""
+    """What a tool works with: where sandboxes are, and where a program's output goes while it runs. cacheable: what it runs may
+    be answered with what was printed before."""
 
     place: Place
     config: McpConfig
     sink: Sink | None = None
+    cacheable: bool = False
 
 
 A = TypeVar("A", bound=Arguments)

@@ -24,12 +24,20 @@ Environment = Annotated[
 WorkingDir = Annotated[
     str, Field(min_length=1, max_length=1024, description="Folder to run in, under /workspace or /tmp.", examples=["/workspace"])
 ]
+Repeatable = Annotated[
+    bool,
+    Field(
+        description="Say that it prints the same for the same files. Then what it printed before may be told again, where no file "
+        "of the sandbox has changed since.",
+    ),
+]
 Code = Annotated[
     str, Field(min_length=1, max_length=MOST_CODE_CHARACTERS, description="The whole program, at most 1 MB; not blank.")
 ]
 FilePath = Annotated[
     str, Field(min_length=1, max_length=4096, description="A file of the sandbox: below /workspace, or relative to it.")
 ]
+Languages = Literal["python", "javascript", "typescript", "go", "rust", "java", "cpp", "csharp", "shell"]
 Encoding = Annotated[Literal["utf8", "base64"], Field(description="How the content is written.")]
 
 

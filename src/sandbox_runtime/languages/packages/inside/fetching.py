@@ -1,0 +1,104 @@
+"""What a registry answers, and where what was fetched is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.request
+
+MOST_BYTES = 512 * 1024 * 1024
+MOST_PACKAGES = 500
+_WITHIN_S = 30.0
+_PIECE = 1024 * 1024
+_ATTEMPTS = 3
+_PAUSE_S = 0.5
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
+
+
+class Refused(Exception):
+    """Told to whoever asked for the packages."""
+
+
+def plain(name: str) -> str:
+    """A name that may become part of an address or of a file's name."""
+    if not _PLAIN.fullmatch(name) or ".." in name:
+        raise Refused(f"the registry names something {name[:60]!r}, which is no name")
+    return name
+
+
+def found(address: str) -> bytes | None:
+    """None where there is no such thing."""
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _read(address)
+        except urllib.error.HTTPError as error:
+            if error.code in (404, 410):
+                return None
+            if error.code < 500 or attempt == _ATTEMPTS - 1:
+                raise Refused(f"{address}: the registry answered {error.code}") from error
+        except (OSError, ValueError) as error:
+            if attempt == _ATTEMPTS - 1:
+                raise Refused(f"{address}: {error}") from error
+        time.sleep(_PAUSE_S)
+    return None
+
+
+def _read(address: str) -> bytes:
+    request = urllib.request.Request(address, headers={"User-Agent": "sandbox-runtime"})
+    content = bytearray()
+    with urllib.request.urlopen(request, timeout=_WITHIN_S) as answer:
+        while piece := answer.read(_PIECE):
+            content += piece
+            if len(content) > MOST_BYTES:
+                raise Refused(f"{address} has more than {MOST_BYTES} bytes")
+    return bytes(content)
+
+
+def wanted(address: str, what: str) -> bytes:
+    content = found(address)
+    if content is None:
+        raise Refused(f"the registry has no {what}")
+    return content
+
+
+def tell(line: str) -> None:
+    print(line, flush=True)
+
+
+def remembered(folder: str) -> dict[str, str]:
+    """What was asked for up to now: name → version, empty for any."""
+    try:
+        with open(f"{folder}/asked.json") as file:
+            told = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+
+
+def keep(folder: str, files: dict[str, bytes], suffix: str, asked: dict[str, str], listing: list[str]) -> None:
+    """All of it or, where something fails, nothing: names change only when every file is there."""
+    for name, content in files.items():
+        with open(f"{folder}/{name}.part", "wb") as file:
+            file.write(content)
+    gone = [name for name in os.listdir(folder) if name.endswith(suffix) and name not in files]
+    for name in files:
+        os.replace(f"{folder}/{name}.part", f"{folder}/{name}")
+    for name in gone:
+        os.remove(f"{folder}/{name}")
+    with open(f"{folder}/asked.json", "w") as file:
+        json.dump(asked, file)
+    with open(f"{folder}/listing", "w") as file:
+        file.writelines(f"{line}\n" for line in sorted(listing))
+
+
+def main(install: object) -> None:
+    """install: takes the registry, the folder, and what is asked for."""
+    registry, folder, *asked = sys.argv[1:]
+    try:
+        install(registry.rstrip("/"), folder, asked)  # type: ignore[operator]
+    except Refused as refusal:
+        sys.exit(str(refusal))
