@@ -29,7 +29,7 @@ from sandbox_runtime.cli.mcp_mounting import mounted
 from sandbox_runtime.mcp.transports.pace import Bucket
 from sandbox_runtime.settings import Settings
 
-_HELLO = {
+_HELLO: dict[str, Any] = {
     "jsonrpc": "2.0",
     "id": 1,
     "method": "initialize",
@@ -89,6 +89,30 @@ async def test_sessions_of_the_protocol_and_bad_bodies(port: int) -> None:
         assert large.status_code == 413
         assert (await web.delete("/mcp", headers=session)).status_code == 200
         assert (await web.post("/mcp", json=ping, headers=session)).status_code == 404
+
+
+@pytest.mark.requirement("mcp-3.13")
+async def test_the_newest_revision_has_no_handshake_and_its_headers_may_have_blanks(port: int) -> None:
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+        hello = {**_HELLO, "params": {**_HELLO["params"], "_meta": meta}}
+        newest = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "initialize"}
+        refused = await web.post("/mcp", json=hello, headers=newest)
+    assert refused.status_code == 404 and refused.json()["error"]["code"] == -32601
+    call = {"name": "list_sandboxes", "arguments": {}, "_meta": meta}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    lines = [
+        "POST /mcp HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        *(f"{name}: {value}" for name, value in _HEADERS.items()),
+        *("MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name:   list_sandboxes \t", "Connection: close"),
+        f"Content-Length: {len(body)}",
+    ]
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(("\r\n".join(lines) + f"\r\n\r\n{body}").encode())
+    answer = (await asyncio.wait_for(reader.read(), 60)).decode()
+    writer.close()
+    assert answer.startswith("HTTP/1.1 200") and '"sandboxes"' in answer, answer
 
 
 @asynccontextmanager
