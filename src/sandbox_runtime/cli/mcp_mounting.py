@@ -19,10 +19,12 @@ from sandbox_runtime.api.dialects import sandboxes
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
+from sandbox_runtime.mcp.config.effects import Running
 from sandbox_runtime.mcp.offering import Offering
-from sandbox_runtime.mcp.opening import door_to, kept_folder, open_door, settings_of
+from sandbox_runtime.mcp.opening import announce, door_to, kept_folder, open_door, places_on, settings_of
 from sandbox_runtime.mcp.transports.mounting import open_routes
 from sandbox_runtime.settings import Settings
+from sandbox_runtime.telemetry import Log
 
 SOCKET_OPTIONS: dict[str, Any] = {"ws_ping_interval": 54.0, "ws_ping_timeout": 60.0, "ws_max_size": 10 * 1024 * 1024}
 
@@ -44,14 +46,19 @@ def _caller_of(request: HTTPConnection) -> tuple[str, int | None]:
 async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
     """/mcp and /mcp/ws in the main server, for the time of the block. The configuration is that of mcp-sandboxd."""
     config = load_config(os.environ)
-    async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of) as routes:
+    announce(config, Running(mounted=True, http=True), platform.log)
+    async with (
+        places_on(platform, config) as places,
+        door_to(platform, config, _caller_of, places) as door,
+        open_routes(door, owner_of) as routes,
+    ):
         app.router.routes[0:0] = routes
-        app.state.offer = Offering(platform, config)
+        app.state.offer = Offering(places, config)
         yield
 
 
 @asynccontextmanager
-async def open_app(config: McpConfig, server_url: str) -> AsyncIterator[tuple[FastAPI, Settings]]:
+async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterator[tuple[FastAPI, Settings]]:
     """The application of `mcp-sandboxd --http`, and the settings it stands on."""
     host = "127.0.0.1" if config.server.address == "localhost" else config.server.address
     with kept_folder(config) as folder:
@@ -62,16 +69,20 @@ async def open_app(config: McpConfig, server_url: str) -> AsyncIterator[tuple[Fa
         faults.install(app)
         if server_url:
             app.state.platform = _NoStore()
-            async with open_door(config, server_url) as door, open_routes(door, owner_of, alone=True) as routes:
+            async with open_door(config, log, server_url, http=True) as door, open_routes(door, owner_of, alone=True) as routes:
                 app.router.routes[0:0] = routes
                 yield app, settings
             return
-        async with open_platform(settings, sessions=True) as platform:
+        async with open_platform(settings, sessions=True, log=log) as platform, places_on(platform, config) as places:
             app.state.platform = platform
-            async with door_to(platform, config, _caller_of) as door, open_routes(door, owner_of, alone=True) as routes:
+            announce(config, Running(http=True), log)
+            async with (
+                door_to(platform, config, _caller_of, places) as door,
+                open_routes(door, owner_of, alone=True) as routes,
+            ):
                 app.router.routes[0:0] = routes
                 app.include_router(sandboxes.router)
-                app.state.offer = Offering(platform, config)
+                app.state.offer = Offering(places, config)
                 yield app, settings
 
 

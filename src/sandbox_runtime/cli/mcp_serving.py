@@ -6,34 +6,75 @@ import asyncio
 import logging
 import signal
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO, cast
 
 import uvloop
 
+from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.opening import LOG_LEVELS, open_door
+from sandbox_runtime.mcp.opening import LOG_FORMATS, LOG_LEVELS, open_door
 from sandbox_runtime.mcp.transports.stdio import serve_stdio
+from sandbox_runtime.telemetry import LogFile, Rotation, open_log, server_log_config
+
+_MIB, _DAY_S = 1024**2, 86_400
 
 
 def run(config: McpConfig, server_url: str) -> None:
-    # Whatever libraries log goes to stderr: standard output is the protocol's.
-    logging.basicConfig(stream=sys.stderr, level=LOG_LEVELS[config.logging.level].upper())
     over_http = config.server.enable_http or config.server.protocol == "http"
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_http(config, server_url) if over_http else _stdio(config, server_url))
+    _use_temp_dir(config)
+    with log_stream(config) as stream:
+        # Whatever libraries log goes there as well: standard output is the protocol's.
+        logging.basicConfig(stream=stream, level=LOG_LEVELS[config.logging.level].upper())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_http(config, server_url, stream) if over_http else _stdio(config, server_url, stream))
 
 
-async def _http(config: McpConfig, server_url: str) -> None:
+@contextmanager
+def log_stream(config: McpConfig) -> Iterator[TextIO]:
+    """The file of the configuration, or standard error."""
+    told = config.logging
+    if not told.output_file:
+        yield sys.stderr
+        return
+    rotation = Rotation(told.max_size * _MIB, told.max_backups, told.max_age * _DAY_S, told.compress)
+    file = LogFile(Path(told.output_file).absolute(), rotation)
+    try:
+        yield cast(TextIO, file)
+    finally:
+        file.close()
+
+
+def _use_temp_dir(config: McpConfig) -> None:
+    """For whatever of this process makes temporary files; left at its default, they are where the system has them."""
+    folder = config.resources.temp_dir
+    if folder == McpConfig().resources.temp_dir:
+        return
+    try:
+        Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            tempfile.tempdir = str(Path(folder).absolute())
+    except OSError as error:
+        raise InvalidRequest(f"resources.temp_dir {folder!r} cannot be used: {error.strerror}") from error
+
+
+async def _http(config: McpConfig, server_url: str, stream: TextIO) -> None:
     # The web server is of no use to the many that speak over standard streams, and takes its time to import.
     import uvicorn
 
     from sandbox_runtime.cli.listening import StoppableServer, server_options
     from sandbox_runtime.cli.mcp_mounting import SOCKET_OPTIONS, open_app
 
-    async with open_app(config, server_url) as (app, settings):
-        await StoppableServer(uvicorn.Config(app, lifespan="off", **server_options(settings), **SOCKET_OPTIONS)).serve()
+    level, form = LOG_LEVELS[config.logging.level], LOG_FORMATS[config.logging.format]
+    async with open_app(config, server_url, open_log(level, form, stream)) as (app, settings):
+        options = {**server_options(settings), **SOCKET_OPTIONS, "log_config": server_log_config(level, form, stream=stream)}
+        await StoppableServer(uvicorn.Config(app, lifespan="off", **options)).serve()
 
 
-async def _stdio(config: McpConfig, server_url: str) -> None:
+async def _stdio(config: McpConfig, server_url: str, stream: TextIO) -> None:
     """A signal ends it as the end of standard input does: what it holds is closed."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
@@ -46,8 +87,9 @@ async def _stdio(config: McpConfig, server_url: str) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    log = open_log(LOG_LEVELS[config.logging.level], LOG_FORMATS[config.logging.format], stream)
     try:
-        async with open_door(config, server_url) as door:
+        async with open_door(config, log, server_url) as door:
             await serve_stdio(door)
     except asyncio.CancelledError:
         if not stopped:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
-from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.local import LocalPlace
+from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
 from sandbox_runtime.mcp.tools import codes
@@ -23,10 +22,10 @@ _TRANSIENT = (codes.INSUFFICIENT_RESOURCES, codes.PLATFORM_FAULT)
 
 
 class Offering:
-    """owner: whose sandboxes it is about; "" sees everything. most: how many of them there may be at once."""
+    """places: from an owner, and how many sandboxes that one may have at once, to what it sees; the owner "" sees everything."""
 
-    def __init__(self, platform: Platform, config: McpConfig) -> None:
-        self._platform = platform
+    def __init__(self, places: Callable[[str, int | None], Place], config: McpConfig) -> None:
+        self._places = places
         self._config = config
         self._tools = enabled_tools(config)
         self._resources = Resources(config, self._tools)
@@ -39,13 +38,13 @@ class Offering:
         tool = self._tools.get(name)
         if tool is None:
             raise NotFound(f"there is no tool {name[:100]!r}; there are {', '.join(self._tools)}")
-        return _told(await called(tool, Call(LocalPlace(self._platform, owner, most), self._config), arguments))
+        return _told(await called(tool, Call(self._places(owner, most), self._config), arguments))
 
     async def resources(self, owner: str) -> Sequence[Json]:
-        return [_plain(one) for one in await self._resources.list(LocalPlace(self._platform, owner))]
+        return [_plain(one) for one in await self._resources.list(self._places(owner, None))]
 
     async def read(self, uri: str, owner: str) -> Json:
-        contents = await self._resources.read(LocalPlace(self._platform, owner), uri)
+        contents = await self._resources.read(self._places(owner, None), uri)
         return {"uri": uri, "contents": [_plain(one) for one in contents]}
 
     def prompts(self) -> Sequence[Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -12,18 +13,27 @@ from typing import Any
 
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.caching import CachedRuns, Results
+from sandbox_runtime.mcp.caching.keys import EVERYBODY
+from sandbox_runtime.mcp.caching.warming import commands_of, warm
 from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.config.effects import Running, idle_keys
+from sandbox_runtime.mcp.configured import configured
 from sandbox_runtime.mcp.places.local import LocalPlace
 from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.places.remote import RemotePlace
-from sandbox_runtime.mcp.server import Door, Places
+from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.settings import Settings, load
+from sandbox_runtime.store import open_store
+from sandbox_runtime.telemetry import Log
 
 LOG_LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "error": "error"}
 LOG_FORMATS = {"json": "json", "text": "text", "console": "text"}
 _DEFAULT = McpConfig()
 CallerOf = Callable[[Any], tuple[str, int | None]]
+PlaceOf = Callable[[str, int | None], Place]
+"""From an owner, and how many sandboxes that one may have, to what it sees."""
 
 
 def settings_of(config: McpConfig, folder: str) -> Settings:
@@ -53,27 +63,33 @@ def _database(config: McpConfig, folder: str) -> str:
     return f"{folder}/sandboxes.db" if named == _DEFAULT.sandbox.database_path else str(Path(named).absolute())
 
 
+def announce(config: McpConfig, running: Running, log: Log) -> None:
+    """Keys that somebody set and that do nothing here: better told than found out."""
+    for key, reason in idle_keys(config, running).items():
+        log.warning("a key of the configuration has no effect here", key=key, reason=reason)
+
+
 @asynccontextmanager
-async def open_door(config: McpConfig, server_url: str = "", api_key: str | None = None) -> AsyncIterator[Door]:
-    """With an engine of its own, or in front of a server."""
+async def open_door(config: McpConfig, log: Log, server_url: str = "", *, http: bool = False) -> AsyncIterator[Door]:
+    """With an engine of its own, or in front of a server. http: that is how it will be spoken to."""
     async with AsyncExitStack() as stack:
         if server_url:
-            client = await stack.enter_async_context(SandboxClient(server_url, api_key=api_key))
-            remote = RemotePlace(client, config.sandbox.max_sandboxes)
-            places: Places = lambda _request: remote  # noqa: E731
+            client = await stack.enter_async_context(SandboxClient(server_url))
+            place = configured(RemotePlace(client, config.sandbox.max_sandboxes), config)
         else:
-            platform = await stack.enter_async_context(_own_platform(config))
-            local = LocalPlace(platform, most=config.sandbox.max_sandboxes)
-            places = lambda _request: local  # noqa: E731
-        door = Door(config, places, version())
+            platform = await stack.enter_async_context(_own_platform(config, log))
+            places = await stack.enter_async_context(places_on(platform, config))
+            place = places("", config.sandbox.max_sandboxes)
+        announce(config, Running(remote=bool(server_url), http=http), log)
+        door = Door(config, lambda _request: place, version(), log=log)
         stack.push_async_callback(door.close)
         yield door
 
 
 @asynccontextmanager
-async def _own_platform(config: McpConfig) -> AsyncIterator[Platform]:
+async def _own_platform(config: McpConfig, log: Log) -> AsyncIterator[Platform]:
     with kept_folder(config) as folder:
-        async with open_platform(settings_of(config, folder), sessions=True) as platform:
+        async with open_platform(settings_of(config, folder), sessions=True, log=log) as platform:
             yield platform
 
 
@@ -94,15 +110,59 @@ def kept_folder(config: McpConfig) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def door_to(platform: Platform, config: McpConfig, caller_of: CallerOf) -> AsyncIterator[Door]:
+async def door_to(platform: Platform, config: McpConfig, caller_of: CallerOf, places: PlaceOf) -> AsyncIterator[Door]:
     """For a server that has callers: each sees what is its own. caller_of: the owner, and how many sandboxes it may have."""
-
-    def places(request: Any) -> Place:
-        owner, most = caller_of(request)
-        return LocalPlace(platform, owner, most)
-
-    door = Door(config, places, version())
+    door = Door(config, lambda request: places(*caller_of(request)), version(), log=platform.log)
     try:
         yield door
     finally:
         await door.close()
+
+
+@asynccontextmanager
+async def places_on(platform: Platform, config: McpConfig) -> AsyncIterator[PlaceOf]:
+    """Sandboxes of this platform, as the configuration wants them."""
+    if not config.tools.enable_caching:
+        yield lambda owner, most: configured(LocalPlace(platform, owner, most), config)
+        return
+    async with _results(platform, config) as results, results.tidied(platform.log):
+        always = commands_of(config)
+
+        def place_of(owner: str, most: int | None, kept_for: str | None = None) -> Place:
+            async def digest_of(sandbox_id: str) -> str:
+                return await platform.sessions.files_digest(sandbox_id, owner)
+
+            kept_for = owner if kept_for is None else kept_for
+            cached = CachedRuns(results, digest_of, kept_for, version(), always, platform.log)
+            return configured(LocalPlace(platform, owner, most), config, cached)
+
+        async with _warmed(place_of("", None, EVERYBODY), config, platform.log):
+            yield place_of
+
+
+@asynccontextmanager
+async def _results(platform: Platform, config: McpConfig) -> AsyncIterator[Results]:
+    """Where nobody names a place for them, they lie with all that this process keeps."""
+    cache, usual = config.tools.cache, _DEFAULT.tools.cache
+    path = cache.database_path if cache.database_path != usual.database_path else ""
+    if not path and config.resources.cache_dir != _DEFAULT.resources.cache_dir:
+        path = f"{config.resources.cache_dir}/cache.db"
+    if not path:
+        yield Results(platform.sessions.store, cache)
+        return
+    async with open_store(f"sqlite:///{Path(path).absolute()}") as store:
+        yield Results(store, cache)
+
+
+@asynccontextmanager
+async def _warmed(place: Place, config: McpConfig, log: Log) -> AsyncIterator[None]:
+    """Beside everything else: nobody waits for it."""
+    if not (config.tools.cache.enable_warming and config.tools.cache.warm_commands):
+        yield
+        return
+    task = asyncio.create_task(warm(place, config, log))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -31,6 +32,7 @@ from sandbox_runtime.mcp.resources import Resources
 from sandbox_runtime.mcp.tools.calling import called
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
+from sandbox_runtime.telemetry import Log
 
 TOOL_NOT_FOUND, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32003, -32004
 INSTRUCTIONS = (
@@ -40,14 +42,15 @@ INSTRUCTIONS = (
 Places = Callable[[Any], Place]
 """From what the transport knows of a request (an HTTP request, or None) to what its caller may see."""
 Context = ServerRequestContext[Any, Any]
+_USUAL = McpConfig()
 _MOST_REMEMBERED = 10_000
 _MOST_LISTENED = 100
 _CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
 
 
 class Door:
-    """Builds the SDK's server. version: of the product; the configuration's name is what clients are told. tools and
-    resources: instead of those that the configuration switches on."""
+    """Builds the SDK's server. version: of the product; clients are told the configuration's, where it has one, and its name.
+    tools and resources: instead of those that the configuration switches on. log: for a line on each call."""
 
     def __init__(
         self,
@@ -56,16 +59,18 @@ class Door:
         version: str,
         tools: Mapping[str, AnyTool] | None = None,
         resources: Resources | None = None,
+        log: Log | None = None,
     ) -> None:
-        self._config = config
-        self.version = version
+        self.config = self._config = config
+        self.version = version if config.server.version == _USUAL.server.version else config.server.version
         self._places = places
         self._tools = enabled_tools(config) if tools is None else tools
         self._shown = {name: _shown(tool) for name, tool in self._tools.items()}
         self._resources = resources or Resources(config, self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
-        self.server = self._built(version)
+        self._calls = log if config.sandbox.enable_logging else None
+        self.server = self._built(self.version)
 
     @property
     def options(self) -> InitializationOptions:
@@ -108,8 +113,10 @@ class Door:
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; there are {known}")
+        begun_s = time.monotonic()
         try:
             answer = await self._answered(context, tool, params.arguments or {})
+            self._note(tool.name, params.arguments or {}, answer, time.monotonic() - begun_s)
         except Denied as error:
             raise MCPError(PERMISSION, str(error)) from error
         except Exception as error:
@@ -118,6 +125,14 @@ class Door:
         if tool.name in _CHANGES_THE_LIST and not answer.error and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             await context.session.send_resource_list_changed()
         return _result(answer)
+
+    def _note(self, tool: str, given: Mapping[str, Any], answer: Answer, took_s: float) -> None:
+        """No argument but the sandbox: the others may hold code, and secrets."""
+        if self._calls is None:
+            return
+        sandbox = str(given.get("sandbox_id") or answer.metadata.get("sandbox_id") or "")[:36]
+        facts = {"tool": tool, "sandbox": sandbox, "took_ms": round(took_s * 1000, 1)}
+        self._calls.info("a tool was called", **facts, **({"error_code": answer.error} if answer.error else {}))
 
     async def _answered(self, context: Context, tool: AnyTool, given: dict[str, Any]) -> Answer:
         place, settings = self._places(context.request), self._config.tools

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import gzip
 import re
 import warnings
 from collections.abc import AsyncIterator, Callable
@@ -61,7 +63,7 @@ class Outflow:
     async def _item(self, stream: str, text: str) -> None:
         level: LoggingLevel = "info" if stream == "stdout" else "warning"
         if self._heard(level):
-            await log(self._context, level, stream, {"type": "data" if stream == "stdout" else "error", "data": text})
+            await log(self._context, level, stream, item_of(stream, text, self._options))
 
     async def _progress(self, text: str) -> None:
         """How far a program says it is; otherwise how much it has printed."""
@@ -69,6 +71,17 @@ class Outflow:
         current, total = found or (float(self._seen_bytes), None)
         self._told = current if current > self._told else self._told + 0.001  # it must grow with every notification
         await self._context.session.report_progress(self._told, total, (text.strip().splitlines() or [""])[-1][:200] or None)
+
+
+def item_of(stream: str, text: str, options: StreamingSection) -> object:
+    """One piece of output as the section wants it told."""
+    raw = text.encode(errors="replace")
+    small = options.compress and len(raw) >= options.compression_min
+    told = base64.b64encode(gzip.compress(raw)).decode() if small else text
+    if not options.enable_json:
+        return text
+    kind = "data" if stream == "stdout" else "error"
+    return {"type": kind, "data": told, "encoding": "gzip+base64"} if small else {"type": kind, "data": told}
 
 
 def progress_in(text: str) -> tuple[float, float] | None:

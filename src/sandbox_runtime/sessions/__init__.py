@@ -11,7 +11,7 @@ row; one that has ended has its result in the store before anybody is told. Ever
     sessions   create · get · list · change · at_work · terminate · delete · finish · pause · resume · fork · install
     executions submit · execute · wait · execution · executions · latest · artifacts · cancel · output · follow · type_in · resize
     contexts   open_context · contexts · interrupt · restart_context · close_context (run code with ExecutionSpec(kind=cell))
-    files      files (a SessionFiles) · saved
+    files      files (a SessionFiles) · files_digest · saved
     health     health · events
     figures    usage · samples · file_versions · sent_files
     others     add_template · template · templates · change_template · delete_template · nodes · node · boxes · sweep

@@ -14,6 +14,7 @@ from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.node import Home
 from sandbox_runtime.sessions.spare import Spare
 from sandbox_runtime.sessions.streams import Tape
+from sandbox_runtime.workspace.digesting import Digests
 
 _FULL_RETRY_S = 2.0
 TERMINALS = 4
@@ -117,6 +118,10 @@ class LiveSession:
     """Set when the directory has it no more."""
     going: asyncio.Event = field(default_factory=_set)
     """Cleared while it is paused."""
+    digests: Digests = field(default_factory=dict)
+    """What the last look at the bytes of its files found."""
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while there is such a look."""
     guard: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while its set of contexts, its packages or its copies change, and while it is being paused or resumed."""
 

@@ -305,6 +305,13 @@ class Sessions:
         live.touch()
         return SessionFiles(live.home.files, self._bounds, notes=self._ground.recorder.notes_of(session_id))
 
+    async def files_digest(self, session_id: str, owner: str = "") -> str:
+        """The same digest, the same files: names, modes and bytes of all that its programs can write. Raises InvalidRequest
+        where that is more than is looked at."""
+        live = await self._lifecycle.live(session_id, owner)
+        async with live.looking:
+            return await SessionFiles(live.home.files, self._bounds).digest(live.digests)
+
     async def saved(self, session_id: str, owner: str = "") -> None:
         """Files were changed from outside: a persistent session keeps them."""
         live = await self._lifecycle.live(session_id, owner)

@@ -16,6 +16,7 @@ from sandbox_runtime.workspace import arranging, listing, reading, watching
 from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked, pack, unpack
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.copying import Copied, copy_area
+from sandbox_runtime.workspace.digesting import Digests, digest_area
 from sandbox_runtime.workspace.folders import holding
 from sandbox_runtime.workspace.listing import Entry, Listing
 from sandbox_runtime.workspace.reading import OpenFile, Slice
@@ -143,6 +144,10 @@ class SessionFiles:
         with tempfile.TemporaryFile(dir=self._spool_dir) as spool:
             await self._spooled(source, spool)
             return await self._do(lambda area: unpack(area, folder, spool, self._bounds.archives))
+
+    async def digest(self, known: Digests) -> str:
+        """See digesting.digest_area. known: what the last look found; one look at a time."""
+        return await self._do(lambda area: digest_area(area, known))
 
     async def copy_to(self, target: SessionFiles) -> Copied:
         """All of it, into the area of another session in which nothing runs yet."""

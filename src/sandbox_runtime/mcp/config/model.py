@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from sandbox_runtime.mcp.config import images
 from sandbox_runtime.mcp.config.quantities import Seconds, SizeBytes
 
 DEFAULT_TOOLS = (
@@ -19,6 +21,22 @@ _SENSITIVE = ("PASSWORD", "SECRET", "TOKEN", "API_KEY", "PRIVATE_KEY")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Time = Annotated[Seconds, Field(gt=0, le=30 * 86_400)]
+
+
+def _known_image(image: str) -> str:
+    if not images.is_known(image):
+        raise ValueError(images.complaint(image))
+    return image
+
+
+def _split(command: str) -> str:
+    """A command that can be split into words, as exec_command does it."""
+    if not shlex.split(command):
+        raise ValueError("a command names a program")
+    return command
+
+
+_Folder = Annotated[str, Field(pattern=r"^/[^:\x00]{0,1000}$")]
 
 
 class _Section(BaseModel):
@@ -45,7 +63,7 @@ class DefaultResources(_Section):
 class SandboxSection(_Section):
     workspace_dir: str = "/tmp/sandboxrunner/workspaces"
     database_path: str = "/tmp/sandboxrunner/sandboxes.db"
-    default_image: str = "ubuntu:22.04"
+    default_image: Annotated[str, AfterValidator(_known_image)] = "ubuntu:22.04"
     default_resources: DefaultResources = DefaultResources()
     environment: dict[str, str] = Field(default_factory=lambda: {"PATH": _PATH, "DEBIAN_FRONTEND": "noninteractive"})
     network_mode: Literal["none", "bridge", "host"] = "none"
@@ -72,7 +90,7 @@ class CacheSection(_Section):
     compression_level: Annotated[int, Field(ge=0, le=9)] = 6
     compression_min: SizeBytes = 1024
     enable_warming: bool = False
-    warm_commands: tuple[str, ...] = ()
+    warm_commands: Annotated[tuple[Annotated[str, AfterValidator(_split)], ...], Field(max_length=100)] = ()
     max_cache_size: SizeBytes = 100 * 1024**2
 
 
@@ -91,8 +109,8 @@ class StreamingSection(_Section):
 class EnvironmentSection(_Section):
     expand_variables: bool = True
     filter_sensitive: bool = True
-    custom_paths: tuple[str, ...] = ()
-    default_shell: str = "/bin/bash"
+    custom_paths: Annotated[tuple[_Folder, ...], Field(max_length=50)] = ()
+    default_shell: _Folder = "/bin/bash"
     default_user: str = "root"
     sensitive_patterns: tuple[str, ...] = _SENSITIVE
 

@@ -27,8 +27,8 @@ WorkingDir = Annotated[
 Repeatable = Annotated[
     bool,
     Field(
-        description="Say that it prints the same for the same files. Then what it printed before may be told again, where no file "
-        "of the sandbox has changed since.",
+        description="Say that it prints the same for the same files. Then what it printed before may be told again, where no "
+        "file of the sandbox has changed since.",
     ),
 ]
 Code = Annotated[

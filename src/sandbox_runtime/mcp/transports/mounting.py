@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -34,13 +35,26 @@ class Counters:
     bytes_served: int = 0
 
 
-class Entrance:
-    """Counts what goes through, and refuses what is over the pace or over the number at once."""
+class _TooSlow(Exception):
+    """The client did not send, or did not take, within its time."""
 
-    def __init__(self, app: ASGIApp, counters: Counters, bucket: Bucket | None) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """read_s: for a whole request to arrive. write_s: for one piece of an answer to be taken."""
+
+    read_s: float
+    write_s: float
+
+
+class Entrance:
+    """Counts what goes through, and refuses what is over the pace, over the number at once, or too slow."""
+
+    def __init__(self, app: ASGIApp, counters: Counters, bucket: Bucket | None, patience: Patience) -> None:
         self._app = app
         self._counters = counters
         self._bucket = bucket
+        self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         counters, begun_s = self._counters, time.monotonic()
@@ -52,19 +66,68 @@ class Entrance:
             return
         counters.active += 1
         try:
-            await self._app(scope, receive, self._counting(send))
+            counted = _Counted(send, counters, self._patience.write_s)
+            await self._served(scope, _Arriving(receive, self._patience.read_s), counted)
         finally:
             counters.active -= 1
             counters.busy_s += time.monotonic() - begun_s
 
-    def _counting(self, send: Send) -> Send:
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] >= 400:
-                self._counters.errors += 1
-            self._counters.bytes_served += len(message.get("body", b""))
-            await send(message)
+    async def _served(self, scope: Scope, receive: _Arriving, send: _Counted) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except BaseException as error:
+            if not (receive.late or send.late):
+                raise
+            if send.begun or isinstance(error, asyncio.CancelledError):
+                raise  # the web server closes the connection
+        if receive.late and not send.begun:
+            told = f"the request did not arrive within {self._patience.read_s:g} s"
+            body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": told}}
+            await JSONResponse(body, 408)(scope, receive, send)
 
-        return counted
+
+class _Arriving:
+    """What a client sends, until all of it is there; then whoever waits, waits for the client to go away."""
+
+    def __init__(self, receive: Receive, within_s: float) -> None:
+        self._receive = receive
+        self._until_s = time.monotonic() + within_s
+        self._complete = False
+        self.late = False
+
+    async def __call__(self) -> Message:
+        if self._complete:
+            return await self._receive()
+        try:
+            async with asyncio.timeout(max(0.0, self._until_s - time.monotonic())):
+                message = await self._receive()
+        except TimeoutError as error:
+            self.late = True
+            raise _TooSlow from error
+        self._complete = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+
+class _Counted:
+    """What a client takes."""
+
+    def __init__(self, send: Send, counters: Counters, within_s: float) -> None:
+        self._send = send
+        self._counters = counters
+        self._within_s = within_s
+        self.begun = self.late = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            self._counters.errors += message["status"] >= 400
+        self._counters.bytes_served += len(message.get("body", b""))
+        try:
+            async with asyncio.timeout(self._within_s):
+                await self._send(message)
+        except TimeoutError as error:
+            self.late = True
+            raise _TooSlow from error
 
 
 class _Sockets:
@@ -80,9 +143,10 @@ class _Sockets:
 @asynccontextmanager
 async def open_routes(door: Door, owner_of: OwnerOf, *, alone: bool = False) -> AsyncIterator[list[BaseRoute]]:
     """owner_of raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace."""
-    counters, sockets = Counters(), WebSockets(door, owner_of)
+    server = door.config.server
+    counters, sockets = Counters(), WebSockets(door, owner_of, server.write_timeout)
     async with open_http(door, owner_of) as http:
-        entrance = Entrance(http, counters, Bucket() if alone else None)
+        entrance = Entrance(http, counters, Bucket() if alone else None, Patience(server.read_timeout, server.write_timeout))
         routes: list[BaseRoute] = [Route(PATH, entrance), WebSocketRoute(SOCKET_PATH, _Sockets(sockets))]
         yield routes + (_of_its_own(door, counters, sockets) if alone else [])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
@@ -18,9 +20,10 @@ _SUBPROTOCOL = "mcp"
 class WebSockets:
     """All connections of one server, counted."""
 
-    def __init__(self, door: Door, owner_of: OwnerOf) -> None:
+    def __init__(self, door: Door, owner_of: OwnerOf, write_s: float) -> None:
         self._door = door
         self._owner_of = owner_of
+        self._write_s = write_s
         self.open = 0
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,7 +40,7 @@ class WebSockets:
             return
         self.open += 1
         try:
-            await serve_channel(self._door, _Frames(socket), socket)
+            await serve_channel(self._door, _Frames(socket, self._write_s), socket)
             if socket.application_state is WebSocketState.CONNECTED:
                 await socket.close()
         except (WebSocketDisconnect, RuntimeError):
@@ -47,8 +50,11 @@ class WebSockets:
 
 
 class _Frames:
-    def __init__(self, socket: WebSocket) -> None:
+    """write_s: how long a client may take for one frame."""
+
+    def __init__(self, socket: WebSocket, write_s: float) -> None:
         self._socket = socket
+        self._write_s = write_s
 
     async def receive(self) -> str | bytes | None:
         message = await self._socket.receive()
@@ -61,6 +67,7 @@ class _Frames:
 
     async def send(self, text: str) -> None:
         try:
-            await self._socket.send_text(text)
-        except (WebSocketDisconnect, RuntimeError) as error:
+            async with asyncio.timeout(self._write_s):
+                await self._socket.send_text(text)
+        except (WebSocketDisconnect, RuntimeError, TimeoutError) as error:
             raise Gone from error
