@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,44 @@ async def test_a_working_folder_is_where_the_program_runs(client: Client, sandbo
     assert figures(await client.call_tool("run_python", arguments))["stdout"] == "here\n"
     left = figures(await client.call_tool("list_files", {"sandbox_id": sandbox}))
     assert not [one for one in left["files"] if one["name"].startswith(".lang_exec")]
+
+
+@pytest.mark.requirement("mcp-4.21")
+@pytest.mark.parametrize(
+    ("language", "code", "options"),
+    [("shell", "sleep 1000", {"shell": "sh"}), ("python", "import time; time.sleep(1000)", {"python_cmd": "python3"})],
+)
+async def test_what_a_killed_program_was_built_from_is_gone(
+    client: Client, sandbox: str, language: str, code: str, options: dict[str, Any]
+) -> None:
+    ran = await client.call_tool(f"run_{language}", {"sandbox_id": sandbox, "code": code, "options": options, "timeout": 1})
+    assert ran.is_error and figures(ran)["timed_out"], text(ran)
+    await nothing_is_left(client, sandbox)
+
+
+@pytest.mark.requirement("mcp-4.21")
+async def test_what_a_cancelled_program_was_built_from_is_gone(client: Client, sandbox: str) -> None:
+    heard = asyncio.Event()
+
+    async def hear(_progress: float, _total: float | None, _message: str | None) -> None:
+        heard.set()
+
+    asked = {"sandbox_id": sandbox, "code": "echo up; sleep 1000", "options": {"shell": "sh"}, "timeout": 300}
+    task = asyncio.create_task(client.call_tool("run_shell", asked, progress_callback=hear))
+    await asyncio.wait_for(heard.wait(), 60)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await nothing_is_left(client, sandbox)
+
+
+async def nothing_is_left(client: Client, sandbox: str) -> None:
+    """A request that was cancelled is not waited for by whoever cancelled it: what it does after that takes a moment."""
+    async with asyncio.timeout(60):
+        while True:
+            listed = figures(await client.call_tool("list_files", {"sandbox_id": sandbox}))["files"]
+            if not [one for one in listed if one["name"].startswith(".lang_exec")]:
+                return
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.requirement("mcp-4.16")

@@ -52,11 +52,7 @@ def online() -> Iterator[Online]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def client(workspace: Path, online: Online) -> AsyncIterator[Client]:
-    async def hear(params: Any) -> None:
-        if "downloading com.example:slow" in str(params.data):
-            online.go_on.set()
-
-    async with held(Client(stdio(workspace, "--tools", "all", **online.server), logging_callback=hear)) as opened:
+    async with held(Client(stdio(workspace, "--tools", "all", **online.server))) as opened:
         yield opened
 
 
@@ -150,7 +146,14 @@ async def test_a_sandbox_without_a_network_installs_nothing_and_says_why(client:
 @pytest.mark.requirement("mcp-3.05", "mcp-4.20")
 async def test_what_an_installation_says_is_told_while_it_goes_on(client: Client, sandbox: str, online: Online) -> None:
     """The registry gives the package out only when its line was heard."""
-    assert "com.example:slow 1.0" in await installed(client, sandbox, "java", "com.example:slow:1.0")
+
+    async def hear(_progress: float, _total: float | None, message: str | None) -> None:
+        if "downloading com.example:slow" in (message or ""):
+            online.go_on.set()
+
+    asked = {"sandbox_id": sandbox, "packages": ["com.example:slow:1.0"], "language": "java"}
+    done = await client.call_tool("install_packages", asked, progress_callback=hear)
+    assert not done.is_error and "com.example:slow 1.0" in figures(done)["installed"], text(done)
     assert online.go_on.is_set()
 
 
@@ -162,7 +165,7 @@ async def test_what_an_installation_says_is_told_while_it_goes_on(client: Client
 @pytest.mark.parametrize(
     "name",
     ["--registry=http://x/", "-g", "../evil", "/etc/passwd", "https://x/y.tgz", "a; touch /workspace/hacked", "$(id)", "`id`",
-     "a b", "a\nb", "file:x", "github:a/b", "a@", "a@-x", "x" * 201],
+     "a b", "a\nb", "file:/x", "github:a/b", "a@", "a@-x", "x" * 201],
 )  # fmt: skip
 async def test_names_that_are_none_are_refused_before_anything_runs(
     client: Client, sandbox: str, language: str, name: str

@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.languages.packages.kit import WORKSPACE
 from sandbox_runtime.languages.packages.kits import CARGO_SETUP, GO_SETUP, kit_of
 
 Words = Mapping[str, object]
 _LINE_UP_S = 300
+_LEFT_BEHIND_MIN = 120
+"""Longer than anything may run."""
 _PUBLIC_CLASS = re.compile(r"\bpublic\s+(?:final\s+|abstract\s+)*class\s+(\w+)")
 _SDK = 'SDK="$(dirname "$(command -v node)")/../../../csharp"'
 _USINGS = "System System.IO System.Linq System.Collections.Generic System.Net.Http System.Threading System.Threading.Tasks"
@@ -40,8 +43,10 @@ class Line:
     def script(self, folder: str, run: str) -> str:
         build = f"{self.build} || exit\n" if self.build else ""
         setup = f"{self.setup}\n" if self.setup else ""
+        # Of a server that died nobody is left to remove what a killed script left.
+        old = f"find {WORKSPACE} -maxdepth 1 -name '.lang_exec_*' -mmin +{_LEFT_BEHIND_MIN} -exec rm -rf -- {{}} +\n"
         return (
-            f"RUN={shlex.quote(run)}\ntrap 'rm -rf -- \"$RUN\"' EXIT\ncd -- {shlex.quote(folder)} || exit\n"
+            f"{old}RUN={shlex.quote(run)}\ntrap 'rm -rf -- \"$RUN\"' EXIT\ncd -- {shlex.quote(folder)} || exit\n"
             f"{setup}{build}{self.start}\n"
         )
 

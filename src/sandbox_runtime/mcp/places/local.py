@@ -12,6 +12,7 @@ from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.places.port import (
     MOST_LISTED,
+    TESTS_CLASS,
     FileView,
     Judged,
     Ran,
@@ -30,7 +31,6 @@ from sandbox_runtime.workspace.listing import Entry, Kind
 _AT_ONCE_S = 0.1
 """What ends within this time is answered without its output being followed."""
 _QUEUE_S = 300.0
-_TESTS_CLASS = "CommonOJDataset"
 
 
 class LocalPlace:
@@ -126,13 +126,12 @@ class LocalPlace:
                 yield [change.name for change in changed]
 
     async def judge(self, solution: Solution) -> Judged:
-        tests = [{"input": {"stdin": stdin}, "output": {"stdout": stdout}} for stdin, stdout in solution.tests]
-        row = {"id": 0, "content": "", "labels": {}, "test": tests}
         options = Options(
             dataset="mcp", language=solution.language, run_timeout_s=solution.timeout_s, extra={"run_all_cases": True}
         )
-        fenced = f"```{solution.language}\n{solution.code}\n```"
-        verdict = await self._platform.judge.submit("mcp", 0, fenced, options, provided=row, dataset_type=_TESTS_CLASS)
+        verdict = await self._platform.judge.submit(
+            "mcp", 0, solution.fenced, options, provided=solution.row, dataset_type=TESTS_CLASS
+        )
         cases = tuple({"passed": case.passed, "reason": str(case.reason or "")} for case in verdict.cases)
         return Judged(verdict.accepted, str(verdict.reason), verdict.message, cases)
 

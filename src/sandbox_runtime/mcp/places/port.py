@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -10,6 +11,8 @@ Sink = Callable[[str, str], None]
 """Called with the name of a stream and a piece of text, while a program runs."""
 WORKSPACE = "/workspace"
 MOST_LISTED = 1000
+TESTS_CLASS = "CommonOJDataset"
+"""Of the benchmark that runs programs on inputs and compares what they print."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +112,19 @@ class Solution:
     language: str
     tests: tuple[tuple[str, str], ...]
     timeout_s: float
+
+    @property
+    def fenced(self) -> str:
+        """As a model would write it: the fence is longer than any in the code itself."""
+        longest = max((len(ticks) for ticks in re.findall(r"`+", self.code)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}{self.language}\n{self.code}\n{fence}"
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As a benchmark of inputs and outputs has it."""
+        tests = [{"input": {"stdin": stdin}, "output": {"stdout": stdout}} for stdin, stdout in self.tests]
+        return {"id": 0, "content": "", "labels": {}, "test": tests}
 
 
 class Place(Protocol):

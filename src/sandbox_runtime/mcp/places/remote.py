@@ -16,6 +16,7 @@ import anyio
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
 from sandbox_runtime.mcp.places.port import (
     MOST_LISTED,
+    TESTS_CLASS,
     WORKSPACE,
     FileView,
     Judged,
@@ -26,10 +27,11 @@ from sandbox_runtime.mcp.places.port import (
     Solution,
     Work,
 )
-from sandbox_runtime.sdk import Dependency, ExecutionResult, SandboxClient, SessionInfo
+from sandbox_runtime.sdk import Dependency, EvalResult, ExecutionResult, SandboxClient, SessionInfo, TestConfig
 
 _MIB = 1024**2
 _QUEUE_S = 300.0
+_JUDGE_AT_MOST_S = 3600.0
 _POLL_S = 1.0
 _LOOK_S = 30.0
 _MOST_PAGES = 10
@@ -181,7 +183,16 @@ class RemotePlace:
             before = after
 
     async def judge(self, solution: Solution) -> Judged:
-        raise Unavailable("a solution is judged by the engine of mcp-sandboxd itself: start it without --server for that")
+        config = TestConfig(
+            dataset_type=TESTS_CLASS,
+            language=solution.language,
+            run_timeout=solution.timeout_s,
+            provided_data=solution.row,
+            extra={"run_all_cases": True},
+        )
+        longest_s = min(_JUDGE_AT_MOST_S, solution.timeout_s * len(solution.tests) + _QUEUE_S)
+        told = await self._client.judge_completion("mcp", 0, solution.fenced, config, timeout_s=longest_s)
+        return _judged(told)
 
     async def _seen(self, sandbox_id: str) -> dict[str, str]:
         return {one.name: f"{one.size} {one.etag} {one.modified_time}" for one in await self._client.list_files(sandbox_id)}
@@ -224,6 +235,13 @@ def _view(info: SessionInfo) -> SandboxView:
         network=info.network or "",
         packages=tuple(f"{one.name}{one.version}" for one in info.installed_dependencies),
     )
+
+
+def _judged(told: EvalResult) -> Judged:
+    """Reasons are beside the fields that this protocol had at first."""
+    extra = told.extra or {}
+    cases = tuple({"passed": case.passed, "reason": str((case.model_extra or {}).get("reason", ""))} for case in told.tests)
+    return Judged(told.accepted, str(extra.get("reason", "")), str(extra.get("message") or ""), cases)
 
 
 def _ran(result: ExecutionResult) -> Ran:

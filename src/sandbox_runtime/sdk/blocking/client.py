@@ -10,6 +10,7 @@ from pydantic import TypeAdapter
 from sandbox_runtime.sdk.blocking.batches import BatchCalls
 from sandbox_runtime.sdk.blocking.contexts import ContextCalls
 from sandbox_runtime.sdk.blocking.files import FileCalls
+from sandbox_runtime.sdk.blocking.judging import JudgeCalls
 from sandbox_runtime.sdk.blocking.sessions import API, SessionCalls
 from sandbox_runtime.sdk.blocking.streams import StreamCalls
 from sandbox_runtime.sdk.blocking.terminals import TerminalCalls
@@ -21,7 +22,7 @@ USUAL_TIMEOUT_S = 60.0
 USUAL_ATTEMPTS = 5
 
 
-class SyncSandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, TerminalCalls, BatchCalls):
+class SyncSandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, TerminalCalls, BatchCalls, JudgeCalls):
     """base_url empty: SANDBOX_URL, or http://localhost:8080. api_key None: SANDBOX_API_KEY. Overload and broken connections are
     met by trying again, up to max_attempts times in all, after as long as the server asks for; what remains is raised as one of
     sandbox_runtime.errors. May be used by many tasks at once; close it, or use it as a context."""

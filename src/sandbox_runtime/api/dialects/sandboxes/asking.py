@@ -117,8 +117,7 @@ def spoken_language(asked: wire.Code) -> str:
 
 
 def dependencies_of(asked: wire.Code) -> list[Dependency]:
-    if asked.packages and spoken_language(asked) != "python":
-        raise InvalidRequest("packages are installed for Python alone: leave them out, or bring them as files")
+    """Packages of Python."""
     return [_dependency(text) for text in asked.packages]
 
 

@@ -153,7 +153,12 @@ class Code(Asked):
     language: Annotated[str | None, Field(max_length=32, description="Guessed where it is left out.")] = None
     filename: Annotated[str | None, Field(max_length=255, description="Under which a Python program is kept.")] = None
     environment: Environment = {}
-    packages: Annotated[list[Name], Field(max_length=50, description="Of Python: installed before it runs.")] = []
+    packages: Annotated[
+        list[Annotated[str, StringConstraints(min_length=1, max_length=200)]],
+        Field(
+            max_length=50, description="Of its language, as that one's own package client writes them: installed before it runs."
+        ),
+    ] = []
     timeout: Seconds = 30.0
     stream: bool = False
     input: Text | None = None

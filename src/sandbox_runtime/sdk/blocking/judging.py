@@ -1,0 +1,24 @@
+"""The call that has one completion judged."""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter
+
+from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.judge_models import EvalResult, Id, SubmitRequest, TestConfig
+from sandbox_runtime.sdk.requests import Request
+
+_VERDICT = TypeAdapter(EvalResult)
+_JUDGE_S = 600.0
+
+
+class JudgeCalls:
+    _transport: Transport
+
+    def judge_completion(
+        self, dataset: str, row: Id, completion: str, config: TestConfig | None = None, *, timeout_s: float = _JUDGE_S
+    ) -> EvalResult:
+        """What the judge says of it. timeout_s: how long the verdict may take. Whoever stops waiting ends the judging."""
+        asked = SubmitRequest(dataset=dataset, id=row, completion=completion, config=config or TestConfig())
+        request = Request("POST", "/submit", body=asked.model_dump(mode="json", exclude_none=True), timeout_s=timeout_s)
+        return self._transport.call(request, _VERDICT)
