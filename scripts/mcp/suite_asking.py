@@ -5,6 +5,7 @@ The product has none of that kind. They stand on the product's server, so that w
 
 from __future__ import annotations
 
+import asyncio
 import json
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
@@ -19,6 +20,7 @@ Context = ServerRequestContext[Any, Any]
 Told = types.CallToolResult | types.InputRequiredResult
 Act = Callable[[Context, types.CallToolRequestParams], Awaitable[Told]]
 Json = dict[str, Any]
+AWAY_S = 0.2
 _REQUESTS: TypeAdapter[dict[str, types.InputRequest]] = TypeAdapter(types.InputRequests)
 _CHOICES = [{"const": f"value{n}", "title": f"{word} Option"} for n, word in enumerate(("First", "Second", "Third"), 1)]
 _PLAIN = ["option1", "option2", "option3"]
@@ -85,6 +87,14 @@ async def choices(context: Context, _params: types.CallToolRequestParams) -> Tol
     }
     answer = await _elicited(context, "Choose", {"type": "object", "properties": properties})
     return text(f"Elicitation completed: action={answer.action}, content={json.dumps(answer.content)}")
+
+
+async def reconnection(context: Context, _params: types.CallToolRequestParams) -> Told:
+    """Its stream is closed before it answers: the client has to come back for the answer."""
+    if context.close_sse_stream is not None:
+        await context.close_sse_stream()
+    await asyncio.sleep(AWAY_S)
+    return text("Reconnection test completed successfully")
 
 
 # From 2026-07-28: the answer of a call is what is still needed, and the call comes again with it.
@@ -167,6 +177,7 @@ _ALL = {"user_name": NAME, "greeting": prompting("Generate a greeting", 50), "cl
 TOOLS: Mapping[str, tuple[Act, Json]] = {
     "test_sampling": (sampling, form(prompt="string")),
     "test_elicitation": (elicitation, form(message="string")),
+    "test_reconnection": (reconnection, form()),
     "test_elicitation_sep1034_defaults": (defaults, form()),
     "test_elicitation_sep1330_enums": (choices, form()),
     "test_input_required_result_elicitation": (asks({"user_name": NAME}), form()),

@@ -15,6 +15,8 @@ import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.streamable_http import EventMessage
+from mcp_types import JSONRPCResponse
 from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import http_server
@@ -27,6 +29,7 @@ from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_mounting import mounted
 from sandbox_runtime.mcp.transports.pace import Bucket
+from sandbox_runtime.mcp.transports.remembering import Memory
 from sandbox_runtime.settings import Settings
 
 _HELLO: dict[str, Any] = {
@@ -113,6 +116,72 @@ async def test_the_newest_revision_has_no_handshake_and_its_headers_may_have_bla
     answer = (await asyncio.wait_for(reader.read(), 60)).decode()
     writer.close()
     assert answer.startswith("HTTP/1.1 200") and '"sandboxes"' in answer, answer
+
+
+async def opened(web: httpx.AsyncClient) -> dict[str, str]:
+    """The headers of a session that has been initialized."""
+    hello = {**_HELLO, "params": {**_HELLO["params"], "protocolVersion": "2025-11-25"}}
+    answer = await web.post("/mcp", json=hello)
+    session = {"Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+    await web.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session)
+    return session
+
+
+def calling(tool: str, **arguments: Any) -> dict[str, Any]:
+    """Always with the same id: what belongs to whom is not told by it."""
+    return {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+async def broken_off(web: httpx.AsyncClient, session: dict[str, str], request: dict[str, Any]) -> str:
+    """The id of the first event: the connection is closed as soon as it is there."""
+    async with web.stream("POST", "/mcp", json=request, headers=session) as answer:
+        async for line in answer.aiter_lines():
+            if line.startswith("id: "):
+                return line[4:]
+    raise AssertionError("the answer has no event with an id")
+
+
+async def fetched(web: httpx.AsyncClient, session: dict[str, str], last: str) -> dict[str, Any]:
+    async with asyncio.timeout(60):
+        while True:
+            async with web.stream("GET", "/mcp", headers={**session, "Last-Event-ID": last}) as answer:
+                async for line in answer.aiter_lines():
+                    if line.startswith("data: {") and (message := json.loads(line[6:])).get("id") == 7:
+                        return dict(message["result"]["structuredContent"])
+
+
+@pytest.mark.requirement("mcp-3.13")
+async def test_an_answer_whose_connection_broke_can_be_fetched_by_its_session_alone(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=60) as web:
+        mine, others = await opened(web), await opened(web)
+        made = said(await web.post("/mcp", json=calling("create_sandbox"), headers=mine))["result"]["structuredContent"]
+        sandbox = made["sandbox_id"]
+        code = "import time; time.sleep(0.3); print({!r})".format
+        last = await broken_off(web, mine, calling("run_python", sandbox_id=sandbox, code=code("mine")))
+        theirs = await broken_off(web, others, calling("run_python", sandbox_id=sandbox, code=code("others")))
+        assert (await fetched(web, mine, last))["stdout"] == "mine\n"
+        assert (await fetched(web, others, theirs))["stdout"] == "others\n"
+        unknown = await web.get("/mcp", headers={**mine, "Last-Event-ID": "9" * 30})
+        assert "data: {" not in unknown.text
+        await web.post("/mcp", json=calling("terminate_sandbox", sandbox_id=sandbox), headers=mine)
+
+
+async def test_what_is_remembered_is_bounded_and_the_oldest_goes_first() -> None:
+    memory = Memory(most_bytes=2000)
+    one, other = memory.of_a_session(), memory.of_a_session()
+    answer = JSONRPCResponse(jsonrpc="2.0", id=7, result={"text": "x" * 200})
+    seen: list[str | None] = []
+
+    async def see(event: EventMessage) -> None:
+        seen.append(event.event_id)
+
+    first, second = await one.store_event("7", None), await one.store_event("7", answer)
+    assert await one.replay_events_after(first, see) is None and seen == [second]
+    assert await other.replay_events_after(first, see) is None and seen == [second]
+    for _ in range(10):
+        last = await other.store_event("7", None)
+    assert await one.replay_events_after(first, see) is None and seen == [second]
+    assert await other.replay_events_after(last, see) == "7"
 
 
 @asynccontextmanager

@@ -1,4 +1,5 @@
 """Streamable HTTP, as an ASGI application for one path. Sessions are bounded in number and idle time, bodies in size.
+An answer whose connection broke is kept for the client to fetch.
 
 Who may come here (keys, origins, rates) is decided in front of it. `owner_of` says whose a request is; a session of the protocol
 belongs to the owner that opened it, and is not found by others.
@@ -19,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox_runtime.errors import Denied
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES
+from sandbox_runtime.mcp.transports.remembering import Memory, RememberingManager
 
 MOST_SESSIONS = 1000
 IDLE_S = 1800.0
@@ -29,8 +31,8 @@ OwnerOf = Callable[[Scope], str]
 @asynccontextmanager
 async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
     """The application, served as long as the block lasts."""
-    manager = StreamableHTTPSessionManager(
-        door.server, session_idle_timeout=IDLE_S, max_sessions=MOST_SESSIONS, max_request_body_size=MOST_MESSAGE_BYTES
+    manager = RememberingManager(
+        door.server, Memory(), idle_s=IDLE_S, most_sessions=MOST_SESSIONS, most_body_bytes=MOST_MESSAGE_BYTES
     )
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:

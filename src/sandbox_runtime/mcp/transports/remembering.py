@@ -1,0 +1,101 @@
+"""What was sent over HTTP, for clients whose connection breaks: they name the last event that they saw and get what came after.
+
+Theory of operation. The transport of each session stores here what it is about to send, under the name of the stream: the id of
+the request. Ids of requests are the same in many sessions, so each session has a memory of its own; all of them share one bound,
+and over it the oldest is forgotten first. A client that asks for what was forgotten gets nothing and has to call again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import Any
+
+from mcp.server.lowlevel.server import Server
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+
+MOST_BYTES = 32 * 1024 * 1024
+RETRY_MS = 1000
+"""How soon a client whose stream ended may ask again."""
+_LEAST_BYTES = 256
+"""What an event is taken to weigh beside its text."""
+_MOST_DIGITS = 18
+
+
+class Memory:
+    """The bound that sessions share."""
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._held_bytes = 0
+        self._oldest_first: deque[tuple[weakref.ref[SessionMemory], int, int]] = deque()
+
+    def of_a_session(self) -> SessionMemory:
+        return SessionMemory(self)
+
+    def hold(self, session: SessionMemory, number: int, size_bytes: int) -> None:
+        self._oldest_first.append((weakref.ref(session), number, size_bytes))
+        self._held_bytes += size_bytes
+        while self._held_bytes > self._most_bytes and self._oldest_first:
+            reference, oldest, weight = self._oldest_first.popleft()
+            self._held_bytes -= weight
+            if (owner := reference()) is not None:
+                owner.forget(oldest)
+
+
+class SessionMemory(EventStore):
+    """Of one session of the protocol. What it holds goes with its transport."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._events: dict[int, tuple[str, JSONRPCMessage | None]] = {}
+        self._last = 0
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        """None: the beginning of a stream, to which a client can come back before anything was said."""
+        self._last += 1
+        self._events[self._last] = (stream_id, message)
+        text_bytes = 0 if message is None else len(message.model_dump_json())
+        self._memory.hold(self, self._last, _LEAST_BYTES + text_bytes)
+        return str(self._last)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        """The stream, where more of it is to come; None where its answer has been sent, or the event is not known."""
+        number = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) <= _MOST_DIGITS else 0
+        if number not in self._events:
+            return None
+        stream_id, _ = self._events[number]
+        answered = False
+        for later, (stream, message) in list(self._events.items()):
+            if later > number and stream == stream_id and message is not None:
+                await send_callback(EventMessage(message, str(later)))
+                answered = answered or isinstance(message, JSONRPCResponse | JSONRPCError)
+        return None if answered else stream_id
+
+    def forget(self, number: int) -> None:
+        self._events.pop(number, None)
+
+
+class RememberingManager(StreamableHTTPSessionManager):
+    """Gives each session a memory of its own; the SDK would give all of them the same one."""
+
+    def __init__(self, server: Server[Any], memory: Memory, *, idle_s: float, most_sessions: int, most_body_bytes: int) -> None:
+        self._memory = memory
+        super().__init__(
+            server,
+            retry_interval=RETRY_MS,
+            session_idle_timeout=idle_s,
+            max_sessions=most_sessions,
+            max_request_body_size=most_body_bytes,
+        )
+
+    @property
+    def event_store(self) -> EventStore | None:
+        """Asked for whenever a session is opened."""
+        return self._memory.of_a_session()
+
+    @event_store.setter
+    def event_store(self, given: EventStore | None) -> None:
+        assert given is None, "each session has its own"
