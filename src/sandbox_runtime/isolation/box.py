@@ -97,6 +97,8 @@ class InitBox:
             self.hold(own_process)
         await self._meet_runner()
         self._set_limits(self.furnishing.usual_limits)
+        if self._is_single and not self.furnishing.freezable:
+            self._group.keep_open()
         await self._settle()
 
     def hold(self, pidfd: int) -> None:
@@ -304,9 +306,19 @@ class InitBox:
 
     async def close(self) -> None:
         """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""
-        if self._closing is None:
+        if self._closing is None and self._is_over and self._group.remove():
+            self._closing = asyncio.get_running_loop().create_future()
+            self._closing.set_result(None)
+            self._release()
+            await self._let_mounts_go()
+        elif self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
+
+    @property
+    def _is_over(self) -> bool:
+        """A box for one command says that the command has ended when its last process is gone: there is nothing to wait for."""
+        return self._is_single and self._used and self._alive and not self._busy and self.link is None
 
     async def _close(self) -> None:
         if self._running is not None:

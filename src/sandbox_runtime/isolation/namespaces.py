@@ -13,11 +13,11 @@ from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.ground import Ground, label
 from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
-from sandbox_runtime.isolation.inside import wire
+from sandbox_runtime.isolation.inside import footprint, samples, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
-from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Policy
 
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """A spawner forks, so nothing it preloads may start threads."""
@@ -90,12 +90,15 @@ class NamespacesBackend:
                 raise
             return await self._open_by(await self._spawner_for(policy), policy, files)
 
-    async def _open_by(self, spawner: Spawner, policy: Policy, files: SharedFiles | None) -> InitBox:
+    async def _open_by(
+        self, spawner: Spawner, policy: Policy, files: SharedFiles | None, more: wire.Message | None = None
+    ) -> InitBox:
+        """more: what else the box is told."""
         box, ends = self._ground.new_box(policy, self._furnishing(policy, freezable=files is not None and not files.no_pause))
         try:
             if files is not None:
                 files.admit(box)
-            request = self._request(policy, files.uid if files else self._ground.take_uid(box.on_close), files)
+            request = self._request(policy, files.uid if files else self._ground.take_uid(box.on_close), files) | (more or {})
             with box.entries() as entries:
                 passed = [*ends.descriptors(), *entries, *([files.namespace_fd] if files else [])]
                 opened = await spawner.open(box.id, request, passed, single=self._is_single(policy))
@@ -157,8 +160,9 @@ class NamespacesBackend:
                 return spawner
             if spawner is not None:
                 await spawner.close()
-            self._spawners[key] = await self._start_spawner(policy)
-            return self._spawners[key]
+            self._spawners[key] = spawner = await self._start_spawner(policy)
+            await self._teach(spawner, policy)
+            return spawner
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._ground.guest
@@ -170,6 +174,26 @@ class NamespacesBackend:
         if self._user_namespace < 0:
             self._user_namespace = spawner.take_user_namespace()
         return spawner
+
+    async def _teach(self, spawner: Spawner, policy: Policy) -> None:
+        """Its first box runs a sample and tells what that needs of memory: later ones have it ready."""
+        preset, pages = self._options.presets[policy.preset], bytearray()
+        if policy.without or preset.copied:
+            return
+        first = Policy(preset=policy.preset, gpu=policy.gpu, single_use=True)
+        box = await self._open_by(spawner, first, None, {"tells_footprint": True})
+        try:
+            sample = os.open(f"{WRITABLE[WORKDIR]}/main.py", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=box.files_fd)
+            with open(sample, "w", encoding="utf-8") as file:
+                file.write(samples.program(preset.modules))
+            command = Command((self._ground.guest.python, "main.py"), limits=self._options.usual_limits)
+            outcome = await box.run(command, sink=lambda stream, piece: pages.extend(piece) if stream == "stderr" else None)
+        finally:
+            await box.close()
+            await self._ground.lingering.empty()
+        if not outcome.ok:
+            raise PlatformFault(f"a sample does not run with the preset {policy.preset}: {outcome.stderr.text[-300:]}")
+        spawner.teach(footprint.told(pages.decode()))
 
     def _config(self, policy: Policy) -> wire.Message:
         guest, preset = self._ground.guest, self._options.presets[policy.preset]

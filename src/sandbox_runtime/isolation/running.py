@@ -112,18 +112,20 @@ class RunningCommand:
                 self.control, far_end = socket.socketpair()
                 self.control.setblocking(False)
                 theirs.append(far_end.detach())
-            self._started = self._host.clock.time()
+            self._watch()
             self._host.orders.send(order, theirs)
         except BaseException:
+            self._stop_watching()
             self._close_descriptors()
             raise
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
-        self._watch()
 
     def _watch(self) -> None:
+        """Before the order is sent: the kernel may let who is woken wait for as long as the one who woke it is busy."""
         loop, limits = self._loop, self._command.limits
+        self._started = self._host.clock.time()
         self._write_stdin()
         for name, capture in self._captures.items():
             loop.add_reader(capture.descriptor, self._drain, name, capture)
@@ -132,6 +134,13 @@ class RunningCommand:
         self._allow(limits.wall_s)
         if limits.cpu_s is not None:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
+
+    def _stop_watching(self) -> None:
+        self._loop.remove_reader(self._host.reports.fileno())
+        for timer in self._timers.values():
+            timer.cancel()
+        for capture in self._captures.values():
+            self._loop.remove_reader(capture.descriptor)
 
     async def wait(self) -> Outcome:
         """Concluded as soon as it ended, waited for or not: the box of a caller who went away is free again."""
@@ -292,11 +301,8 @@ class RunningCommand:
             self._loop.remove_reader(self._last)
             os.close(self._last)
             self._last = -1
-        self._loop.remove_reader(self._host.reports.fileno())
-        for timer in self._timers.values():
-            timer.cancel()
+        self._stop_watching()
         for name, capture in self._captures.items():
-            self._loop.remove_reader(capture.descriptor)
             self._drain_rest(name, capture)
         self._close_stdin()
         self._pending = memoryview(b"")

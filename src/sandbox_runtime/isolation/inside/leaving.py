@@ -19,6 +19,7 @@ import os
 import signal
 import sys
 import weakref
+from collections.abc import Callable
 from types import ModuleType, SimpleNamespace, TracebackType
 from typing import Any
 
@@ -53,6 +54,7 @@ class Leaving:
 
     def __init__(self, stack: FrameStack) -> None:
         self._stack = stack
+        self.last: Callable[[], None] | None = None
         self.keep_what_is_loaded()
 
     def keep_what_is_loaded(self) -> None:
@@ -129,6 +131,8 @@ class Leaving:
             _set_signal(-status, signal.SIG_DFL)
             _kill(_getpid(), -status)
         _flush_c_streams(None)
+        if self.last is not None:
+            self.last()
         _exit(status if flushed else _FLUSH_FAILED)
 
     def _wait_for_threads(self, threading: Any) -> None:

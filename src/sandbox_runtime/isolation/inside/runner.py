@@ -36,6 +36,7 @@ class Order:
 
     argv: list[str]
     env: dict[str, str]
+    tells_footprint: bool = False
     kept: object = None
     """Whatever need not be freed before the program begins."""
 
@@ -68,7 +69,8 @@ class Runner:
             self.fail(error)
         if message.get("warm"):
             self._close_descriptors(len(streams))
-            return Order(message["argv"], message["env"], (self, message, data, streams, passed, listener))
+            kept = (self, message, data, streams, passed, listener)
+            return Order(message["argv"], message["env"], self.setup.tells_footprint, kept)
         self._execute(message, len(streams))
 
     def _stand_by(self) -> list[int]:

@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.kernel.cgroup import tree
 
 
 def live(
-    orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], rehearse: Callable[[], None]
+    orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], warm_up: Callable[[], None]
 ) -> Order:
     """Returns with a warm order; everything else ends in execve or _exit."""
     runner = Runner(orders, filter_program if setup.filtered else None, setup)
@@ -32,7 +32,7 @@ def live(
         boxing.hide_groups(setup)
         boxing.give_up_rights(setup)
         if setup.rehearses:
-            rehearse()
+            warm_up()
     except Exception as error:
         runner.fail(error)
     return runner.take_order([files, mounted])

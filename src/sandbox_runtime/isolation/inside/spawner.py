@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import importlib
 import os
 import resource
@@ -16,6 +15,7 @@ from signal import set_wakeup_fd
 from typing import Any
 
 from sandbox_runtime.isolation.inside import boxing, files, given, image, init, single, wire
+from sandbox_runtime.isolation.inside.footprint import Footprint
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
@@ -87,6 +87,7 @@ class _Spawner:
         self.own_pid_namespace = -1
         self.pid_one = PidOne()
         self.singles: dict[int, _Single] = {}
+        self.footprint: Footprint | None = None
         self.poll = select.poll()
         self.kept: list[object] = []
         self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -128,6 +129,9 @@ class _Spawner:
         if not data:
             os._exit(0)
         request = wire.from_server(data)
+        if "footprint" in request:
+            self.footprint = Footprint(request["footprint"], boxing.SPAWNER_PROC)
+            return None
         if "files" in request:
             self._make_files(request, passed)
             return None
@@ -264,9 +268,13 @@ class _Spawner:
         """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
         self.kept += [request, passed, self.singles]
         self._take_request(request, passed)
-        # What boxes on files of their own are given is more than a program as a rule.
-        rehearse = functools.partial(self.warm.rehearse, longer=self.setup.shared_files)
-        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], rehearse)
+        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
+
+    def _warm_up(self) -> None:
+        """Make our own what the program will write to. What boxes on files of their own are given is more than a program as a
+        rule."""
+        if self.setup.shared_files or self.footprint is None or not self.footprint.copy():
+            self.warm.rehearse(longer=self.setup.shared_files)
 
     def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:
         """Become what the request says, in a child. The namespace of an area that is shared comes last among what was passed."""

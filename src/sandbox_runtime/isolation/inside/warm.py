@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import functools
 import gc
 import io
 import itertools
@@ -21,18 +22,14 @@ import time
 from types import ModuleType
 from typing import Any
 
+from sandbox_runtime.isolation.inside import footprint, samples
 from sandbox_runtime.isolation.inside.leaving import Leaving
 from sandbox_runtime.isolation.inside.runner import Order, execute
 from sandbox_runtime.isolation.inside.stack import FrameStack
 from sandbox_runtime.isolation.inside.title import ProcessTitle
 
 _FILE_INPUT = 257
-_REHEARSAL = "print(sum(range(10)), [str(n) for n in {1: 2}], file=say)\n"
-_EXERCISES = {
-    "numpy": "numpy.arange(6).reshape(2, 3).sum(axis=0)",
-    "pandas": "print(pandas.DataFrame({'a': [1, 2], 'b': [1.5, 2.5]}).sum(), pandas.Series([1, 2]).sum(), file=say)",
-}
-"""What programs that import a module go on to do with it, as a rule."""
+_STDERR = 2
 _TIMES = 16
 """How often the spawner rehearses: by then the interpreter has adapted the code on the way, which would else be written to, and
 so copied, in every box."""
@@ -70,7 +67,7 @@ class WarmInterpreter:
         """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
         `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
         memory. practised: modules given to the guest that have a practise() to rehearse with."""
-        self._rehearsal = _rehearsal_of(names).encode()
+        self._rehearsal = samples.rehearsal(names).encode()
         self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in practised).encode()
         for _ in range(_TIMES):
             self.rehearse(longer=True)
@@ -95,6 +92,8 @@ class WarmInterpreter:
         stream = self._open(os.fsencode(path), b"rb") if os.path.isfile(path) else None
         if not stream:
             execute(order.argv, order.env)
+        if order.tells_footprint:
+            self._leaving.last = functools.partial(footprint.tell, _STDERR)
         self._dress_as(order, path)
         self._leaving.leave(self._run_main(stream, path))
 
@@ -127,11 +126,6 @@ class WarmInterpreter:
         if "__cached__" in self._main_names:
             names["__cached__"] = None
         return names
-
-
-def _rehearsal_of(names: list[str]) -> str:
-    imports = [f"import {name}\n" for name in names]
-    return "".join([_REHEARSAL, *imports, *(f"{_EXERCISES[name]}\n" for name in names if name in _EXERCISES)])
 
 
 def _absolute(script: str) -> str:

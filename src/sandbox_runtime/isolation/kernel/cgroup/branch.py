@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
@@ -19,13 +21,19 @@ _LEAST_QUOTA_US = 1_000
 
 class Branch(ABC):
     entry_file = "cgroup.procs"
+    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Of each controller the files that tell what a group used."""
 
     def __init__(self, path: str, controllers: Iterable[str]) -> None:
         self.path = path
         self.controllers = frozenset(controllers)
         self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._kept: dict[str, int] = {}
 
     def close(self) -> None:
+        for kept in self._kept.values():
+            os.close(kept)
+        self._kept.clear()
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -33,8 +41,22 @@ class Branch(ABC):
     def make(self, group: str) -> None:
         os.mkdir(group, dir_fd=self.fd)
 
+    def keep_open(self, group: str) -> None:
+        """So that reading what it used takes no looking up: for groups whose end somebody waits for."""
+        for file in itertools.chain(*(self.figures.get(controller, ()) for controller in self.controllers)):
+            with contextlib.suppress(FileNotFoundError):
+                self._kept[f"{group}/{file}"] = os.open(f"{group}/{file}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
+
+    def _let_go(self, group: str) -> None:
+        """Of what keep_open opened."""
+        for file in itertools.chain(*self.figures.values()):
+            kept = self._kept.pop(f"{group}/{file}", None)
+            if kept is not None:
+                os.close(kept)
+
     def remove(self, group: str) -> bool:
         """True when the group is gone; False while processes are in it."""
+        self._let_go(group)
         try:
             os.rmdir(group, dir_fd=self.fd)
         except FileNotFoundError:
@@ -49,13 +71,18 @@ class Branch(ABC):
         tree.write_file(f"{group}/{file}", text, dir_fd=self.fd)
 
     def number(self, group: str, file: str) -> int | None:
-        text = tree.read_file(f"{group}/{file}", dir_fd=self.fd)
+        text = self._read(group, file)
         return None if text is None else int(text)
 
     def table(self, group: str, file: str) -> dict[str, int]:
         """A file of lines "name number"; empty where the kernel has no such file."""
-        words = (tree.read_file(f"{group}/{file}", dir_fd=self.fd) or "").split()
+        words = (self._read(group, file) or "").split()
         return dict(zip(words[::2], map(int, words[1::2]), strict=False))
+
+    def _read(self, group: str, file: str) -> str | None:
+        path = f"{group}/{file}"
+        kept = self._kept.get(path)
+        return tree.read_file(path, dir_fd=self.fd) if kept is None else os.pread(kept, tree.MOST_BYTES, 0).decode()
 
     def kill(self, group: str) -> None:
         tree.kill_directory(os.path.join(self.path, group))

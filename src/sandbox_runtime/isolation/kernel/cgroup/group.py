@@ -88,6 +88,11 @@ class Group:
             opened.pop_all()
             return fds
 
+    def keep_open(self) -> None:
+        """Takes a descriptor for each figure, until remove."""
+        for branch in self._branches:
+            branch.keep_open(self.name)
+
     def cpu_s(self) -> float | None:
         """CPU time so far, in one read: for a limit that holds over all processes together."""
         return self._accounting.cpu_s(self.name) if self._accounting else None

@@ -20,6 +20,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 FREEZER_STATE, FROZEN, THAWED = "freezer.state", "FROZEN", "THAWED"
+MOST_BYTES = 65536
+"""Of a file of figures."""
 _PAUSE_S = 0.002
 _MOST_PASSES = 100
 _MOST_AT_ONCE = 100  # each takes a descriptor
@@ -50,7 +52,7 @@ def read_file(path: str, dir_fd: int | None = None) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        return os.read(fd, 65536).decode()
+        return os.read(fd, MOST_BYTES).decode()
     except OSError as error:
         if error.errno == errno.ENODEV:  # the directory was removed after the open
             return None

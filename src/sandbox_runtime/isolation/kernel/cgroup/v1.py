@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, write_if_there
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
@@ -25,6 +26,11 @@ _CHARGE_BYTES = 1 << 20
 
 class BranchV1(Branch):
     entry_file = "tasks"
+    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "cpuacct": ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys"),
+        "memory": ("memory.max_usage_in_bytes", "memory.oom_control"),
+        "pids": ("pids.peak", "pids.events"),
+    }
 
     def __init__(self, path: str, controllers: frozenset[str]) -> None:
         super().__init__(path, controllers)

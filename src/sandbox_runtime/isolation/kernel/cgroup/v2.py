@@ -18,6 +18,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Mapping
+from typing import ClassVar
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
 from sandbox_runtime.isolation.kernel.cgroup.branch import CPU_PERIOD_US, Branch, write_if_there
@@ -28,6 +30,11 @@ _MOST_ROUNDS = 10
 
 
 class BranchV2(Branch):
+    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "cpu": ("cpu.stat",),
+        "memory": ("memory.peak", "memory.events"),
+        "pids": ("pids.peak", "pids.events"),
+    }
     home: str | None = None
     """Where processes were moved to make room; to be undone with tree.put_back."""
 
