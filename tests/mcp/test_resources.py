@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp_types import BlobResourceContents, ResourceUpdatedNotification, TextContent, TextResourceContents
+from mcp_types import (
+    BlobResourceContents,
+    PromptReference,
+    ResourceTemplateReference,
+    ResourceUpdatedNotification,
+    TextContent,
+    TextResourceContents,
+)
 from tests.mcp.conftest import client_of
 from tests.mcp.test_tools import figures
+
+from sandbox_runtime.mcp.prompts.checking import content, form, length
+from sandbox_runtime.mcp.prompts.combining import chain, conditional, given, is_one_of, merge, text
 
 
 @pytest.mark.requirement("mcp-3.17", "mcp-3.18")
@@ -82,11 +92,71 @@ async def test_the_newest_revision_listens_to_changes(workspace: Path, port: int
 async def test_prompts_are_filled_in(workspace: Path, port: int) -> None:
     async with client_of("http", workspace, port) as client:
         listed = {prompt.name: prompt for prompt in (await client.list_prompts()).prompts}
-        assert set(listed) == {"analyse_data_file", "solve_and_test", "fix_failing_code"}
+        assert {"analyse_data_file", "solve_and_test", "fix_failing_code"} < set(listed)
         filled = await client.get_prompt("solve_and_test", {"task": "Add $two numbers", "language": "go"})
-        content = filled.messages[0].content
-        assert isinstance(content, TextContent) and "Add $two numbers" in content.text and "in go:" in content.text
-        for name, arguments in (("solve_and_test", {}), ("solve_and_test", {"task": "x", "colour": "red"}), ("dance", {})):
+        first = filled.messages[0].content
+        assert isinstance(first, TextContent) and "Add $two numbers" in first.text and "in go:" in first.text
+        both = await client.get_prompt("analyse_and_report", {"path": "a.csv", "report": "r.md"})
+        texts = [message.content.text for message in both.messages if isinstance(message.content, TextContent)]
+        assert len(texts) == 2 and "a.csv" in texts[0] and "create_sandbox" in texts[0] and "r.md" in texts[1]
+        wrong = (
+            ("solve_and_test", {}),
+            ("solve_and_test", {"task": "x", "colour": "red"}),
+            ("solve_and_test", {"task": "x", "language": "two words"}),
+            ("make_faster", {"code": "x", "goal": "beauty"}),
+            ("analyse_data_file", {"path": "a", "sandbox_id": "none"}),
+            ("dance", {}),
+        )
+        for name, arguments in wrong:
             with pytest.raises(Exception) as caught:
                 await client.get_prompt(name, arguments)
             assert getattr(caught.value, "code", None) == -32602
+
+
+@pytest.mark.requirement("mcp-3.22")
+def test_prompts_are_made_of_parts() -> None:
+    both = {"a": "1", "b": ""}
+    assert chain(text("x $a"), text("y"))(both) == ("x 1", "y")
+    assert merge(text("x $a"), conditional(given("b"), text("never")), text("y"))(both) == ("x 1\n\ny",)
+    assert conditional(is_one_of("a", "1", "2"), text("then"), text("else"))(both) == ("then",)
+    assert conditional(is_one_of("a", "2"), text("then"), text("else"))(both) == ("else",)
+    assert [length(3, 1)(value) for value in ("abc", " ", "abcd")] == [
+        "",
+        "has fewer than 1 characters",
+        "has more than 3 characters",
+    ]
+    assert content("yes", "no")("YES") == "" and "yes, no" in content("yes", "no")("maybe")
+    assert form(r"\d+", "12")("12") == "" and form(r"\d+", "12")("x") == "is not of the form 12"
+
+
+@pytest.mark.requirement("mcp-3.23")
+async def test_what_is_typed_is_completed(workspace: Path, port: int) -> None:
+    files, prompt = ResourceTemplateReference(uri="file://{sandbox_id}/{+path}"), PromptReference(name="analyse_data_file")
+    async with client_of("http", workspace, port) as client:
+        assert client.server_capabilities is not None and client.server_capabilities.completions is not None
+        sandbox = figures(await client.call_tool("create_sandbox", {}))["sandbox_id"]
+        for name in ("data/one.csv", "data/two.csv", "date.txt"):
+            await client.call_tool("write_file", {"sandbox_id": sandbox, "path": name, "content": "x"})
+
+        async def told(ref: Any, name: str, value: str, **known: str) -> list[str]:
+            return (await client.complete(ref, {"name": name, "value": value}, known or None)).completion.values
+
+        assert sandbox in await told(files, "sandbox_id", sandbox[:4])
+        assert await told(files, "path", "dat", sandbox_id=sandbox) == ["data/", "date.txt"]
+        assert await told(prompt, "path", "data/t", sandbox_id=sandbox) == ["data/two.csv"]
+        assert await told(files, "path", "", sandbox_id="none") == await told(files, "path", "../x", sandbox_id=sandbox) == []
+        assert await told(ResourceTemplateReference(uri="schema://{path}"), "path", "run_c") == [
+            "run_code",
+            "run_cpp",
+            "run_csharp",
+        ]
+        assert await told(PromptReference(name="port_code"), "target", "ja") == ["javascript", "java"]
+        for ref, name in (
+            (PromptReference(name="dance"), "x"),
+            (prompt, "colour"),
+            (ResourceTemplateReference(uri="x://"), "path"),
+        ):
+            with pytest.raises(Exception) as caught:
+                await told(ref, name, "")
+            assert getattr(caught.value, "code", None) == -32602
+        await client.call_tool("terminate_sandbox", {"sandbox_id": sandbox})

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import logging.config
 import signal
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 import uvloop
 
@@ -27,10 +27,16 @@ def run(config: McpConfig, server_url: str) -> None:
     over_http = config.server.enable_http or config.server.protocol == "http"
     _use_temp_dir(config)
     with log_stream(config) as stream:
-        # Whatever libraries log goes there as well: standard output is the protocol's.
-        logging.basicConfig(stream=stream, level=LOG_LEVELS[config.logging.level].upper())
+        logging.config.dictConfig(_library_logs(config, stream))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_http(config, server_url, stream) if over_http else _stdio(config, server_url, stream))
+
+
+def _library_logs(config: McpConfig, stream: TextIO) -> dict[str, Any]:
+    """Whatever libraries log goes the same way, in the same shape: standard output is the protocol's."""
+    level = LOG_LEVELS[config.logging.level]
+    lines = server_log_config(level, LOG_FORMATS[config.logging.format], stream=stream)
+    return {**lines, "root": {"handlers": ["stderr"], "level": level.upper()}}
 
 
 @contextmanager
@@ -70,7 +76,7 @@ async def _http(config: McpConfig, server_url: str, stream: TextIO) -> None:
 
     level, form = LOG_LEVELS[config.logging.level], LOG_FORMATS[config.logging.format]
     async with open_app(config, server_url, open_log(level, form, stream)) as (app, settings):
-        options = {**server_options(settings), **SOCKET_OPTIONS, "log_config": server_log_config(level, form, stream=stream)}
+        options = {**server_options(settings), **SOCKET_OPTIONS, "log_config": None}
         await StoppableServer(uvicorn.Config(app, lifespan="off", **options)).serve()
 
 

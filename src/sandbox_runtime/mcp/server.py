@@ -25,6 +25,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
 from sandbox_runtime.mcp import talking
+from sandbox_runtime.mcp.completing import Completions
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.prompts import prompts
@@ -67,6 +68,7 @@ class Door:
         self._tools = enabled_tools(config) if tools is None else tools
         self._shown = {name: _shown(tool) for name, tool in self._tools.items()}
         self._resources = resources or Resources(config, self._tools)
+        self._completions = Completions(self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
         self._calls = log if config.sandbox.enable_logging else None
@@ -93,6 +95,7 @@ class Door:
             on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
             get_tool_input_schema=self._schema_of,
         )
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
@@ -193,6 +196,15 @@ class Door:
             return prompts.rendered(params.name, params.arguments or {})
         except InvalidRequest as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
+
+    async def _complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        given = (params.context.arguments if params.context else None) or {}
+        wanted = params.argument
+        try:
+            found = await self._completions.of(self._places(context.request), params.ref, wanted.name, wanted.value, given)
+        except InvalidRequest as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        return types.CompleteResult(completion=found)
 
     # Levels of what is told beside answers, for each connection.
 

@@ -1,1 +1,1 @@
-"""Prompts for typical work with sandboxes: values in `prompts`, each a text with places for arguments."""
+"""Prompts for typical work with sandboxes: values in `prompts`, made of parts (`combining`), their arguments checked (`checking`)."""

@@ -12,6 +12,7 @@ import contextlib
 import json
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import mcp_types as types
 
@@ -25,6 +26,15 @@ from sandbox_runtime.mcp.tools.tool import AnyTool
 
 _MOST_SANDBOXES, _MOST_FILES = 20, 200
 _MOST_WATCHES = 1000
+TEMPLATES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "file://{sandbox_id}/{+path}": ("file", "A file of a sandbox, by its path below /workspace."),
+        "config://{path}": ("config", "A section of the configuration: server, sandbox, logging, tools, resources."),
+        "schema://{path}": ("schema", "What a tool takes and gives, by the tool's name."),
+        "template://{path}": ("template", "A small program to begin with, by its language."),
+    }
+)
+"""How resources are addressed: each with its name and a sentence."""
 Contents = list[types.TextResourceContents | types.BlobResourceContents]
 Tell = Callable[[], Awaitable[None]]
 
@@ -36,13 +46,9 @@ class Resources:
         self._watches: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def templates(self) -> list[types.ResourceTemplate]:
-        told = (
-            ("file", "file://{sandbox_id}/{+path}", "A file of a sandbox, by its path below /workspace."),
-            ("config", "config://{path}", "A section of the configuration: server, sandbox, logging, tools, resources."),
-            ("schema", "schema://{path}", "What a tool takes and gives, by the tool's name."),
-            ("template", "template://{path}", "A small program to begin with, by its language."),
-        )
-        return [types.ResourceTemplate(name=name, uri_template=uri, description=text) for name, uri, text in told]
+        return [
+            types.ResourceTemplate(name=name, uri_template=uri, description=text) for uri, (name, text) in TEMPLATES.items()
+        ]
 
     async def list(self, place: Place) -> list[types.Resource]:
         fixed = [
@@ -165,4 +171,4 @@ def _content(uri: str, name: str, raw: bytes) -> types.TextResourceContents | ty
         return types.BlobResourceContents(uri=uri, mime_type=_kind(name), blob=base64.b64encode(raw).decode())
 
 
-__all__ = ["Resources"]
+__all__ = ["TEMPLATES", "Resources"]

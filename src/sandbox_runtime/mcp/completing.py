@@ -1,0 +1,77 @@
+"""What could stand where a client's user is typing: sandboxes, files, languages, sections, tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import mcp_types as types
+
+from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.prompts import prompts
+from sandbox_runtime.mcp.resources import TEMPLATES
+from sandbox_runtime.mcp.resources.starters import STARTERS
+from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
+from sandbox_runtime.mcp.tools.wishes import name_of
+
+MOST = 100
+"""Of values in one answer; the protocol's bound."""
+_LANGUAGES = (*STARTERS, "c", "bash")
+_GOALS = ("time", "memory")
+Reference = types.PromptReference | types.ResourceTemplateReference
+
+
+class Completions:
+    """tools: by name, those that are switched on."""
+
+    def __init__(self, tools: Iterable[str]) -> None:
+        self._fixed: Mapping[str, tuple[str, ...]] = {
+            "config": tuple(McpConfig.model_fields),
+            "schema": tuple(tools),
+            "template": tuple(STARTERS),
+        }
+
+    async def of(self, place: Place, reference: Reference, name: str, value: str, given: Mapping[str, str]) -> types.Completion:
+        """given: arguments that are known already. Raises InvalidRequest for what there is not to be completed."""
+        found = await self._values(place, reference, name, value, given)
+        fitting = [one for one in found if one.lower().startswith(value.lower())]
+        return types.Completion(values=fitting[:MOST], total=len(fitting), has_more=len(fitting) > MOST)
+
+    async def _values(self, place: Place, reference: Reference, name: str, value: str, given: Mapping[str, str]) -> Iterable[str]:
+        if isinstance(reference, types.PromptReference):
+            return await self._of_prompt(place, prompts.named(reference.name), name, value, given)
+        scheme = TEMPLATES.get(reference.uri, ("", ""))[0]
+        if not scheme:
+            raise InvalidRequest(f"there is no template {reference.uri[:200]!r}; there are {', '.join(TEMPLATES)}")
+        if scheme != "file":
+            return self._fixed[scheme] if name == "path" else ()
+        return await self._of_sandbox(place, name, value, given)
+
+    async def _of_prompt(
+        self, place: Place, prompt: prompts.Prompt, name: str, value: str, given: Mapping[str, str]
+    ) -> Iterable[str]:
+        if name not in {one.name for one in prompt.parameters}:
+            raise InvalidRequest(f"the prompt {prompt.name} has no argument {name[:60]!r}")
+        if name in ("language", "target"):
+            return _LANGUAGES
+        return _GOALS if name == "goal" else await self._of_sandbox(place, name, value, given)
+
+    async def _of_sandbox(self, place: Place, name: str, value: str, given: Mapping[str, str]) -> Iterable[str]:
+        """A sandbox that is gone, or was never there, has no files to be told."""
+        if name == "sandbox_id":
+            return [view.id for view in await place.list() if is_sandbox(view.id)]
+        if name != "path" or not is_sandbox(given.get("sandbox_id", "").lower()):
+            return ()
+        try:
+            return await _files(place, given["sandbox_id"].lower(), value)
+        except SandboxError:
+            return ()
+
+
+async def _files(place: Place, sandbox_id: str, value: str) -> list[str]:
+    """Of the folder that was typed so far; folders end with a slash, so that one can go on typing."""
+    typed = value.rpartition("/")[0]
+    found, _more = await place.files(sandbox_id, name_of(typed) if typed else "")
+    lead = f"{typed}/" if typed else ""
+    return [f"{lead}{one.name.rpartition('/')[2]}{'/' if one.is_folder else ''}" for one in found]

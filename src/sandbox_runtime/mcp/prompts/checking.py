@@ -1,0 +1,29 @@
+"""What an argument of a prompt may be: its length, its form, its content. Each check gives a complaint, or none. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+Check = Callable[[str], str]
+MOST_CHARACTERS = 200_000
+
+
+def length(most: int = MOST_CHARACTERS, least: int = 0) -> Check:
+    def check(value: str) -> str:
+        if len(value) > most:
+            return f"has more than {most} characters"
+        return f"has fewer than {least} characters" if len(value.strip()) < least else ""
+
+    return check
+
+
+def form(pattern: str, like: str) -> Check:
+    """Empty is for length to refuse."""
+    known = re.compile(pattern)
+    return lambda value: "" if not value or known.fullmatch(value) else f"is not of the form {like}"
+
+
+def content(*words: str) -> Check:
+    """One of these, in any case."""
+    return lambda value: "" if value.strip().lower() in words else f"is not one of {', '.join(words)}"
