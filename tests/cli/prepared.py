@@ -2,13 +2,16 @@
 
 Theory of operation. One process (this file as a program) has imported the commands and listens on a socket. For each order it
 forks a watcher, and that one a process that gets the words, the environment, the folder and the three streams of the order and
-then calls the command's main() as a fresh interpreter would. The watcher tells the process's id, waits for it, tells how it ended
-and is gone. Whoever asked holds the other end of the listener's standard input: when it closes, the listener ends.
+then calls the command's main() as a fresh interpreter would; at its end it does not take apart what it was born with, which would
+cost more than most commands do. The watcher tells the process's id, waits for it, tells how it ended and is gone. Whoever asked
+holds the other end of the listener's standard input: when it closes, the listener ends.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import json
 import os
 import select
@@ -62,7 +65,7 @@ class Prepared:
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise
-        return subprocess.CompletedProcess([module, *words], code, out.result(), error.result())
+            return subprocess.CompletedProcess([module, *words], code, out.result(), error.result())
 
 
 class _Reader(threading.Thread):
@@ -100,6 +103,7 @@ def _listen(address: str) -> None:
     for name in MODULES:
         import_module(name)
     import_module("sandbox_runtime.cli.main").build()
+    gc.freeze()  # what all of them share stays shared
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # watchers are nobody's to wait for
     with socket.socket(socket.AF_UNIX) as ear:
         ear.bind(address)
@@ -146,7 +150,22 @@ def _become(order: dict[str, Any], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(order["env"])
     sys.argv = [order["module"], *order["words"]]
-    import_module(order["module"]).main()
+    try:
+        import_module(order["module"]).main()
+    except SystemExit as asked:
+        if not (asked.code is None or isinstance(asked.code, int)):
+            raise
+        _leave(asked.code or 0)
+    _leave(0)
+
+
+def _leave(code: int) -> None:
+    """What an interpreter owes to others when it ends: threads, exit handlers, what is still to be written."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
 if __name__ == "__main__":
