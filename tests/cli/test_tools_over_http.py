@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from sandbox_runtime.cli.mcp_mounting import open_app
 from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.telemetry import open_log
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -42,7 +43,7 @@ async def api(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.A
 async def held_open(config: McpConfig, opened: asyncio.Future[FastAPI], done: asyncio.Event) -> None:
     """In a task of its own: what is opened in one task must be closed in it, and fixtures are not."""
     try:
-        async with open_app(config, "") as (app, _settings):
+        async with open_app(config, "", open_log("error")) as (app, _settings):
             opened.set_result(app)
             await done.wait()
     except BaseException as error:
@@ -107,7 +108,7 @@ async def test_resources_and_prompts_are_told_and_read(api: httpx.AsyncClient) -
         ("GET", "/resources/http://127.0.0.1/", 400, None),
         ("GET", "/resources/file:///etc/passwd", 400, None),
         ("POST", "/tools/none/execute", 404, {}),
-        ("POST", "/tools/list_sandboxes/execute", 400, {"options": {"async": True}}),
+        ("POST", "/tools/list_sandboxes/execute", 400, {"options": {"async": True, "stream": True}}),
         ("POST", "/tools/list_sandboxes/execute", 400, {"options": {"retry_policy": {"max_retries": 1000}}}),
         ("POST", "/tools/list_sandboxes/execute", 400, {"arguments": []}),
     ],

@@ -51,6 +51,7 @@ async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
         places_on(platform, config) as places,
         door_to(platform, config, _caller_of, places) as door,
         open_routes(door, owner_of) as routes,
+        sandboxes.open_calls(app),
     ):
         app.router.routes[0:0] = routes
         app.state.offer = Offering(places, config)
@@ -79,6 +80,7 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
             async with (
                 door_to(platform, config, _caller_of, places) as door,
                 open_routes(door, owner_of, alone=True) as routes,
+                sandboxes.open_calls(app),
             ):
                 app.router.routes[0:0] = routes
                 app.include_router(sandboxes.router)

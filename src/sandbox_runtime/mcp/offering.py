@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.items import Tell, sink_of
 from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
@@ -33,12 +34,12 @@ class Offering:
     def tools(self) -> Sequence[Json]:
         return [_shown(tool) for tool in self._tools.values()]
 
-    async def call(self, name: str, arguments: Mapping[str, Any], owner: str, most: int | None) -> Json:
+    async def call(self, name: str, arguments: Mapping[str, Any], owner: str, most: int | None, tell: Tell | None = None) -> Json:
         """result, is_error, metadata and transient. Raises NotFound for a tool that there is not, Denied for what it may not."""
         tool = self._tools.get(name)
         if tool is None:
             raise NotFound(f"there is no tool {name[:100]!r}; there are {', '.join(self._tools)}")
-        return _told(await called(tool, Call(self._places(owner, most), self._config), arguments))
+        return _told(await called(tool, Call(self._places(owner, most), self._config, sink_of(tell)), arguments))
 
     async def resources(self, owner: str) -> Sequence[Json]:
         return [_plain(one) for one in await self._resources.list(self._places(owner, None))]

@@ -10,6 +10,7 @@ import anyio
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.places.beginning import begun_or_undone
 from sandbox_runtime.mcp.places.port import (
     MOST_LISTED,
     TESTS_CLASS,
@@ -60,9 +61,10 @@ class LocalPlace:
         await self._sessions.terminate(sandbox_id, self._owner)
 
     async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
-        # Shielded, because until it comes back nobody knows what there would be to cancel.
-        with anyio.CancelScope(shield=True):
-            begun = await self._sessions.execute(sandbox_id, _spec_of(work), wait_s=_AT_ONCE_S, owner=self._owner)
+        begun = await begun_or_undone(
+            self._sessions.execute(sandbox_id, _spec_of(work), wait_s=_AT_ONCE_S, owner=self._owner),
+            lambda begun: self._sessions.cancel(begun.id, self._owner),
+        )
         if begun.state.ended:
             return _ran(begun)
         try:

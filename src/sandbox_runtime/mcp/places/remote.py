@@ -8,12 +8,14 @@ import contextlib
 import io
 import shlex
 import stat
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from datetime import datetime
+from typing import cast
 
 import anyio
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
+from sandbox_runtime.mcp.places.beginning import begun_or_undone
 from sandbox_runtime.mcp.places.port import (
     MOST_LISTED,
     TESTS_CLASS,
@@ -27,12 +29,14 @@ from sandbox_runtime.mcp.places.port import (
     Solution,
     Work,
 )
-from sandbox_runtime.sdk import Dependency, EvalResult, ExecutionResult, SandboxClient, SessionInfo, TestConfig
+from sandbox_runtime.sdk import Dependency, EvalResult, ExecutionResult, FileChange, SandboxClient, SessionInfo, TestConfig
 
 _MIB = 1024**2
 _QUEUE_S = 300.0
 _JUDGE_AT_MOST_S = 3600.0
-_POLL_S = 1.0
+_AGAIN_S = 1.0
+_MOST_BROKEN = 5
+"""Streams in a row that broke before they were there."""
 _LOOK_S = 30.0
 _MOST_PAGES = 10
 _PAGE = 200
@@ -99,11 +103,10 @@ class RemotePlace:
         if work.context:
             return await self._cell(sandbox_id, work)
         code, language = (shlex.join(work.argv), "shell") if work.argv else (work.code, work.language)
-        # Shielded, because until it comes back nobody knows what there would be to cancel.
-        with anyio.CancelScope(shield=True):
-            begun = await self._client.submit_code(
-                sandbox_id, code, work.timeout_s, language=language, stdin=work.stdin, env=dict(work.env)
-            )
+        begun = await begun_or_undone(
+            self._client.submit_code(sandbox_id, code, work.timeout_s, language=language, stdin=work.stdin, env=dict(work.env)),
+            lambda begun: self._client.cancel_execution(begun.id),
+        )
         try:
             async with asyncio.timeout(work.timeout_s + _QUEUE_S):
                 await self._followed(begun.id, sink)
@@ -173,14 +176,22 @@ class RemotePlace:
         return found[:MOST_LISTED], len(found) > MOST_LISTED
 
     async def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
-        """The client has no watch: what is there is compared every now and then."""
-        before = await self._seen(sandbox_id)
+        """The server's own watch. A stream that ended, or broke, is taken up again; what changed meanwhile is not known then."""
+        broken = 0
         while True:
-            await asyncio.sleep(_POLL_S)
-            after = await self._seen(sandbox_id)
-            if changed := [name for name in {*before, *after} if before.get(name) != after.get(name)]:
-                yield changed
-            before = after
+            try:
+                watched = cast(AsyncGenerator[FileChange, None], self._client.watch_files(sandbox_id))
+                async with contextlib.aclosing(watched) as watch:
+                    async for change in watch:
+                        if change.kind != "ready" or broken:
+                            yield [change.name]
+                        broken = 0
+                broken = 1
+            except Unavailable:
+                broken += 1
+                if broken > _MOST_BROKEN:
+                    raise
+                await asyncio.sleep(_AGAIN_S)
 
     async def judge(self, solution: Solution) -> Judged:
         config = TestConfig(
@@ -193,9 +204,6 @@ class RemotePlace:
         longest_s = min(_JUDGE_AT_MOST_S, solution.timeout_s * len(solution.tests) + _QUEUE_S)
         told = await self._client.judge_completion("mcp", 0, solution.fenced, config, timeout_s=longest_s)
         return _judged(told)
-
-    async def _seen(self, sandbox_id: str) -> dict[str, str]:
-        return {one.name: f"{one.size} {one.etag} {one.modified_time}" for one in await self._client.list_files(sandbox_id)}
 
     async def _look(self, sandbox_id: str, name: str, how: str) -> tuple[FileView, ...]:
         path = f"{WORKSPACE}/{name}" if name else WORKSPACE

@@ -6,7 +6,7 @@ owner, most: whose key asked, and how many sandboxes that one may have at once; 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from fastapi import Request
@@ -14,6 +14,7 @@ from fastapi import Request
 from sandbox_runtime.errors import Unavailable
 
 Json = Mapping[str, Any]
+Tell = Callable[[Json], None]
 
 
 class Offer(Protocol):
@@ -21,9 +22,10 @@ class Offer(Protocol):
         """Each with name, description and inputSchema."""
         ...
 
-    async def call(self, name: str, arguments: Json, owner: str, most: int | None) -> Json:
+    async def call(self, name: str, arguments: Json, owner: str, most: int | None, tell: Tell | None = None) -> Json:
         """result, is_error, metadata, and transient: whether another attempt could go better. Raises NotFound for a tool that
-        there is not. Whoever cancels this ends what it began."""
+        there is not. Whoever cancels this ends what it began. tell: called meanwhile, with items {type: data, error or
+        progress}."""
         ...
 
     async def resources(self, owner: str) -> Sequence[Json]: ...

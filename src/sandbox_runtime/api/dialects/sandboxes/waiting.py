@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from sandbox_runtime.api.dialects.sandboxes import wire
+from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
 
@@ -14,7 +16,14 @@ QUEUE_S = 300.0
 
 async def ran(sessions: Sessions, sandbox_id: str, spec: ExecutionSpec, owner: str) -> Execution:
     """Its end. Whoever cancels this ends the program as well."""
-    begun = await sessions.execute(sandbox_id, spec, wait_s=AT_ONCE_S, owner=owner)
+    begin = asyncio.create_task(sessions.execute(sandbox_id, spec, wait_s=AT_ONCE_S, owner=owner))
+    try:
+        begun = await asyncio.shield(begin)
+    except asyncio.CancelledError:
+        # Until it comes back nobody knows what there would be to cancel.
+        with contextlib.suppress(SandboxError):
+            await sessions.cancel((await begin).id, owner)
+        raise
     if begun.state.ended:
         return begun
     try:

@@ -17,6 +17,7 @@ Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S, allow_inf_nan=False)]
 Environment = Annotated[dict[str, Annotated[str, StringConstraints(max_length=32_768)]], Field(max_length=256)]
 Encoding = Literal["utf8", "utf-8", "base64"]
+CallStatus = Literal["running", "completed", "failed", "cancelled"]
 Status = Literal["creating", "running", "paused", "stopped", "error", "terminated"]
 Period = Literal["raw", "1m", "5m", "1h", "1d"]
 MetricType = Literal["counter", "gauge", "histogram"]
@@ -357,8 +358,8 @@ class RetryPolicy(Asked):
 
 class ToolOptions(Asked):
     timeout: Seconds = 300.0
-    async_: Annotated[bool, Field(alias="async", description="Not served: it is refused.")] = False
-    stream: Annotated[bool, Field(description="Not served: it is refused.")] = False
+    async_: Annotated[bool, Field(alias="async", description="Answer at once, with the execution_id to fetch it by.")] = False
+    stream: Annotated[bool, Field(description="Answer with server-sent events; not together with async.")] = False
     retry_policy: RetryPolicy = RetryPolicy()
 
 
@@ -368,8 +369,12 @@ class ExecuteTool(Asked):
 
 
 class ToolResult(Told):
-    result: Any
+    """execution_id: of one that was begun with async. While it runs there is no result."""
+
+    result: Any = None
     is_error: bool
+    status: CallStatus
+    execution_id: str | None = None
     duration: float
     timestamp: str
     metadata: dict[str, Any] | None = None

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from sandbox_runtime.api.callers import caller_of, owner_of
 from sandbox_runtime.api.dialects.sandboxes import telling, wire
-from sandbox_runtime.api.dialects.sandboxes.answering import answer, now, router
-from sandbox_runtime.api.dialects.sandboxes.offer import Offer, offer_of
+from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
+from sandbox_runtime.api.dialects.sandboxes.attempts import attempted
+from sandbox_runtime.api.dialects.sandboxes.calls import calls_of, ended_within
+from sandbox_runtime.api.dialects.sandboxes.flowing import events
+from sandbox_runtime.api.dialects.sandboxes.offer import offer_of
 from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize
 from sandbox_runtime.api.dialects.sandboxes.versions import version_of
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.errors import InvalidRequest, NotFound
-from sandbox_runtime.sessions.retrying import Backoff
 
 routes = router("", "tools")
+_EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+_STREAMED: dict[int | str, dict[str, Any]] = {
+    200: {"description": "What came of it; with stream, as events", "content": {"text/event-stream": {}}},
+    202: {"model": wire.ToolResult, "description": "Under way (async)"},
+}
+Wait = Annotated[float, Query(ge=0, le=60, description="Seconds.")]
 
 
 @routes.get("/tools", response_model=wire.Listed)
@@ -34,22 +41,39 @@ async def get_tool(request: Request, name: Identifier) -> Response:
     return answer(request, wire.Described.model_validate(_named(offer_of(request).tools(), name, "tool")))
 
 
-@routes.post("/tools/{name}/execute", response_model=wire.ToolResult)
+@routes.post("/tools/{name}/execute", response_model=wire.ToolResult, responses=_STREAMED)
 async def execute_tool(request: Request, name: Identifier, asked: wire.ExecuteTool) -> Response:
-    """Call a tool. What fails in it is a result with is_error; faults of ours are tried again as retry_policy says."""
-    options = asked.options
-    if options.async_ or options.stream:
-        raise InvalidRequest("tools are called to their end here: leave async and stream out, or use /exec and /code with stream")
-    begun = time.monotonic()
-    called = await while_present(request, _called(request, offer_of(request), name, asked))
-    result = wire.ToolResult(
-        result=called["result"],
-        is_error=called["is_error"],
-        duration=round(time.monotonic() - begun, 6),
-        timestamp=now(),
-        metadata=dict(called["metadata"]) or None,
-    )
-    return answer(request, result)
+    """Call a tool. What fails in it is a result with is_error; faults of ours are tried again as retry_policy says. With async it
+    is answered at once, 202, with an execution_id; with stream by server-sent events, items {type: data, error, progress or
+    complete}, the last of which holds the result."""
+    offer, caller = offer_of(request), caller_of(request)
+    _named(offer.tools(), name, "tool")
+    if asked.options.async_ and asked.options.stream:
+        raise InvalidRequest("async and stream cannot be had together: with async the result is fetched by its execution_id")
+    if asked.options.stream:
+        flow = events(lambda tell: attempted(offer, name, asked, caller, tell))
+        return StreamingResponse(flow, media_type="text/event-stream", headers=_EVENTS)
+    if asked.options.async_:
+        call = calls_of(request).begin(caller.owner, name, lambda: attempted(offer, name, asked, caller))
+        return answer(request, call.told(), 202)
+    return answer(request, await while_present(request, attempted(offer, name, asked, caller)))
+
+
+@routes.get("/tools/{name}/executions/{execution_id}", response_model=wire.ToolResult)
+async def get_execution(request: Request, name: Identifier, execution_id: Identifier, wait: Wait = 0.0) -> Response:
+    """A call that was begun with async: running, or what came of it. Results are kept for a quarter of an hour. wait: for its
+    end, at most so many seconds."""
+    call = calls_of(request).find(execution_id, name, owner_of(request))
+    if wait:
+        await while_present(request, ended_within(call, wait))
+    return answer(request, call.told())
+
+
+@routes.delete("/tools/{name}/executions/{execution_id}", response_model=wire.ToolResult)
+async def cancel_execution(request: Request, name: Identifier, execution_id: Identifier) -> Response:
+    """End a call that runs, with whatever it began; forget one that has ended."""
+    calls = calls_of(request)
+    return answer(request, await calls.cancel(calls.find(execution_id, name, owner_of(request))))
 
 
 @routes.get("/resources", response_model=wire.Listed)
@@ -76,23 +100,6 @@ async def get_prompt(request: Request, name: Identifier) -> Response:
     offer, arguments = offer_of(request), dict(request.query_params)
     told = offer.prompt(name, arguments) if arguments else _named(offer.prompts(), name, "prompt")
     return answer(request, wire.Described.model_validate(told))
-
-
-async def _called(request: Request, offer: Offer, name: str, asked: wire.ExecuteTool) -> Mapping[str, Any]:
-    """Within the time of the options, however often it is tried."""
-    caller, policy = caller_of(request), asked.options.retry_policy
-    backoff = Backoff(policy.max_retries, policy.initial_delay, policy.backoff_factor, policy.max_delay)
-    try:
-        async with asyncio.timeout(asked.options.timeout):
-            for delay_s in (*backoff.delays_s(), None):
-                called = await offer.call(name, asked.arguments, caller.owner, caller.grants.most_sessions)
-                if delay_s is None or not called["transient"]:
-                    return called
-                await asyncio.sleep(delay_s)
-    except TimeoutError:
-        pass
-    told = f"it took longer than the {asked.options.timeout:g} s that options.timeout allows"
-    return {"result": told, "is_error": True, "metadata": {"error_code": "EXECUTION_TIMEOUT"}, "transient": False}
 
 
 def _named(items: Sequence[Mapping[str, Any]], name: str, kind: str) -> Mapping[str, Any]:
