@@ -6,19 +6,22 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 import uvloop
+from fastapi import FastAPI
 
 import sandbox_runtime
 from sandbox_runtime.api.app import create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.cli.mcp_mounting import mounted
-from sandbox_runtime.settings import Settings, environment_name, shown
+from sandbox_runtime.settings import Settings, environment_name, load, shown
 from sandbox_runtime.telemetry import server_log_config
 
 KEEP_ALIVE_S = 30
@@ -46,12 +49,26 @@ def listen_and_reload(settings: Settings) -> None:
     refuse_exposure(settings)
     os.environ.update(_as_environment(settings))
     uvicorn.run(
-        "sandbox_runtime.api.app:create_app_from_environment",
+        "sandbox_runtime.cli.listening:create_reloaded_app",
         factory=True,
         reload=True,
         reload_dirs=[str(Path(sandbox_runtime.__file__).parent)],
         **server_options(settings),
     )
+
+
+def create_reloaded_app() -> FastAPI:
+    """In each child of the reloading parent: the same as a server has that does not reload."""
+    app = create_app(load(), opening=partial(open_platform, sessions=True))
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with inner(app) as state, mounted(app, app.state.platform):
+            yield state
+
+    app.router.lifespan_context = lifespan
+    return app
 
 
 class StoppableServer(uvicorn.Server):

@@ -177,6 +177,14 @@ class UploadedFile(Answer):
     size: int
 
 
+class FileChange(Answer):
+    """kind: created, modified, deleted; ready: nothing after it is missed; overflow: more than can be told, list the folder."""
+
+    kind: str
+    name: str = ""
+    is_folder: bool = False
+
+
 class TemplateInfo(Answer):
     id: str
     name: str

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 from pydantic import TypeAdapter
 
+from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.sdk.blocking.sessions import API
 from sandbox_runtime.sdk.blocking.transport import Transport
+from sandbox_runtime.sdk.events import EventBytes
 from sandbox_runtime.sdk.local import Source, at_once, name_of, opened, replacing
 from sandbox_runtime.sdk.requests import Request, file_path, named
-from sandbox_runtime.sdk.session_models import FileInfo, FileList, UploadedFile
+from sandbox_runtime.sdk.session_models import FileChange, FileInfo, FileList, UploadedFile
 
 _LISTED = TypeAdapter(FileList)
 _UPLOADED = TypeAdapter(UploadedFile)
 _TRANSFER_S = 3600.0
+_QUIET_S = 90.0
+"""A server that has nothing to tell says so more often than that."""
 
 
 class FileCalls:
@@ -71,6 +77,21 @@ class FileCalls:
         """All files below that folder of the workspace, by their names in the workspace."""
         query = {"path": _plain(path) or None, "limit": limit}
         return (self._transport.call(Request("GET", _at(session_id), query), _LISTED)).files
+
+    def watch_files(self, session_id: str, path: str = "") -> Iterator[FileChange]:
+        """What changes below that folder of the workspace, as it does, until the server ends it, which it does after an hour. The
+        first one says that it is ready. Raises Unavailable where the connection breaks."""
+        at = f"{API}/sessions/{named(session_id, 'session')}/watch"
+        headers = {"Accept": "text/event-stream"}
+        request = Request("GET", at, {"path": _plain(path) or None}, headers=headers, timeout_s=_QUIET_S)
+        events = EventBytes()
+        with self._transport.open(request) as response:
+            try:
+                for piece in response.iter_bytes():
+                    for event in events.take(piece):
+                        yield FileChange.model_validate({"kind": event.name, **json.loads(event.data)})
+            except httpx.TransportError as error:
+                raise Unavailable(f"{response.url}: the connection broke: {str(error) or type(error).__name__}") from error
 
 
 def _at(session_id: str) -> str:
