@@ -32,7 +32,7 @@ SMALL = Effort(
     crowd_s=0.5,
     soak_runs=len(SOAK),
 )
-LATENCIES = {"bare", "engine_cold", "engine_on_demand", "engine_warm", "http"}
+LATENCIES = {"bare", "engine_cold", "engine_on_demand", "engine_warm", "engine_output", "http"}
 LOADS = {"bare_1", "engine_1", "engine_16", "http_1", "http_16"}
 
 

@@ -53,6 +53,7 @@ AS_BY_HAND = 1 / 1.15
 """A box may cost 15 % of what the tools take by themselves."""
 GOALS = (
     Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
+    Goal("output", "the same, until its output is there", Kind.faster, None, None, "engine_output", "bwrap"),
     Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
     Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
     Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
