@@ -26,7 +26,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-MODULES = ("sandbox_runtime.cli.main", "sandbox_runtime.cli.handler_run", "sandbox_runtime.assembly")
+MODULES = (
+    "sandbox_runtime.cli.main",
+    "sandbox_runtime.cli.handler_run",
+    "sandbox_runtime.assembly",
+    # What commands import when they are called.
+    "sandbox_runtime.cli.judging",
+    "sandbox_runtime.sdk",
+    "alembic.command",
+    "anyio.to_thread",
+    "certifi",
+    "httpcore",
+    "pydantic.fields",
+    "rich.markdown",
+    "typer.rich_utils",
+    "uvloop",
+)
 STREAMS = (0, 1, 2)
 PIECE_BYTES = 1 << 16
 
