@@ -39,6 +39,14 @@ def test_a_generated_file_loads_to_the_defaults(tmp_path: Path) -> None:
     assert valid.exit_code == 0 and "10 tools are enabled" in valid.output
 
 
+@pytest.mark.requirement("mcp-2.05")
+def test_keys_without_effect_are_told_when_the_file_is_checked(tmp_path: Path) -> None:
+    file = tmp_path / "mcp-sandboxd.yaml"
+    file.write_text("tools: {custom_tools: {dance: {}}}\nserver: {read_timeout: 5s}\n")
+    told = CliRunner().invoke(build(), ["config", "validate", str(file)]).output
+    assert "tools.custom_tools has no effect: tools cannot be made" in told and "server.read_timeout has no effect" in told
+
+
 @pytest.mark.requirement("mcp-2.03")
 @pytest.mark.parametrize(
     "yaml",

@@ -160,6 +160,8 @@ async def test_the_revision_can_be_taken_back_and_brought_on_again(bare_url: str
     assert await ask(bare_url, "SELECT f_id FROM t_sandbox_session") == [("s1",)]
     with pytest.raises(InvalidRequest, match="no way back from revision r0005"):
         await downgrade_tables(bare_url, "r0001")
+    with pytest.raises(InvalidRequest, match="cannot go back to"):
+        await downgrade_tables(bare_url, "r0006")
     async with open_database(read_address(bare_url)) as database:
         await database.prepare(partial(_upgrade, target="r0006"))
     async with open_store(bare_url) as store:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ EXIT_OUTDATED = 1
 def register(app: typer.Typer) -> None:
     db = typer.Typer(help="The tables of the database that the setting database_url names.", no_args_is_help=True)
     db.command("upgrade")(upgrade)
+    db.command("downgrade")(downgrade)
     db.command("current", epilog=f"Exit code: 0 up to date, {EXIT_OUTDATED} not.")(current)
     app.add_typer(db, name="db")
 
@@ -31,6 +32,19 @@ def upgrade(config: Config = None, sets: Set = None) -> None:
     before = asyncio.run(upgrade_tables(settings.store_url, _options(settings)))
     done = "is up to date" if before.up_to_date else f"was brought up to date from {before.found or 'nothing'}"
     print(f"{before.newest}: the database {done}")
+
+
+def downgrade(
+    revision: Annotated[str, typer.Argument(help="The revision to go back to, such as r0005.")],
+    config: Config = None,
+    sets: Set = None,
+) -> None:
+    """Take newer revisions back, before going back to an older version. What only they hold is gone. Stop servers first."""
+    from sandbox_runtime.store import downgrade_tables
+
+    settings = settings_from(config, sets)
+    asyncio.run(downgrade_tables(settings.store_url, revision, _options(settings)))
+    print(f"{revision}: the database was taken back")
 
 
 def current(config: Config = None, sets: Set = None) -> None:

@@ -93,10 +93,14 @@ def generate(output: Output = None) -> None:
 def validate(context: typer.Context, file: Annotated[Path | None, typer.Argument(show_default=False)] = None) -> None:
     """Check a configuration: the one that is named, or the one that would be found."""
     from sandbox_runtime.mcp.config import load_config
+    from sandbox_runtime.mcp.config.effects import Running, idle_keys
     from sandbox_runtime.mcp.tools.registry import enabled_tools
 
     config = load_config(os.environ, file or context.obj)
     typer.echo(f"the configuration is valid; {len(enabled_tools(config))} tools are enabled")
+    http = config.server.enable_http or config.server.protocol == "http"
+    for key, reason in idle_keys(config, Running(http=http)).items():
+        typer.echo(f"{key} has no effect: {reason}")
 
 
 def tell_version() -> None:

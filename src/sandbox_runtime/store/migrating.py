@@ -79,8 +79,12 @@ def _downgrade(connection: Connection, target: str) -> None:
     from alembic import command
     from alembic.script import ScriptDirectory
 
-    config = _config(connection)
-    steps = ScriptDirectory.from_config(config).iterate_revisions(_found(connection), target)
+    config, found = _config(connection), _found(connection)
+    scripts = ScriptDirectory.from_config(config)
+    known = [script.revision for script in scripts.walk_revisions()]
+    if found not in known or target not in known[known.index(found) :]:
+        raise InvalidRequest(f"the tables are at revision {found}: from there, one cannot go back to {target[:40]!r}")
+    steps = scripts.iterate_revisions(found, target)
     stuck = next((step.revision for step in steps if not hasattr(step.module, "downgrade")), None)
     if stuck is not None:
         raise InvalidRequest(f"there is no way back from revision {stuck}: restore a copy of the database from before")
