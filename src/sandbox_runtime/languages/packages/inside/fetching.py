@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 
 MOST_BYTES = 512 * 1024 * 1024
 MOST_PACKAGES = 500
@@ -95,10 +96,13 @@ def keep(folder: str, files: dict[str, bytes], suffix: str, asked: dict[str, str
         file.writelines(f"{line}\n" for line in sorted(listing))
 
 
-def main(install: object) -> None:
+def main(install: Callable[[str, str, list[str]], None]) -> None:
     """install: takes the registry, the folder, and what is asked for."""
     registry, folder, *asked = sys.argv[1:]
     try:
-        install(registry.rstrip("/"), folder, asked)  # type: ignore[operator]
+        install(registry.rstrip("/"), folder, asked)
     except Refused as refusal:
         sys.exit(str(refusal))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # What registries send has any shape: what does not fit is their fault, and no matter for a traceback.
+        sys.exit(f"the registry's answer cannot be understood: {type(error).__name__}: {str(error)[:200]}")
