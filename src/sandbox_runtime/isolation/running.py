@@ -12,35 +12,24 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
+from sandbox_runtime.isolation import pipes
 from sandbox_runtime.isolation.capture import Capture
 from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.clock import Clock, Timer
-from sandbox_runtime.isolation.endings import Facts, ending_of
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
+from sandbox_runtime.isolation.outcomes import End, outcome_of
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.isolation.refusals import Refusals
-from sandbox_runtime.model import Command, Ending, Limits, Outcome, Output, Usage
+from sandbox_runtime.model import Command, Limits, Outcome
 
 KILL_GRACE_S = 5.0
 """How long init may take to end a command before its box is killed as a whole."""
 CPU_CHECK_S = 0.05
-
-_MESSAGE = {
-    Ending.out_of_memory: "the memory limit was reached",
-    Ending.timed_out: "the wall time limit was reached",
-    Ending.cpu_exceeded: "the cpu time limit was reached",
-    Ending.output_limit: "the output limit was reached",
-    Ending.disk_limit: "the disk limit was reached",
-    Ending.process_limit: "the process limit was reached",
-    Ending.denied: "calls that boxes may not make were refused",
-    Ending.cancelled: "cancelled by the caller",
-    Ending.lost: "the box died under the program; this is a fault of the platform, not of the program",
-}
 
 
 class Host(Protocol):
@@ -95,17 +84,17 @@ class RunningCommand:
         self._pending = memoryview(command.stdin or b"")
         self.when_read: Callable[[], None] | None = None
         self._captures: dict[str, Capture] = {}
-        self._used_before: GroupUsage | None = None
+        self._used_before = GroupUsage()
         self._started = 0.0
         self._wall_s = 0.0
 
     def begin(self, order: wire.Message) -> None:
         theirs: list[int] = []
         try:
-            stdin_theirs, self._stdin = _pipe_to_them()
+            stdin_theirs, self._stdin = pipes.to_them()
             theirs.append(stdin_theirs)
             for name in ("stdout", "stderr"):
-                ours, far = _pipe_from_them()
+                far, ours = pipes.from_them()
                 theirs.append(far)
                 self._captures[name] = Capture(ours, self._host.keep_bytes)
             if self._with_control:
@@ -327,11 +316,26 @@ class RunningCommand:
     def _conclude(self, report: wire.Message | None) -> Outcome:
         failure = self._failure_to_start()
         try:
-            return self._outcome_of(report, self._group.usage(), failure)
+            stdout, stderr = (self._captures[name].output() for name in ("stdout", "stderr"))
+            return outcome_of(self._end(report, failure), stdout, stderr, self._host.label)
         finally:
             self._close_descriptors()
             self._host.refusals.close()
             self._host.command_ended(box_alive=report is not None)
+
+    def _end(self, report: wire.Message | None, failure: str | None) -> End:
+        return End(
+            report=report,
+            used=self._group.usage(),
+            used_before=self._used_before,
+            failure=failure,
+            stopped_for=self._stopped_for,
+            wall_s=self._wall_s,
+            output_bytes=self._output_bytes(),
+            cpu_limit_s=self._command.limits.cpu_s,
+            disk=self._host.disk_usage(),
+            denied=self._host.refusals.counts,
+        )
 
     def _failure_to_start(self) -> str | None:
         with contextlib.suppress(PlatformFault):
@@ -339,78 +343,3 @@ class RunningCommand:
             if received is not None and received.message is not None and "not_started" in received.message:
                 return str(received.message["not_started"])
         return None
-
-    def _outcome_of(self, report: wire.Message | None, used: GroupUsage, failure: str | None) -> Outcome:
-        facts_of_exit = report or {}
-        disk_bytes, disk_files, disk_full = self._host.disk_usage()
-        denied = self._host.refusals.counts
-        usage = self._usage(facts_of_exit, used, disk_bytes, disk_files, denied)
-        facts = Facts(
-            exit_code=facts_of_exit.get("exit_code"),
-            signal=facts_of_exit.get("signal"),
-            stopped_for=self._stopped_for,
-            lost=report is None or bool(report.get("lost")),
-            not_started=failure is not None,
-            oom_kills=used.oom_kills or 0,
-            processes_refused=used.processes_refused or 0,
-            disk_full=disk_full,
-            cpu_s=usage.cpu_s,
-            cpu_limit_s=self._command.limits.cpu_s,
-            denied=frozenset(denied),
-        )
-        ending = ending_of(facts)
-        return Outcome(
-            ending=ending,
-            exit_code=facts.exit_code if ending not in (Ending.not_started, Ending.lost) else None,
-            signal=facts.signal if ending is not Ending.lost else None,
-            stdout=self._output("stdout"),
-            stderr=self._output("stderr"),
-            usage=usage,
-            message=failure or _MESSAGE.get(ending, ""),
-            isolation=self._host.label,
-        )
-
-    def _usage(
-        self, report: wire.Message, used: GroupUsage, disk_bytes: int | None, disk_files: int | None, denied: Mapping[str, int]
-    ) -> Usage:
-        before = self._used_before or GroupUsage()
-        return Usage(
-            wall_s=self._wall_s,
-            cpu_user_s=_since(used.cpu_user_s, before.cpu_user_s, report.get("user_s")),
-            cpu_system_s=_since(used.cpu_system_s, before.cpu_system_s, report.get("system_s")),
-            memory_peak_bytes=used.memory_peak_bytes or report.get("memory_peak_bytes"),
-            processes_peak=used.processes_peak,
-            output_bytes=self._output_bytes(),
-            disk_bytes=disk_bytes,
-            disk_files=disk_files,
-            processes_refused=used.processes_refused,
-            denied_calls=denied,
-        )
-
-    def _output(self, name: str) -> Output:
-        return self._captures[name].output()
-
-
-def _since(now_s: float | None, before_s: float | None, instead_s: float | None) -> float:
-    """What was used since the count began; instead_s where the host does not count for all processes together."""
-    if now_s is None:
-        return float(instead_s or 0.0)
-    return max(0.0, now_s - (before_s or 0.0))
-
-
-def _pipe_to_them() -> tuple[int, int]:
-    theirs, ours = os.pipe2(os.O_CLOEXEC)
-    return _settled(theirs, ours)
-
-
-def _pipe_from_them() -> tuple[int, int]:
-    ours, theirs = os.pipe2(os.O_CLOEXEC)
-    return _settled(theirs, ours)[::-1]
-
-
-def _settled(theirs: int, ours: int) -> tuple[int, int]:
-    """A program is another user than we are, and may open its streams by name, as /dev/stdin and the like. Only those who have a
-    descriptor of a pipe can do so."""
-    os.fchmod(theirs, 0o666)
-    os.set_blocking(ours, False)
-    return theirs, ours
