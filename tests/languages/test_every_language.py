@@ -21,7 +21,7 @@ from sandbox_runtime.model import Ending, File
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PROGRAMS = Path(__file__).parent / "programs"
-ENDLESS_S = 1.0
+ENDLESS_S = 0.4
 TEXT = "Grüße, 漢字, עברית, 🎉 and plain words\n" * 40
 SIZE_BYTES = 5_000_000
 
