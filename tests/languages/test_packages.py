@@ -150,6 +150,13 @@ def test_versions_come_from_parents_lists_and_properties() -> None:
     assert chosen(files, "top:1") == {"top": "1", "x": "1", "y": "2", "z": "3"}
 
 
+def test_what_is_managed_to_be_for_tests_or_without_something_is_so_everywhere() -> None:
+    without = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    managed = row("a.b:t:1|<scope>test</scope>") + row(f"a.b:x:1|{without}")
+    files = artifacts(top_1=needing("a.b:t:", "a.b:x:", managed=managed), x_1=needing("a.b:gone:1"))
+    assert chosen(files, "top:1") == {"top": "1", "x": "1"}
+
+
 def test_circles_end_and_ranges_take_the_newest_in_them() -> None:
     versions = "".join(f"<version>{one}</version>" for one in ("1.0", "1.9", "1.10", "2.0-rc1", "2.0"))
     files = artifacts(ring_1=needing("a.b:other:1"), other_1=needing("a.b:ring:1", "a.b:span:[1.0,2.0)"), span_1_10="")

@@ -22,16 +22,23 @@ _WORSE = ("alpha", "beta", "milestone", "m", "rc", "cr", "snapshot")
 Pair = tuple[str, str]
 
 
+@dataclass(frozen=True)
+class Managed:
+    version: str
+    scope: str
+    without: frozenset[Pair]
+
+
 @dataclass
 class Project:
-    """What a description says, with its parents' words. managed: name → version and exclusions."""
+    """What a description says, with its parents' words. managed: what is said of packages wherever they are needed."""
 
     group: str
     artifact: str
     version: str
     words: dict[str, str] = field(default_factory=dict)
     needs: list[tree.Element] = field(default_factory=list)
-    managed: dict[Pair, str] = field(default_factory=dict)
+    managed: dict[Pair, Managed] = field(default_factory=dict)
     packaging: str = "jar"
 
     def filled(self, text: str | None) -> str:
@@ -41,6 +48,9 @@ class Project:
                 break
             told = _HOLE.sub(lambda hole: self.words.get(hole[1], ""), told)[:1000]
         return told
+
+
+_UNMANAGED = Managed("", "", frozenset())
 
 
 @dataclass(frozen=True)
@@ -102,11 +112,11 @@ class Repository:
         lists = []
         for row in rows:
             name = (project.filled(_text(row, "groupId")), project.filled(_text(row, "artifactId")))
-            version = project.filled(_text(row, "version"))
-            if _text(row, "scope") == "import":
+            version, scope = project.filled(_text(row, "version")), project.filled(_text(row, "scope"))
+            if scope == "import":
                 lists.append(Wish(*name, version))
-            elif version:
-                project.managed[name] = version
+            elif _is_plain(row):
+                project.managed[name] = Managed(version, scope, _without(row))
         for one in lists:  # what a project says itself stands above what it imports
             project.managed = self.project(one, depth + 1).managed | project.managed
 
@@ -158,13 +168,22 @@ def _within(version: str, span: str) -> bool:
 def _needs(project: Project, wish: Wish) -> Iterator[Wish]:
     for row in project.needs:
         name = project.filled(_text(row, "groupId")), project.filled(_text(row, "artifactId"))
-        plainly = _text(row, "type") in ("", "jar") and not _text(row, "classifier")
+        managed = project.managed.get(name, _UNMANAGED)
         left_out = any((group, artifact) in wish.without for group in (name[0], "*") for artifact in (name[1], "*"))
-        if left_out or not plainly or _text(row, "scope") not in _SCOPES or project.filled(_text(row, "optional")) == "true":
+        scope = project.filled(_text(row, "scope")) or managed.scope
+        if left_out or not _is_plain(row) or scope not in _SCOPES or project.filled(_text(row, "optional")) == "true":
             continue
-        version = project.filled(_text(row, "version")) or project.managed.get(name, "")
-        without = {(_text(one, "groupId") or "*", _text(one, "artifactId") or "*") for one in row.findall("exclusions/exclusion")}
-        yield Wish(*name, version, wish.without | without)
+        version = project.filled(_text(row, "version")) or managed.version
+        yield Wish(*name, version, wish.without | managed.without | _without(row))
+
+
+def _is_plain(row: tree.Element) -> bool:
+    return _text(row, "type") in ("", "jar") and not _text(row, "classifier")
+
+
+def _without(row: tree.Element) -> frozenset[Pair]:
+    rows = row.findall("exclusions/exclusion")
+    return frozenset((_text(one, "groupId") or "*", _text(one, "artifactId") or "*") for one in rows)
 
 
 def resolved(repository: Repository, wishes: list[Wish]) -> dict[Pair, Wish]:
