@@ -13,6 +13,6 @@ from sandbox_runtime.settings import Settings
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def judge(state_dir: str, guest_python: str) -> AsyncIterator[Judge]:
-    settings = Settings(state_dir=state_dir, guest_python=guest_python, log_level="error")
+    settings = Settings(state_dir=state_dir, guest_python=guest_python, check_languages=False, log_level="error")
     async with open_platform(settings) as platform:
         yield platform.judge
