@@ -110,6 +110,7 @@ async def test_a_completion_that_is_right(client: Client) -> None:
     told = case["exec_info"]
     assert set(told) == set(run) and set(told["run_result"]) == set(run["run_result"])
     assert (told["status"], told["executor_pod_name"], told["run_result"]["stdout"]) == ("Success", "pod-7", "3\n")
+    assert told["run_result"]["details"]["limits"]["memory_bytes"] > 0
 
 
 @pytest.mark.requirement("judge-10.04", "judge-10.05")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sandbox_runtime.isolation.endings import Facts, ending_of
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import GroupUsage
-from sandbox_runtime.model import Ending, Outcome, Output, Usage
+from sandbox_runtime.model import Ending, Limits, Outcome, Output, Usage
 
 _MESSAGE = {
     Ending.out_of_memory: "the memory limit was reached",
@@ -35,7 +35,7 @@ class End:
     stopped_for: str | None
     wall_s: float
     output_bytes: int
-    cpu_limit_s: float | None
+    limits: Limits
     disk: tuple[int | None, int | None, bool]
     denied: Mapping[str, int]
 
@@ -53,6 +53,7 @@ def outcome_of(end: End, stdout: Output, stderr: Output, isolation: str) -> Outc
         usage=usage,
         message=end.failure or _MESSAGE.get(ending, ""),
         isolation=isolation,
+        limits=end.limits,
     )
 
 
@@ -68,7 +69,7 @@ def _facts(end: End, usage: Usage) -> Facts:
         processes_refused=end.used.processes_refused or 0,
         disk_full=end.disk[2],
         cpu_s=usage.cpu_s,
-        cpu_limit_s=end.cpu_limit_s,
+        cpu_limit_s=end.limits.cpu_s,
         denied=frozenset(end.denied),
     )
 

@@ -68,7 +68,7 @@ class RunningCommand:
         self, host: Host, command: Command, group: Group, sink: Sink | None, interactive: bool, control: bool = False
     ) -> None:
         self._host = host
-        self._command = command
+        self._limits = command.limits
         self._group = group
         self._sink = sink
         self._interactive = interactive
@@ -113,7 +113,7 @@ class RunningCommand:
 
     def _watch(self) -> None:
         """Before the order is sent: the kernel may let who is woken wait for as long as the one who woke it is busy."""
-        loop, limits = self._loop, self._command.limits
+        loop, limits = self._loop, self._limits
         self._started = self._host.clock.time()
         self._write_stdin()
         for name, capture in self._captures.items():
@@ -179,9 +179,13 @@ class RunningCommand:
         self._write_stdin()
 
     def limit(self, limits: Limits) -> bool:
-        return self._host.limit(limits)
+        if not self._host.limit(limits):
+            return False
+        self._limits = limits
+        return True
 
     def restart(self, wall_s: float) -> None:
+        self._limits = self._limits.replace(wall_s=wall_s)
         self._used_before = self._group.usage()
         self._started = self._host.clock.time()
         self._timers["wall"].cancel()
@@ -230,7 +234,7 @@ class RunningCommand:
             self._loop.remove_reader(capture.descriptor)
             return
         self._show(name, piece)
-        if self._output_bytes() > self._command.limits.output_bytes:
+        if self._output_bytes() > self._limits.output_bytes:
             self._stop("output")
 
     def _show(self, name: str, piece: bytes) -> None:
@@ -246,7 +250,7 @@ class RunningCommand:
         return sum(capture.total_bytes for capture in self._captures.values())
 
     def _check_cpu_later(self, limit_s: float, left_s: float) -> None:
-        delay = max(CPU_CHECK_S, left_s / max(self._command.limits.cpu_cores, 1.0))
+        delay = max(CPU_CHECK_S, left_s / max(self._limits.cpu_cores, 1.0))
         self._timers["cpu"] = self._loop.call_later(delay, self._check_cpu, limit_s)
 
     def _check_cpu(self, limit_s: float) -> None:
@@ -332,7 +336,7 @@ class RunningCommand:
             stopped_for=self._stopped_for,
             wall_s=self._wall_s,
             output_bytes=self._output_bytes(),
-            cpu_limit_s=self._command.limits.cpu_s,
+            limits=self._limits,
             disk=self._host.disk_usage(),
             denied=self._host.refusals.counts,
         )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
+from sandbox_runtime.model.limits import Limits
+
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
@@ -107,6 +109,8 @@ class Outcome:
     message: str = ""
     isolation: str = ""
     """Which backend ran it, and where layers were off, which: "namespaces", "none: no isolation", …"""
+    limits: Limits | None = None
+    """What it ran under; None where that is not known any more, or nothing ran."""
     cached: bool = False
     """The step was not taken this time: this is what came of it when it was, with what it used then."""
 

@@ -59,8 +59,8 @@ def _case(case: CaseVerdict, pod_name: str) -> Json:
 
 def _run(case: CaseVerdict, pod_name: str) -> Json:
     """As /run_code would have told it. Where nothing had to be run, the verdict stands for the run."""
-    compiled = None if case.compile is None else command_of(case.compile, None)
-    ran = None if case.run is None else command_of(case.run, None)
+    compiled = None if case.compile is None else command_of(case.compile)
+    ran = None if case.run is None else command_of(case.run)
     commands = [command for command in (compiled, ran) if command is not None]
     status, message = overall(commands) if commands else ("Success" if case.passed else "Failed", case.message)
     return {

@@ -99,15 +99,15 @@ def overall(commands: list[Json]) -> tuple[str, str]:
     return "Success", ""
 
 
-def command_of(outcome: Outcome, limits: Limits | None) -> Json:
-    """limits: None where they are not known any more."""
+def command_of(outcome: Outcome, asked: Limits | None = None) -> Json:
+    """asked: what is told of the limits of a step that was not taken this time."""
     return {
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,
         "return_code": _return_code(outcome),
         "stdout": decoded(outcome.stdout),
         "stderr": _stderr(outcome),
-        "details": _details(outcome, limits),
+        "details": _details(outcome, outcome.limits or asked),
     }
 
 
