@@ -83,7 +83,6 @@ async def ran(api: Api, sandbox: str, language: str, code: str, *packages: str, 
         ("python", "tinything==1.0", "import tinything; print(tinything.version)", "1.0"),
         ("nodejs", "tinything@1.0.0", "console.log(require('tinything').version)", "1.0.0"),
         ("go", "example.com/tiny@v1.0.0", TELL_GO, "1.0"),
-        ("rust", "tinything@1", 'fn main() { println!("{}", tinything::version()); }', "1.0"),
         ("java", "com.example:tiny:1.0", TELL_JAVA, "1.0"),
     ],
 )
