@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import pytest_asyncio
 from mcp import Client
@@ -223,6 +224,9 @@ async def test_a_warm_command_is_answered_without_being_run(served: tuple[int, P
             if figures(answer)["cached"]:
                 break
     assert (served[1].parent.parent / "cache" / "cache.db").exists()
+    async with httpx.AsyncClient() as web:
+        told = (await web.get(f"http://127.0.0.1:{served[0]}/metrics")).json()["cache"]
+    assert told["entries"] >= 1 and told["hits"] >= 1 and told["misses"] >= 1 and told["size_bytes"] > 0
 
 
 @pytest.mark.asyncio(loop_scope="module")

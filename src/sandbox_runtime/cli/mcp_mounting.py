@@ -79,7 +79,7 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
             announce(config, Running(http=True), log)
             async with (
                 door_to(platform, config, _caller_of, places) as door,
-                open_routes(door, owner_of, alone=True) as routes,
+                open_routes(door, owner_of, alone=True, more=places.figures) as routes,
                 sandboxes.open_calls(app),
             ):
                 app.router.routes[0:0] = routes

@@ -8,6 +8,8 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +34,30 @@ LOG_LEVELS = {"debug": "debug", "info": "info", "warn": "warning", "error": "err
 LOG_FORMATS = {"json": "json", "text": "text", "console": "text"}
 _DEFAULT = McpConfig()
 CallerOf = Callable[[Any], tuple[str, int | None]]
-PlaceOf = Callable[[str, int | None], Place]
-"""From an owner, and how many sandboxes that one may have, to what it sees."""
+
+
+class Sandboxes:
+    """Those of a platform, as the configuration wants them. results: where some are told again; None: they never are."""
+
+    def __init__(self, platform: Platform, config: McpConfig, results: Results | None) -> None:
+        self._platform = platform
+        self._config = config
+        self._results = results
+        self._always = commands_of(config)
+
+    def __call__(self, owner: str, most: int | None, kept_for: str | None = None) -> Place:
+        """What an owner sees, who may have so many. kept_for: whom results are for, where that is somebody else."""
+        place = LocalPlace(self._platform, owner, most)
+        if self._results is None:
+            return configured(place, self._config)
+        kept_for = owner if kept_for is None else kept_for
+        digest_of = partial(self._platform.sessions.files_digest, owner=owner)
+        cached = CachedRuns(self._results, digest_of, kept_for, version(), self._always, self._platform.log)
+        return configured(place, self._config, cached)
+
+    async def figures(self) -> dict[str, Any]:
+        """How often results were told again."""
+        return {} if self._results is None else {"cache": asdict(await self._results.statistics())}
 
 
 def settings_of(config: McpConfig, folder: str) -> Settings:
@@ -110,7 +134,7 @@ def kept_folder(config: McpConfig) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def door_to(platform: Platform, config: McpConfig, caller_of: CallerOf, places: PlaceOf) -> AsyncIterator[Door]:
+async def door_to(platform: Platform, config: McpConfig, caller_of: CallerOf, places: Sandboxes) -> AsyncIterator[Door]:
     """For a server that has callers: each sees what is its own. caller_of: the owner, and how many sandboxes it may have."""
     door = Door(config, lambda request: places(*caller_of(request)), version(), log=platform.log)
     try:
@@ -120,24 +144,16 @@ async def door_to(platform: Platform, config: McpConfig, caller_of: CallerOf, pl
 
 
 @asynccontextmanager
-async def places_on(platform: Platform, config: McpConfig) -> AsyncIterator[PlaceOf]:
-    """Sandboxes of this platform, as the configuration wants them."""
-    if not config.tools.enable_caching:
-        yield lambda owner, most: configured(LocalPlace(platform, owner, most), config)
+async def places_on(platform: Platform, config: McpConfig) -> AsyncIterator[Sandboxes]:
+    """Of an open platform; results are kept and tidied for the time of the block. A platform without sessions has no store for
+    them, and says so to whoever asks for a sandbox."""
+    if not config.tools.enable_caching or isinstance(platform.open_sessions, str):
+        yield Sandboxes(platform, config, None)
         return
     async with _results(platform, config) as results, results.tidied(platform.log):
-        always = commands_of(config)
-
-        def place_of(owner: str, most: int | None, kept_for: str | None = None) -> Place:
-            async def digest_of(sandbox_id: str) -> str:
-                return await platform.sessions.files_digest(sandbox_id, owner)
-
-            kept_for = owner if kept_for is None else kept_for
-            cached = CachedRuns(results, digest_of, kept_for, version(), always, platform.log)
-            return configured(LocalPlace(platform, owner, most), config, cached)
-
-        async with _warmed(place_of("", None, EVERYBODY), config, platform.log):
-            yield place_of
+        sandboxes = Sandboxes(platform, config, results)
+        async with _warmed(sandboxes("", None, EVERYBODY), config, platform.log):
+            yield sandboxes
 
 
 @asynccontextmanager

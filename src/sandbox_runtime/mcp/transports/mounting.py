@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from sandbox_runtime.mcp.transports.websocket import WebSockets
 
 PATH, SOCKET_PATH = "/mcp", "/mcp/ws"
 MOST_AT_ONCE = 1000
+More = Callable[[], Awaitable[dict[str, Any]]]
 _TOO_MANY = "too many requests at once; try again in a second"
 
 
@@ -87,19 +88,23 @@ class Entrance:
 
 
 class _Arriving:
-    """What a client sends, until all of it is there; then whoever waits, waits for the client to go away."""
+    """What a client sends, until all of it is there; then whoever waits, waits for the client to go away. Its time begins when
+    somebody waits for it."""
 
     def __init__(self, receive: Receive, within_s: float) -> None:
         self._receive = receive
-        self._until_s = time.monotonic() + within_s
+        self._within_s = within_s
+        self._until_s: float | None = None
         self._complete = False
         self.late = False
 
     async def __call__(self) -> Message:
         if self._complete:
             return await self._receive()
+        loop_s = asyncio.get_running_loop().time()
+        self._until_s = loop_s + self._within_s if self._until_s is None else self._until_s
         try:
-            async with asyncio.timeout(max(0.0, self._until_s - time.monotonic())):
+            async with asyncio.timeout_at(self._until_s):
                 message = await self._receive()
         except TimeoutError as error:
             self.late = True
@@ -141,24 +146,27 @@ class _Sockets:
 
 
 @asynccontextmanager
-async def open_routes(door: Door, owner_of: OwnerOf, *, alone: bool = False) -> AsyncIterator[list[BaseRoute]]:
-    """owner_of raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace."""
+async def open_routes(
+    door: Door, owner_of: OwnerOf, *, alone: bool = False, more: More | None = None
+) -> AsyncIterator[list[BaseRoute]]:
+    """owner_of raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace.
+    more: further figures for /metrics."""
     server = door.config.server
     counters, sockets = Counters(), WebSockets(door, owner_of, server.write_timeout)
     async with open_http(door, owner_of) as http:
         entrance = Entrance(http, counters, Bucket() if alone else None, Patience(server.read_timeout, server.write_timeout))
         routes: list[BaseRoute] = [Route(PATH, entrance), WebSocketRoute(SOCKET_PATH, _Sockets(sockets))]
-        yield routes + (_of_its_own(door, counters, sockets) if alone else [])
+        yield routes + (_of_its_own(door, counters, sockets, more) if alone else [])
 
 
-def _of_its_own(door: Door, counters: Counters, sockets: WebSockets) -> list[BaseRoute]:
+def _of_its_own(door: Door, counters: Counters, sockets: WebSockets, more: More | None) -> list[BaseRoute]:
     async def health(_request: Request) -> Response:
         uptime_s = time.monotonic() - counters.begun_s
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         return JSONResponse({"status": "ok", "timestamp": now, "version": door.version, "uptime": f"{uptime_s:.3f}s"})
 
     async def metrics(_request: Request) -> Response:
-        return JSONResponse(_figures(counters, sockets))
+        return JSONResponse({**_figures(counters, sockets), **(await more() if more is not None else {})})
 
     async def info(_request: Request) -> Response:
         return JSONResponse(door.described())
