@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -12,6 +13,7 @@ from fastapi.responses import JSONResponse, Response
 from sandbox_runtime.assembly import Platform, version
 
 BODY_WITHIN_S = 60.0
+PIECE_WITHIN_S = 60.0
 
 router = APIRouter()
 
@@ -28,6 +30,20 @@ async def body_of(request: Request) -> bytes:
             return await request.body()
     except TimeoutError as error:
         raise HTTPException(408, f"the request body did not arrive within {BODY_WITHIN_S:g} s") from error
+
+
+async def pieces_of(request: Request) -> AsyncIterator[bytes]:
+    """A body of any length, as it comes. Its client may be slow, but must not stand still."""
+    stream = request.stream()
+    while True:
+        try:
+            async with asyncio.timeout(PIECE_WITHIN_S):
+                piece = await anext(stream, None)
+        except TimeoutError as error:
+            raise HTTPException(408, f"nothing more of the request body came within {PIECE_WITHIN_S:g} s") from error
+        if piece is None:
+            return
+        yield piece
 
 
 @router.get("/v1/ping")

@@ -26,32 +26,10 @@ from starlette.requests import ClientDisconnect
 from sandbox_runtime.api import faults
 from sandbox_runtime.api.dialects.control_plane.wire.refusals import Refusal
 from sandbox_runtime.api.general import body_of
-from sandbox_runtime.errors import (
-    Conflict,
-    Denied,
-    InvalidRequest,
-    NotFound,
-    PlatformFault,
-    RequestError,
-    SandboxError,
-    TooMany,
-    Unavailable,
-)
+from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType(
-    {
-        InvalidRequest: 400,
-        NotFound: 404,
-        Conflict: 409,
-        Denied: 403,
-        TooMany: 429,
-        RequestError: 400,
-        Unavailable: 501,
-        PlatformFault: 500,
-        SandboxError: 500,
-    }
-)
+STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType({**faults.STATUS_OF, InvalidRequest: 400, TooMany: 429})
 CODE_OF_STATUS: Mapping[int, str] = MappingProxyType(
     {
         400: "Sandbox.InvalidParameter",

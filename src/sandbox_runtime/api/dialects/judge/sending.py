@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import HTTPException, Request
+from fastapi import Request
 from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.judge.wire import BatchRequest
-from sandbox_runtime.api.general import body_of
+from sandbox_runtime.api.general import body_of, pieces_of
 from sandbox_runtime.api.uploading import file_part
 from sandbox_runtime.errors import InvalidRequest
 
-PIECE_WITHIN_S = 60.0
 LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
 
 
@@ -40,7 +38,7 @@ async def sent(request: Request, dataset: str, config: str) -> Sent:
     if kind == "multipart/form-data":
         return Sent(dataset, options, key, (await file_part(request)).pieces())
     if kind in LINES:
-        return Sent(dataset, options, key, _pieces(request))
+        return Sent(dataset, options, key, pieces_of(request))
     raise InvalidRequest(f"send JSON lines as {LINES[0]}, as a form with a file, or one JSON object as application/json")
 
 
@@ -71,17 +69,3 @@ def _config(text: str) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise InvalidRequest("config must be a JSON object")
     return config
-
-
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """A client may be slow but must not stand still."""
-    stream = request.stream()
-    while True:
-        try:
-            async with asyncio.timeout(PIECE_WITHIN_S):
-                piece = await anext(stream, None)
-        except TimeoutError as error:
-            raise HTTPException(408, f"nothing more of the request body came within {PIECE_WITHIN_S:g} s") from error
-        if piece is None:
-            return
-        yield piece

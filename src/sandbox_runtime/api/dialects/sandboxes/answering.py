@@ -23,32 +23,10 @@ from sandbox_runtime.api import faults
 from sandbox_runtime.api.dialects.sandboxes import versions
 from sandbox_runtime.api.dialects.sandboxes.wire import SandboxRefusal
 from sandbox_runtime.api.general import body_of
-from sandbox_runtime.errors import (
-    Conflict,
-    Denied,
-    InvalidRequest,
-    NotFound,
-    PlatformFault,
-    RequestError,
-    SandboxError,
-    TooMany,
-    Unavailable,
-)
+from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType(
-    {
-        InvalidRequest: 400,
-        NotFound: 404,
-        Conflict: 409,
-        Denied: 403,
-        TooMany: 429,
-        RequestError: 400,
-        Unavailable: 501,
-        PlatformFault: 500,
-        SandboxError: 500,
-    }
-)
+STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType({**faults.STATUS_OF, InvalidRequest: 400, TooMany: 429})
 _MOST_TOLD = 20
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _REFUSALS: dict[int | str, dict[str, Any]] = {

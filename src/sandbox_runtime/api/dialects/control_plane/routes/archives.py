@@ -12,9 +12,10 @@ from fastapi.responses import StreamingResponse
 
 from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, owner_of, sessions_of
-from sandbox_runtime.api.dialects.control_plane.routes.files import Folder, relative, sent_body
+from sandbox_runtime.api.dialects.control_plane.routes.files import Folder, relative
 from sandbox_runtime.api.dialects.control_plane.sending import Sending
 from sandbox_runtime.api.dialects.control_plane.wire import files as wire
+from sandbox_runtime.api.general import pieces_of
 from sandbox_runtime.workspace.archives import Format
 from sandbox_runtime.workspace.watching import Watch
 
@@ -43,7 +44,7 @@ async def pack_folder(
 async def unpack_folder(request: Request, session_id: Identifier, path: Folder = "") -> Response:
     """Unpack an archive into a folder. The body is a tar, tar.gz or zip."""
     sessions, owner, folder = sessions_of(request), owner_of(request), relative(path)
-    unpacked = await (await sessions.files(session_id, owner)).unpack(sent_body(request), folder)
+    unpacked = await (await sessions.files(session_id, owner)).unpack(pieces_of(request), folder)
     await sessions.saved(session_id, owner)
     return answer(wire.Unpacked(session_id=session_id, path=folder, files=unpacked.files, size=unpacked.size_bytes))
 

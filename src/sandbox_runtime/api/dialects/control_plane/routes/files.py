@@ -19,6 +19,7 @@ from sandbox_runtime.api.dialects.control_plane.answering import answer, returns
 from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, owner_of, sessions_of
 from sandbox_runtime.api.dialects.control_plane.sending import Sending
 from sandbox_runtime.api.dialects.control_plane.wire import files as wire
+from sandbox_runtime.api.general import pieces_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
@@ -30,7 +31,7 @@ SENT_AS_IT_IS_BYTES = 10 * MIB
 SIGNED_FOR_S = 3600
 WORKSPACE = "/workspace"
 _PIECE_BYTES = 256 * 1024
-_NEXT_PIECE_WITHIN_S = 60.0
+_FORM_WITHIN_S = 600.0
 _MOST_PATH = 4096
 Listed = Annotated[int, Query(ge=1, le=10_000)]
 Folder = Annotated[str, Query(max_length=_MOST_PATH)]
@@ -67,7 +68,7 @@ async def upload_file(request: Request, session_id: Identifier, path: Folder = "
     sessions, owner = sessions_of(request), owner_of(request)
     files = await sessions.files(session_id, owner)
     try:
-        async with asyncio.timeout(_NEXT_PIECE_WITHIN_S * 10), request.form(max_files=1, max_fields=8) as form:
+        async with asyncio.timeout(_FORM_WITHIN_S), request.form(max_files=1, max_fields=8) as form:
             given, field = form.get("file"), form.get("path")
             if not isinstance(given, UploadFile):
                 raise InvalidRequest("the form has no field called file with a file in it")
@@ -84,7 +85,7 @@ async def write_file(request: Request, session_id: Identifier, path: str) -> Res
     """Write a file: the body is what it holds."""
     sessions, owner = sessions_of(request), owner_of(request)
     name = relative(path)
-    entry = await (await sessions.files(session_id, owner)).write(name, sent_body(request))
+    entry = await (await sessions.files(session_id, owner)).write(name, pieces_of(request))
     await sessions.saved(session_id, owner)
     return answer(wire.Uploaded(session_id=session_id, file_path=name, path=name, size=entry.size_bytes))
 
@@ -180,20 +181,6 @@ async def _sent(sessions: Sessions, session_id: str, owner: str, name: str, offs
 
 async def _pieces(given: UploadFile) -> AsyncIterator[bytes]:
     while piece := await given.read(_PIECE_BYTES):
-        yield piece
-
-
-async def sent_body(request: Request) -> AsyncIterator[bytes]:
-    """A client that stops sending must not hold its connection for ever."""
-    stream = request.stream()
-    while True:
-        try:
-            async with asyncio.timeout(_NEXT_PIECE_WITHIN_S):
-                piece = await anext(stream, None)
-        except TimeoutError as error:
-            raise HTTPException(408, f"nothing of the file arrived for {_NEXT_PIECE_WITHIN_S:g} s") from error
-        if piece is None:
-            return
         yield piece
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import HTTPException, Query, Request, Response
+from fastapi import Query, Request, Response
 
 from sandbox_runtime.api.callers import owner_of
 from sandbox_runtime.api.dialects.sandboxes import asking, telling, wire
@@ -21,7 +20,7 @@ from sandbox_runtime.api.dialects.sandboxes.routes.requests import (
     sessions_of,
 )
 from sandbox_runtime.api.dialects.sandboxes.versions import version_of
-from sandbox_runtime.api.general import body_of
+from sandbox_runtime.api.general import body_of, pieces_of
 from sandbox_runtime.api.sending import SentFile, attachment
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import FileRecord
@@ -30,7 +29,6 @@ from sandbox_runtime.workspace.listing import Entry, Kind
 routes = router("/sandboxes/{sandbox_id}/files", "files")
 Folder = Annotated[str, Query(max_length=4096)]
 _MOST_LISTED = 10_000
-_PIECE_WITHIN_S = 60.0
 _SORTED_BY = ("name", "size", "mod_time")
 _BYTES = "application/octet-stream"
 
@@ -93,7 +91,7 @@ async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Respo
     if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
         return await _written(request, sandbox_id, name, wire.Write.model_validate_json(await body_of(request)), 200)
     sessions, owner = sessions_of(request), owner_of(request)
-    entry = await (await sessions.files(sandbox_id, owner)).write(name, _body(request))
+    entry = await (await sessions.files(sandbox_id, owner)).write(name, pieces_of(request))
     await sessions.saved(sandbox_id, owner)
     return answer(request, telling.file(entry, name))
 
@@ -119,17 +117,3 @@ async def _written(request: Request, sandbox_id: str, name: str, asked: wire.Upl
 def _listed(entry: Entry, name: str, sent: Mapping[str, FileRecord]) -> wire.File:
     record = sent.get(f"{asking.WORKSPACE}/{name}")
     return telling.file(entry, name, versions=() if record is None else (record,))
-
-
-async def _body(request: Request) -> AsyncIterator[bytes]:
-    """A client that stops sending must not hold its connection for ever."""
-    stream = request.stream()
-    while True:
-        try:
-            async with asyncio.timeout(_PIECE_WITHIN_S):
-                piece = await anext(stream, None)
-        except TimeoutError as error:
-            raise HTTPException(408, f"nothing of the file arrived for {_PIECE_WITHIN_S:g} s") from error
-        if piece is None:
-            return
-        yield piece
