@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.kernel.groups import SOURCE
 
-RUNS = int(os.environ.get("SANDBOX_SOAK_RUNS", "150"))
+RUNS = int(os.environ.get("SANDBOX_SOAK_RUNS", "80"))
 ENOUGH_FOR_MEMORY = 5000
 LIMIT_S = 100 + RUNS // 3
 REPOSITORY = Path(__file__).parent.parent.parent
