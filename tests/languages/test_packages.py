@@ -192,6 +192,16 @@ def resolver(program: str, url: str, folder: Path, *asked: str) -> str:
     return ran.stderr if ran.returncode else ""
 
 
+def test_the_usual_repository_is_the_one_that_maven_knows(tmp_path: Path) -> None:
+    described = (
+        b"<project><repositories><repository><url>https://repository.test/all/</url></repository></repositories></project>"
+    )
+    (tmp_path / "x-model-builder-3.jar").write_bytes(zipped({"org/apache/maven/model/pom-4.0.0.xml": described}))
+    assert maven.known_to_maven(str(tmp_path)) == "https://repository.test/all"
+    with pytest.raises(maven.Refused, match="MAVEN_REPOSITORY"):
+        maven.known_to_maven(str(tmp_path / "none"))
+
+
 # The resolver of NuGet's packages.
 
 
@@ -212,6 +222,15 @@ def test_packages_of_nuget_are_unpacked_with_what_they_need(tmp_path: Path) -> N
         assert "no package None" in resolver("nuget", url, tmp_path, "None")
     assert {one.name: one.read_bytes() for one in tmp_path.glob("*.dll")} == {"High.dll": b"new", "Low.dll": b"low"}
     assert (tmp_path / "listing").read_text() == "high 1.0.0\nlow 1.5.0\n"
+
+
+def test_a_registry_of_nuget_must_be_named_or_tells_its_parts(tmp_path: Path) -> None:
+    assert "NUGET_SOURCE" in resolver("nuget", "", tmp_path, "Low")
+    parts = b'{"resources": [{"@type": "PackageBaseAddress/3.0.0", "@id": "{url}/flat/"}]}'
+    flat = {f"flat/{path}": body for path, body in nuget_package("Low", "1.0.0", {"lib/netstandard2.0/Low.dll": b""}).items()}
+    with served("127.0.0.1", {"index.json": parts, **flat}) as url:
+        assert resolver("nuget", f"{url}/index.json", tmp_path, "Low") == ""
+    assert (tmp_path / "Low.dll").exists()
 
 
 def test_archives_that_mean_harm_write_nothing_elsewhere(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ home, so that they stay for what runs there later; which ones there are stands, 
 `starting` has the lines that build and start them. Names come from outside: none of them can become a flag, a path or an address.
 The folder `inside` holds programs for boxes: they import nothing of ours.
 
-Registries are those that the clients know by themselves. Variables of the box name others: npm_config_registry, GOPROXY and
-GOSUMDB, CRATES_INDEX, MAVEN_REPOSITORY, NUGET_SOURCE.
+Registries are those that the clients know by themselves; that of Java is the one that Maven knows. Variables of the box name
+others: npm_config_registry, GOPROXY and GOSUMDB, CRATES_INDEX, MAVEN_REPOSITORY. That of C# must be named: NUGET_SOURCE.
 """
 
 from sandbox_runtime.languages.packages.kit import WORKSPACE, Kit, listed, said

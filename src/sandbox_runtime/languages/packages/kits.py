@@ -106,7 +106,7 @@ def _maven(text: str) -> str:
 
 def _maven_install(requirements: Sequence[str]) -> str:
     """By a resolver of our own: Maven itself would have to fetch its plugins first, and reads settings of the host."""
-    return _by_python("maven", '"${MAVEN_REPOSITORY:-https://repo.maven.apache.org/maven2}"', requirements)
+    return _by_python("maven", '"$MAVEN_REPOSITORY"', requirements)
 
 
 def _nuget(text: str) -> str:
@@ -115,7 +115,7 @@ def _nuget(text: str) -> str:
 
 def _nuget_install(requirements: Sequence[str]) -> str:
     references = 'export REFERENCES="$(dirname "$(command -v node)")/../../../csharp/references.rsp"\n'
-    return references + _by_python("nuget", '"${NUGET_SOURCE:-https://api.nuget.org/v3-flatcontainer}"', requirements)
+    return references + _by_python("nuget", '"$NUGET_SOURCE"', requirements)
 
 
 def _by_python(program: str, registry: str, requirements: Sequence[str]) -> str:

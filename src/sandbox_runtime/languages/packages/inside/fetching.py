@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 MOST_BYTES = 512 * 1024 * 1024
 MOST_PACKAGES = 500
-_WITHIN_S = 30.0
+_WITHIN_S = 60.0
 _PIECE = 1024 * 1024
 _ATTEMPTS = 3
 _PAUSE_S = 0.5

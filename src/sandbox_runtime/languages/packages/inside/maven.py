@@ -6,9 +6,11 @@ Parents, properties, managed versions and imported lists of them are followed; p
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import re
 import xml.etree.ElementTree as tree
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -207,7 +209,17 @@ def _wish(name: str, version: str) -> Wish:
     return Wish(group, artifact, version)
 
 
+def known_to_maven(folder: str = "/usr/share/maven/lib") -> str:
+    """The repository that an installed Maven would ask: it stands in the description from which all others inherit."""
+    for path in glob.glob(f"{folder}/*model-builder*.jar"):
+        with zipfile.ZipFile(path) as archive:
+            root = _parsed(archive.read("org/apache/maven/model/pom-4.0.0.xml"), "its own repository")
+        return _text(root, "repositories/repository/url").rstrip("/")
+    raise Refused("no repository is known: install Maven on the host, or name one in the sandbox's variable MAVEN_REPOSITORY")
+
+
 def install(url: str, folder: str, asked: list[str]) -> None:
+    url = url or known_to_maven()
     roots = remembered(folder)
     for text in asked:
         group, artifact, *version = text.split(":")

@@ -135,6 +135,8 @@ def resolved(source: Source, wishes: dict[str, str]) -> dict[str, tuple[str, zip
 
 
 def install(url: str, folder: str, asked: list[str]) -> None:
+    if not url:
+        raise Refused("no registry is known: name the list of a NuGet server's parts in the sandbox's variable NUGET_SOURCE")
     roots = remembered(folder)
     for text in asked:
         name, _, version = text.partition("@")
