@@ -132,7 +132,7 @@ async def nodejs(sessions: Sessions) -> None:
     await sessions.delete(probe.id)
     if found.exit_code != 0:
         pytest.skip("Node.js is not installed: sandbox languages install nodejs")
-    await sessions.add_template(Template(id="node", name="Node.js", runtime="nodejs20", created_ms=1))
+    await sessions.templates.add(Template(id="node", name="Node.js", runtime="nodejs20", created_ms=1))
 
 
 async def test_an_index_that_does_not_answer_ends_the_installation_in_time(online: Sessions, address: str) -> None:

@@ -148,23 +148,23 @@ async def test_listing_filters_and_pages(sessions: Sessions) -> None:
 
 async def test_templates_shape_sessions_and_stay_while_they_are_used(sessions: Sessions) -> None:
     own = Resources(memory_bytes=256 * MIB, disk_bytes=64 * MIB)
-    await sessions.add_template(Template(id="own", name="Own", resources=own, env={"A": "template"}, timeout_s=60, created_ms=1))
+    await sessions.templates.add(Template(id="own", name="Own", resources=own, env={"A": "template"}, timeout_s=60, created_ms=1))
     session = await sessions.create(SessionSpec(template="own", env={"B": "session"}))
     assert (session.resources, session.env, session.timeout_s) == (own, {"A": "template", "B": "session"}, 60)
     with pytest.raises(Conflict, match="end them first"):
-        await sessions.delete_template("own")
+        await sessions.templates.delete("own")
     await sessions.delete(session.id)
-    await sessions.change_template("own", active=False)
+    await sessions.templates.change("own", active=False)
     with pytest.raises(Conflict, match="switched off"):
         await sessions.create(SessionSpec(template="own"))
-    await sessions.delete_template("own")
+    await sessions.templates.delete("own")
 
 
 async def test_a_node_tells_of_itself(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    node = await sessions.node("here")
+    node = await sessions.nodes.get("here")
     assert node.boxes >= 1 and node.cpu_cores >= 1 and 0 <= node.memory_usage <= 1
-    assert [one.id for one in (await sessions.nodes()).items] == ["here"]
+    assert [one.id for one in (await sessions.nodes.list()).items] == ["here"]
     await sessions.delete(session.id)
 
 

@@ -45,7 +45,7 @@ async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> No
         pool = sessions._lifecycle._pool
         await until_size(pool, 2)
         own = Template(id="own", name="Own", pool=PoolSizes(ephemeral=3), created_ms=1)
-        await sessions.add_template(own)
+        await sessions.templates.add(own)
         await sessions.create(SessionSpec(template="own"))
         assert made_how(platform) == {"cold": 1}
         await until_size(pool, 5)

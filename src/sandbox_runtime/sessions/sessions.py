@@ -20,12 +20,10 @@ from sandbox_runtime.model import (
     Execution,
     FileRecord,
     MetricSample,
-    Node,
     Session,
     SessionMode,
     SessionState,
     SessionUsage,
-    Template,
 )
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.model.limits import MIB
@@ -38,19 +36,19 @@ from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.janitor import Janitor, Swept
 from sandbox_runtime.sessions.lifecycle import Lifecycle
 from sandbox_runtime.sessions.live import LiveExecution, LiveSession
+from sandbox_runtime.sessions.nodes import Nodes
 from sandbox_runtime.sessions.recording import path_of
 from sandbox_runtime.sessions.reports import Reports
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.streams import Piece
+from sandbox_runtime.sessions.templates import Templates
 from sandbox_runtime.store import (
     ArtifactFilter,
     AuditFilter,
     ExecutionFilter,
-    NodeFilter,
     Page,
     SessionFilter,
     Store,
-    TemplateFilter,
 )
 from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
 
@@ -86,6 +84,8 @@ class Sessions:
         self._dependencies = dependencies
         self._janitor = janitor
         self._bounds = bounds
+        self.templates = Templates(ground.store, lifecycle)
+        self.nodes = Nodes(ground.store, lifecycle)
         self.reports = Reports(ground, lifecycle, executions)
         """What nodes elsewhere tell."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -347,44 +347,7 @@ class Sessions:
         await self._ground.recorder.write()
         return await self._store.files.list(session_id, limit, offset)
 
-    # Templates, nodes, boxes.
-
-    async def add_template(self, template: Template, owner: str = "") -> Template:
-        return await self._store.templates.add(template, by=owner, audit=entry(owner, "create", "template", template.id))
-
-    async def template(self, template_id: str) -> Template:
-        return await self._store.templates.get(template_id)
-
-    async def usable_template(self, template_id: str) -> Template:
-        """As it was a moment ago at the most; Conflict where it is switched off."""
-        return await self._lifecycle.template(template_id)
-
-    async def templates(self, wanted: TemplateFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Template]:
-        return await self._store.templates.list(wanted, limit, offset)
-
-    async def change_template(self, template_id: str, owner: str = "", **changes: Any) -> Template:
-        told = entry(owner, "change", "template", template_id, fields=sorted(changes))
-        changed = await self._store.templates.update(await self.template(template_id), by=owner, audit=told, **changes)
-        self._lifecycle.forget_template(template_id)
-        return changed
-
-    async def delete_template(self, template_id: str, owner: str = "", *, even_in_use: bool = False) -> None:
-        """Conflict where sessions that have not ended were made from it, unless that does not matter."""
-        using = await self._store.sessions.count(SessionFilter(template=template_id, states=tuple(_BOX_STATES)))
-        if using and not even_in_use:
-            raise Conflict(f"{using} sessions that have not ended were made from the template {template_id!r}: end them first")
-        await self._store.templates.delete(template_id, by=owner, audit=entry(owner, "delete", "template", template_id))
-        self._lifecycle.forget_template(template_id)
-
-    async def nodes(self, wanted: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
-        """Those that this server holds are told as they are now."""
-        page = await self._store.nodes.list(wanted, limit, offset)
-        now = {row.id: row for row in self._lifecycle.node_rows()}
-        return dataclasses.replace(page, items=tuple(now.get(row.id, row) for row in page.items))
-
-    async def node(self, node_id: str) -> Node:
-        row = await self._store.nodes.get(node_id)
-        return next((one for one in self._lifecycle.node_rows() if one.id == node_id), row)
+    # Boxes, health, upkeep.
 
     async def boxes(
         self, wanted: SessionFilter | None = None, limit: int = 50, offset: int = 0, owner: str = ""

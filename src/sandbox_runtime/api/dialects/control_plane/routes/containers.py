@@ -44,7 +44,7 @@ async def list_containers(
     sessions, states = sessions_of(request), None if status is None else translation.STATES_OF_BOX[status]
     wanted = SessionFilter(states=states)
     if runtime_type is not None:
-        nodes = [node.id for node in (await sessions.nodes(limit=200)).items if node.backend == runtime_type]
+        nodes = [node.id for node in (await sessions.nodes.list(limit=200)).items if node.backend == runtime_type]
         wanted = SessionFilter(states=states if nodes else (), node=nodes[0] if len(nodes) == 1 else None)
     page = await sessions.list(wanted, clamped(limit), offset, owner_of(request))
     if runtime_type is not None:

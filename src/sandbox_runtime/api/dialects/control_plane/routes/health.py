@@ -113,6 +113,6 @@ async def _looked(look: Awaitable[None]) -> dict[str, str | int | float]:
 
 
 async def _nodes(sessions: Sessions) -> dict[str, str | int | float]:
-    page = await sessions.nodes(limit=200)
+    page = await sessions.nodes.list(limit=200)
     online = sum(node.state is NodeState.online for node in page.items)
     return {"status": "healthy" if online else "unhealthy", "total": page.total, "online": online}

@@ -34,4 +34,4 @@ async def node_metrics(request: Request) -> Response:
 
 
 async def _this(request: Request) -> Node:
-    return await sessions_of(request).node(platform_of(request).settings.node_name)
+    return await sessions_of(request).nodes.get(platform_of(request).settings.node_name)

@@ -15,7 +15,7 @@ routes = router("/runtimes", "runtimes")
 @routes.get("", responses=returns(wire.RuntimeList))
 async def list_runtimes(request: Request) -> Response:
     """The nodes on which sessions run."""
-    page = await sessions_of(request).nodes(limit=200)
+    page = await sessions_of(request).nodes.list(limit=200)
     found = [translation.runtime_of(node) for node in page.items]
     return answer(wire.RuntimeList(runtimes=found, items=found, total=page.total))
 
@@ -23,16 +23,16 @@ async def list_runtimes(request: Request) -> Response:
 @routes.get("/{runtime_id}", responses=returns(wire.RuntimeNode))
 async def get_runtime(request: Request, runtime_id: Identifier) -> Response:
     """One node."""
-    return answer(translation.runtime_of(await sessions_of(request).node(runtime_id)))
+    return answer(translation.runtime_of(await sessions_of(request).nodes.get(runtime_id)))
 
 
 @routes.get("/{runtime_id}/health", responses=returns(wire.RuntimeHealth))
 async def runtime_health(request: Request, runtime_id: Identifier) -> Response:
     """Whether a node is fit for use."""
-    return answer(translation.health_of(await sessions_of(request).node(runtime_id)))
+    return answer(translation.health_of(await sessions_of(request).nodes.get(runtime_id)))
 
 
 @routes.get("/{runtime_id}/metrics", responses=returns(wire.RuntimeMetrics))
 async def runtime_metrics(request: Request, runtime_id: Identifier) -> Response:
     """How much of a node is in use."""
-    return answer(translation.metrics_of(await sessions_of(request).node(runtime_id)))
+    return answer(translation.metrics_of(await sessions_of(request).nodes.get(runtime_id)))

@@ -31,13 +31,13 @@ async def create_template(request: Request, asked: wire.CreateTemplateRequest) -
     """Make a template. For admins, as every change of one."""
     check_admin(request)
     template = translation.template_of(asked, time.time_ns() // 1_000_000)
-    return answer(translation.answer_of(await sessions_of(request).add_template(template, owner_of(request))), 201)
+    return answer(translation.answer_of(await sessions_of(request).templates.add(template, owner_of(request))), 201)
 
 
 @routes.get("", responses=returns(list[wire.TemplateResponse]))
 async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0) -> Response:
     """The templates, newest first."""
-    page = await sessions_of(request).templates(None, clamped(limit), offset)
+    page = await sessions_of(request).templates.list(None, clamped(limit), offset)
     found = [translation.answer_of(template).model_dump(mode="json") for template in page.items]
     return JSONResponse(found, headers={"X-Total-Count": str(page.total)})
 
@@ -45,7 +45,7 @@ async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0
 @routes.get("/{template_id}", responses=_ONE)
 async def get_template(request: Request, template_id: Identifier) -> Response:
     """One template."""
-    return answer(translation.answer_of(await sessions_of(request).template(template_id)))
+    return answer(translation.answer_of(await sessions_of(request).templates.get(template_id)))
 
 
 @routes.put("/{template_id}", responses=_ONE)
@@ -53,9 +53,9 @@ async def change_template(request: Request, template_id: Identifier, asked: wire
     """Change what is given of a template; sessions that were made from it stay as they are."""
     check_admin(request)
     sessions = sessions_of(request)
-    present = await sessions.template(template_id)
+    present = await sessions.templates.get(template_id)
     changes = translation.changes_of(asked, present)
-    changed = await sessions.change_template(template_id, owner_of(request), **changes) if changes else present
+    changed = await sessions.templates.change(template_id, owner_of(request), **changes) if changes else present
     return answer(translation.answer_of(changed))
 
 
@@ -64,7 +64,7 @@ async def delete_template(request: Request, template_id: Identifier) -> Response
     """Remove a template. 400 while sessions that have not ended were made from it."""
     check_admin(request)
     try:
-        await sessions_of(request).delete_template(template_id, owner_of(request))
+        await sessions_of(request).templates.delete(template_id, owner_of(request))
     except Conflict as error:
         return refusal(400, str(error), request.url.path)
     return answer(Message(message=f"the template {template_id} was deleted"))

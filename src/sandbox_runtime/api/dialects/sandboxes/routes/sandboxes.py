@@ -30,7 +30,7 @@ async def create_sandbox(request: Request, asked: wire.CreateSandbox) -> Respons
     """Make a sandbox. It can be used at once."""
     sessions, caller = sessions_of(request), caller_of(request)
     try:
-        template = await sessions.usable_template(asked.template or platform_of(request).settings.session_template)
+        template = await sessions.templates.usable(asked.template or platform_of(request).settings.session_template)
         made = await sessions.create(
             asking.session_spec(asked, template.resources), caller.owner, most=caller.grants.most_sessions
         )
