@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import mimetypes
 import os
 import posixpath
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSample, SessionUsage
-from sandbox_runtime.model.footprint import merged, observed
+from sandbox_runtime.model.footprint import observed
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.live import Directory
@@ -33,6 +33,28 @@ _WORKSPACE = "/workspace"
 _LAST_WITHIN_S = 10.0
 
 
+Series = tuple[str, str, MetricKind, str, str]
+"""Session, name, kind of figure; of executions, their kind and state."""
+
+
+@dataclass(slots=True)
+class Sum:
+    """What has gathered of one series."""
+
+    count: int
+    total: float
+    least: float
+    most: float
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        self.total += value
+        if value < self.least:
+            self.least = value
+        if value > self.most:
+            self.most = value
+
+
 class Recorder:
     """As a context it writes regularly, and what is left at its end."""
 
@@ -41,8 +63,9 @@ class Recorder:
         self._directory = directory
         self._log = log
         self._every_s = every_s
-        self._samples: dict[tuple[str, str, str], MetricSample] = {}
-        self._files: list[FileRecord | FileRead | FileGone] = []
+        self._gathered: dict[Series, Sum] = {}
+        self._files: list[FileRecord | FileGone] = []
+        self._reads: dict[tuple[str, str], FileRead] = {}
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.left_out = 0
@@ -62,34 +85,45 @@ class Recorder:
 
     def executed(self, execution: Execution) -> None:
         """One that has ended."""
-        self._measure(execution.session, "executions_total", MetricKind.counter, 1.0, of=execution.kind, state=execution.state)
-        used = execution.metering
+        session, used = execution.session, execution.metering
+        self._measure((session, "executions_total", MetricKind.counter, execution.kind, execution.state), 1.0)
         if used is None:
             return
-        self._measure(execution.session, "execution_seconds", MetricKind.histogram, used.duration_ms / 1000)
+        self._measure((session, "execution_seconds", MetricKind.histogram, "", ""), used.duration_ms / 1000)
         if used.cpu_time_ms is not None:
-            self._measure(execution.session, "cpu_usage_seconds", MetricKind.counter, used.cpu_time_ms / 1000)
+            self._measure((session, "cpu_usage_seconds", MetricKind.counter, "", ""), used.cpu_time_ms / 1000)
         if used.peak_memory_mb is not None:
-            self._measure(execution.session, "memory_usage_bytes", MetricKind.gauge, used.peak_memory_mb * MIB)
+            self._measure((session, "memory_usage_bytes", MetricKind.gauge, "", ""), used.peak_memory_mb * MIB)
 
     def notes_of(self, session: str) -> FileNotes:
         return FileNotes(self, session)
 
-    def file(self, change: FileRecord | FileRead | FileGone) -> None:
+    def file(self, change: FileRecord | FileGone) -> None:
         if len(self._files) >= MOST_FILES:
             self.left_out += 1
             return
         self._files.append(change)
 
+    def read(self, session: str, path: str) -> None:
+        """Counted together: whoever reads a file a thousand times is one line."""
+        known = self._reads.get((session, path))
+        if known is None and len(self._reads) >= MOST_FILES:
+            self.left_out += 1
+            return
+        self._reads[session, path] = FileRead(session, path, now_ms(), 1 if known is None else known.times + 1)
+
     async def write(self) -> None:
         """What has gathered so far is in the store afterwards, or has been told as left out."""
         async with self._turn:
-            samples, self._samples = self._samples, {}
-            files, self._files = self._files, []
+            gathered, self._gathered = self._gathered, {}
+            files = [*self._files, *self._reads.values()]
+            self._files, self._reads = [], {}
             for start in range(0, len(files), _AT_ONCE):
-                await self._tried(self._store.files.note(files[start : start + _AT_ONCE]), len(files))
-            if samples:
-                found = [*samples.values(), *self._disks({key[0] for key in samples})]
+                some = files[start : start + _AT_ONCE]
+                await self._tried(self._store.files.note(some), len(some))
+            if gathered:
+                samples = [_sample(series, figures) for series, figures in gathered.items()]
+                found = [*samples, *self._disks({series[0] for series in gathered})]
                 await self._tried(self._store.samples.add(found), len(found))
                 await self._tried(self._store.sessions.used(_usage(found)), 0)
 
@@ -108,14 +142,15 @@ class Recorder:
             self.left_out += count
             self._log.warning("figures of sessions could not be written", count=count, reason=str(error))
 
-    def _measure(self, session: str, name: str, kind: MetricKind, value: float, **labels: str) -> None:
-        key = (session, name, json.dumps(labels, sort_keys=True) if labels else "")
-        known = self._samples.get(key)
-        if known is None and len(self._samples) >= MOST_SERIES:
+    def _measure(self, series: Series, value: float) -> None:
+        """Every execution comes here: no object is made but the first time."""
+        known = self._gathered.get(series)
+        if known is not None:
+            known.add(value)
+        elif len(self._gathered) < MOST_SERIES:
+            self._gathered[series] = Sum(1, value, value, value)
+        else:
             self.left_out += 1
-            return
-        new = observed(session, name, kind, value, now_ms(), {label: str(text) for label, text in labels.items()})
-        self._samples[key] = new if known is None else merged(known, new)
 
     def _disks(self, sessions: set[str]) -> list[MetricSample]:
         """How much room their files take now."""
@@ -154,7 +189,7 @@ class FileNotes:
             )
 
     def read(self, name: str) -> None:
-        self._recorder.file(FileRead(self._session, path_of(name), now_ms()))
+        self._recorder.read(self._session, path_of(name))
 
     def deleted(self, name: str) -> None:
         self._recorder.file(FileGone(self._session, path_of(name), now_ms()))
@@ -163,6 +198,21 @@ class FileNotes:
 def path_of(name: str) -> str:
     """Absolute, as programs see it."""
     return posixpath.normpath(posixpath.join(_WORKSPACE, name))
+
+
+def _sample(series: Series, figures: Sum) -> MetricSample:
+    session, name, kind, of, state = series
+    return MetricSample(
+        session=session,
+        name=name,
+        kind=kind,
+        value=figures.total if kind is MetricKind.counter else figures.total / figures.count,
+        at_ms=now_ms(),
+        labels={"kind": str(of), "state": str(state)} if state else {},
+        count=figures.count,
+        least=figures.least,
+        most=figures.most,
+    )
 
 
 def _usage(samples: list[MetricSample]) -> Mapping[str, SessionUsage]:

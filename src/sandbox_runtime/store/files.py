@@ -100,11 +100,12 @@ def _page(connection: Connection, session: str, limit: int, offset: int) -> Page
 
 def _note(connection: Connection, changes: Sequence[FileChange]) -> None:
     known = existing(connection, {change.session for change in changes})
+    paths: dict[str, int] = {}
     for change in changes:
         if change.session not in known:
             continue
         if isinstance(change, FileRecord):
-            _written(connection, change)
+            _written(connection, change, paths)
         elif isinstance(change, FileRead):
             _read(connection, change)
         else:
@@ -116,12 +117,16 @@ def existing(connection: Connection, sessions: set[str]) -> set[str]:
     return set(connection.execute(query).scalars().all())
 
 
-def _written(connection: Connection, record: FileRecord) -> None:
+def _written(connection: Connection, record: FileRecord, paths: dict[str, int]) -> None:
+    """paths: how many each session has, as far as that was counted."""
     before = _newest(connection, record.session, record.path)
     if before is None:
-        paths = select(func.count(FILES.c.f_path_digest.distinct())).where(FILES.c.f_session_id == record.session)
-        if connection.execute(paths).scalar_one() >= MOST_PATHS:
+        if record.session not in paths:
+            count = select(func.count(FILES.c.f_path_digest.distinct())).where(FILES.c.f_session_id == record.session)
+            paths[record.session] = connection.execute(count).scalar_one()
+        if paths[record.session] >= MOST_PATHS:
             return
+        paths[record.session] += 1
     else:
         record = dataclasses.replace(record, version=before.version + 1, parent=before.id)
     values = shapes.FILE.values(dataclasses.replace(record, updated_ms=record.updated_ms or record.created_ms))

@@ -36,7 +36,7 @@ class Counters:
     bytes_served: int = 0
 
 
-class _TooSlow(Exception):
+class TooSlow(Exception):
     """The client did not send, or did not take, within its time."""
 
 
@@ -108,7 +108,7 @@ class _Arriving:
                 message = await self._receive()
         except TimeoutError as error:
             self.late = True
-            raise _TooSlow from error
+            raise TooSlow from error
         self._complete = message["type"] != "http.request" or not message.get("more_body", False)
         return message
 
@@ -132,7 +132,7 @@ class _Counted:
                 await self._send(message)
         except TimeoutError as error:
             self.late = True
-            raise _TooSlow from error
+            raise TooSlow from error
 
 
 class _Sockets:
