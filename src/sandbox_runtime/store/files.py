@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -99,17 +100,24 @@ def _page(connection: Connection, session: str, limit: int, offset: int) -> Page
 
 
 def _note(connection: Connection, changes: Sequence[FileChange]) -> None:
+    """Records of different paths that follow each other go together, whatever their number."""
     known = existing(connection, {change.session for change in changes})
     paths: dict[str, int] = {}
+    written: dict[tuple[str, str], FileRecord] = {}
     for change in changes:
         if change.session not in known:
             continue
-        if isinstance(change, FileRecord):
-            _written(connection, change, paths)
-        elif isinstance(change, FileRead):
+        key = (change.session, change.path)
+        if isinstance(change, FileRecord) and key not in written:
+            written[key] = change
+            continue
+        _written(connection, list(written.values()), paths)
+        written = {key: change} if isinstance(change, FileRecord) else {}
+        if isinstance(change, FileRead):
             _read(connection, change)
-        else:
+        elif isinstance(change, FileGone):
             _gone(connection, change)
+    _written(connection, list(written.values()), paths)
 
 
 def existing(connection: Connection, sessions: set[str]) -> set[str]:
@@ -117,24 +125,46 @@ def existing(connection: Connection, sessions: set[str]) -> set[str]:
     return set(connection.execute(query).scalars().all())
 
 
-def _written(connection: Connection, record: FileRecord, paths: dict[str, int]) -> None:
-    """paths: how many each session has, as far as that was counted."""
-    before = _newest(connection, record.session, record.path)
-    if before is None:
-        if record.session not in paths:
-            count = select(func.count(FILES.c.f_path_digest.distinct())).where(FILES.c.f_session_id == record.session)
-            paths[record.session] = connection.execute(count).scalar_one()
-        if paths[record.session] >= MOST_PATHS:
-            return
-        paths[record.session] += 1
-    else:
-        record = dataclasses.replace(record, version=before.version + 1, parent=before.id)
-    values = shapes.FILE.values(dataclasses.replace(record, updated_ms=record.updated_ms or record.created_ms))
-    del values["f_id"]  # the database counts
-    connection.execute(shapes.FILE.insert, values).close()
-    old = FILES.c.f_version <= record.version - MOST_VERSIONS
-    if record.version > MOST_VERSIONS:
-        connection.execute(delete(FILES).where(*_at(record.session, record.path), old)).close()
+def _written(connection: Connection, records: Sequence[FileRecord], paths: dict[str, int]) -> None:
+    """Each of another path. paths: how many each session has, as far as that was counted."""
+    before = _newest_of(connection, records)
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        last = before.get((record.session, record.path_digest))
+        if last is None and not _room(connection, record.session, paths):
+            continue
+        version, parent = (1, 0) if last is None else (last[0] + 1, last[1])
+        updated_ms = record.updated_ms or record.created_ms
+        values = shapes.FILE.values(dataclasses.replace(record, version=version, parent=parent, updated_ms=updated_ms))
+        del values["f_id"]  # the database counts
+        rows.append(values)
+        if version > MOST_VERSIONS:
+            old = FILES.c.f_version <= version - MOST_VERSIONS
+            connection.execute(delete(FILES).where(*_at(record.session, record.path), old)).close()
+    if rows:
+        connection.execute(shapes.FILE.insert, rows).close()
+
+
+def _newest_of(connection: Connection, records: Sequence[FileRecord]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Version and id of the newest, by session and digest of the path."""
+    if not records:
+        return {}
+    column = FILES.c
+    where = (
+        column.f_session_id.in_(sorted({record.session for record in records})),
+        column.f_path_digest.in_(sorted({record.path_digest for record in records})),
+    )
+    query = select(column.f_session_id, column.f_path_digest, column.f_version, column.f_id).where(*where)
+    rows = connection.execute(query.order_by(column.f_version)).all()
+    return {(session, digest): (version, key) for session, digest, version, key in rows}
+
+
+def _room(connection: Connection, session: str, paths: dict[str, int]) -> bool:
+    if session not in paths:
+        count = select(func.count(FILES.c.f_path_digest.distinct())).where(FILES.c.f_session_id == session)
+        paths[session] = connection.execute(count).scalar_one()
+    paths[session] += 1
+    return paths[session] <= MOST_PATHS
 
 
 def _read(connection: Connection, change: FileRead) -> None:
