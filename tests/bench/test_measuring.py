@@ -73,23 +73,17 @@ def with_bwrap(*names: str) -> set[str]:
 
 
 @pytest.mark.slow
-async def test_single_runs_and_loads_are_told_with_all_their_contenders(settings: Settings) -> None:
-    report = await measured(settings, "single", "load")
-    assert set(report.timings) == LATENCIES | LOADS | with_bwrap("bwrap", "bwrap_cores")
-    assert len(report.timings["bare"].samples_s) == SMALL.rounds
-    assert {name for name, timing in report.timings.items() if timing.per_s} == LOADS | with_bwrap("bwrap_cores")
-    judged = {one.goal.name: one.value for one in report.judged()}
-    assert judged["http"] is not None and judged["http_back_to_back"] is not None
-    assert judged["memory"] is None and "peer" not in judged
-
-
-@pytest.mark.slow
-async def test_a_peer_gets_the_same_load_and_is_told_beside_ours(settings: Settings) -> None:
+async def test_single_runs_and_loads_are_told_with_all_their_contenders_and_a_peer_beside_them(settings: Settings) -> None:
     async with peer(lambda _: plain(answer())) as server:
-        report = await measured(settings, "load", peer_url=server.url)
-    assert {"peer_1", "peer_16"} <= set(report.timings)
-    assert server.most_at_once == 16
+        report = await measured(settings, "single", "load", peer_url=server.url)
+    of_the_peer = {name for name in report.timings if name.startswith("peer")}
+    assert set(report.timings) - of_the_peer == LATENCIES | LOADS | with_bwrap("bwrap", "bwrap_cores")
+    assert {"peer_1", "peer_16"} <= of_the_peer and server.most_at_once == 16
+    assert len(report.timings["bare"].samples_s) == SMALL.rounds
+    assert {name for name, timing in report.timings.items() if timing.per_s} - of_the_peer == LOADS | with_bwrap("bwrap_cores")
     judged = {one.goal.name: one for one in report.judged()}
+    assert judged["http"].value is not None and judged["http_back_to_back"].value is not None
+    assert judged["memory"].value is None
     assert judged["peer"].value is not None and judged["peer"].goal.bar is None
 
 
@@ -117,6 +111,7 @@ async def test_notebooks_are_told_beside_a_kernel_started_by_hand(settings: Sett
         pytest.skip(report.skipped["notebook"])
     assert {"kernel_cold", "notebook_own", "notebook_http"} <= set(report.timings)
     assert {one.goal.name for one in report.judged() if one.value is not None} >= {"notebook"}
+    assert "peer" not in {one.goal.name for one in report.judged()}
 
 
 async def test_the_memory_of_idle_boxes_is_told_for_each_number_of_them(settings: Settings) -> None:
