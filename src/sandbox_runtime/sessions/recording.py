@@ -23,12 +23,14 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.live import Directory
 from sandbox_runtime.store import FileGone, FileRead, Store
+from sandbox_runtime.store.files import MOST_VERSIONS
 from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace.listing import Entry
 
 WRITE_EVERY_S = 5.0
 MOST_SERIES, MOST_FILES = 20_000, 10_000
-_AT_ONCE = 500
+_AT_ONCE = 100
+"""In one transaction: others wait for it."""
 _WORKSPACE = "/workspace"
 _LAST_WITHIN_S = 10.0
 
@@ -65,6 +67,8 @@ class Recorder:
         self._every_s = every_s
         self._gathered: dict[Series, Sum] = {}
         self._files: list[FileRecord | FileGone] = []
+        self._waiting: dict[tuple[str, str], list[int]] = {}
+        """Where the changes of a path stand among those of all files."""
         self._reads: dict[tuple[str, str], FileRead] = {}
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -99,10 +103,16 @@ class Recorder:
         return FileNotes(self, session)
 
     def file(self, change: FileRecord | FileGone) -> None:
-        if len(self._files) >= MOST_FILES:
+        """Of a path that is written all the time, the last versions count: no more of them are kept anyway."""
+        key = (change.session, change.path)
+        waiting = self._waiting.setdefault(key, [])
+        if isinstance(change, FileRecord) and len(waiting) >= MOST_VERSIONS:
+            self._files[waiting[-1]] = change
+        elif len(self._files) < MOST_FILES:
+            waiting.append(len(self._files))
+            self._files.append(change)
+        else:
             self.left_out += 1
-            return
-        self._files.append(change)
 
     def read(self, session: str, path: str) -> None:
         """Counted together: whoever reads a file a thousand times is one line."""
@@ -117,7 +127,7 @@ class Recorder:
         async with self._turn:
             gathered, self._gathered = self._gathered, {}
             files = [*self._files, *self._reads.values()]
-            self._files, self._reads = [], {}
+            self._files, self._waiting, self._reads = [], {}, {}
             for start in range(0, len(files), _AT_ONCE):
                 some = files[start : start + _AT_ONCE]
                 await self._tried(self._store.files.note(some), len(some))
