@@ -46,9 +46,7 @@ class Resources:
         self._watches: dict[tuple[str, str], asyncio.Task[None]] = {}
 
     def templates(self) -> list[types.ResourceTemplate]:
-        return [
-            types.ResourceTemplate(name=name, uri_template=uri, description=text) for uri, (name, text) in TEMPLATES.items()
-        ]
+        return [types.ResourceTemplate(name=name, uri_template=uri, description=text) for uri, (name, text) in TEMPLATES.items()]
 
     async def list(self, place: Place) -> list[types.Resource]:
         fixed = [
