@@ -1,8 +1,8 @@
 """Every test, and what failed once more.
 
-Tests run two at a time, on machines that may be busy with other things. What fails there and passes alone is no reason to refuse
-a change, but it is a fault of the test or of the product: it is told at the end, by name. What fails twice has failed, and where
-many fail nothing is tried again.
+Tests run side by side, on machines that may be busy with other things: one more at a time than there are cores, because many wait
+for a limit or a process for a while. What fails there and passes alone is no reason to refuse a change, but it is a fault of the
+test or of the product: it is told at the end, by name. What fails twice has failed, and where many fail nothing is tried again.
 
     python scripts/run_tests.py [words for pytest]
 """
@@ -10,13 +10,15 @@ many fail nothing is tried again.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 CACHE = Path(".pytest_cache/v/cache/lastfailed")
-# Files in the order of their names: the last ones are short, so that neither process waits long for the other.
-SIDE_BY_SIDE = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+MOST_AT_ONCE = 6
+# Files in the order of their names: the last ones are short, so that no process waits long for another.
+SIDE_BY_SIDE = ["-n", str(min((os.cpu_count() or 1) + 1, MOST_AT_ONCE)), "--dist", "loadfile", "--no-loadscope-reorder"]
 ALONE = ["-n", "0", "--last-failed", "--last-failed-no-failures", "none"]
 CHOOSING = {"--lf", "--last-failed", "--ff", "--failed-first"}
 TESTS_FAILED = 1

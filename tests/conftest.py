@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,6 +26,13 @@ GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
 
 FIRST = ("isolation", "proof")
 """Folders of tests that look for what is left: they come before those that leave servers open for the tests after them."""
+
+
+def pytest_configure() -> None:
+    """What a shell starts in the background ignores these, and so would all that the tests start and interrupt."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
