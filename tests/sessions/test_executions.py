@@ -75,9 +75,11 @@ async def test_time_memory_and_mistakes_are_told_apart(sessions: Sessions) -> No
 
 async def test_executions_of_a_session_run_one_after_another_in_their_order(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    specs = [ExecutionSpec(code=f"open('log', 'a').write('{n}')") for n in range(5)]
+    waits = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\n"
+    specs = [ExecutionSpec(code=f"{'' if n else waits}open('log', 'a').write('{n}')") for n in range(5)]
     submitted = [await sessions.submit(session.id, spec) for spec in specs]
     assert [one.state for one in submitted] == [ExecutionState.running, *[ExecutionState.pending] * 4]
+    await (await sessions.files(session.id)).write("go", b"")
     ended = [await sessions.wait(one.id, 60) for one in submitted]
     assert all(one.state is COMPLETED for one in ended)
     log = await sessions.execute(session.id, ExecutionSpec(kind=ExecutionKind.command, code="cat log"))
