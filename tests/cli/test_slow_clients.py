@@ -58,10 +58,13 @@ async def answer_to(server: Listening, *pieces: bytes, pause_s: float = 0.0) -> 
 
 async def _all(reader: asyncio.StreamReader) -> bytes:
     """What was written to a server that had closed already breaks the connection; what it had said before counts all the same."""
+    said = bytearray()
     try:
-        return await reader.read()
+        while piece := await reader.read(65536):
+            said += piece
     except ConnectionResetError:
-        return bytes(reader._buffer)  # type: ignore[attr-defined]
+        said += reader._buffer  # type: ignore[attr-defined]
+    return bytes(said)
 
 
 @pytest.mark.usefixtures("impatient")
