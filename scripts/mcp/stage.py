@@ -212,8 +212,11 @@ def add_to(server: Server[Any]) -> None:
         return await get_prompt(context, params)
 
     async def completed(context: Context, params: types.CompleteRequestParams) -> Any:
+        """For a prompt of the suite: what the product completes for one of its own."""
         if getattr(params.ref, "name", "") in suite_content.PROMPTS:
-            return types.CompleteResult(completion=types.Completion(values=["paris", "park", "party"], total=3, has_more=False))
+            ours = types.PromptReference(type="ref/prompt", name="solve_and_test")
+            argument = types.CompletionArgument(name="language", value=params.argument.value)
+            params = params.model_copy(update={"ref": ours, "argument": argument})
         return await complete(context, params)
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, listed_tools)
@@ -227,7 +230,8 @@ def add_to(server: Server[Any]) -> None:
 
 def handler_of(server: Server[Any], method: str) -> Any:
     entry = server.get_request_handler(method)
-    return entry and entry.handler
+    assert entry is not None, f"the product does not answer {method}"
+    return entry.handler
 
 
 async def serve(port: int, config: McpConfig) -> None:
