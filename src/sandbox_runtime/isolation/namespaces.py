@@ -13,7 +13,7 @@ from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.ground import Ground, label
 from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
-from sandbox_runtime.isolation.inside import footprint, samples, wire
+from sandbox_runtime.isolation.inside import samples, warm_pages, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
@@ -181,7 +181,7 @@ class NamespacesBackend:
         if policy.without or preset.copied:
             return
         first = Policy(preset=policy.preset, gpu=policy.gpu, single_use=True)
-        box = await self._open_by(spawner, first, None, {"tells_footprint": True})
+        box = await self._open_by(spawner, first, None, {"tells_pages": True})
         try:
             sample = os.open(f"{WRITABLE[WORKDIR]}/main.py", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=box.files_fd)
             with open(sample, "w", encoding="utf-8") as file:
@@ -193,7 +193,7 @@ class NamespacesBackend:
             await self._ground.lingering.empty()
         if not outcome.ok:
             raise PlatformFault(f"a sample does not run with the preset {policy.preset}: {outcome.stderr.text[-300:]}")
-        spawner.teach(footprint.told(pages.decode()))
+        spawner.teach(warm_pages.told(pages.decode()))
 
     def _config(self, policy: Policy) -> wire.Message:
         guest, preset = self._ground.guest, self._options.presets[policy.preset]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.channel import Channel, wait_readable
-from sandbox_runtime.isolation.inside import footprint, wire
+from sandbox_runtime.isolation.inside import warm_pages, wire
 
 START_TIMEOUT_S = 120.0
 REPLY_TIMEOUT_S = 20.0
@@ -104,10 +104,10 @@ class Spawner:
             raise PlatformFault(f"no files can be made: {(received.message or {}).get('fault', 'their maker died')}")
         return received.descriptors
 
-    def teach(self, runs: footprint.Runs) -> None:
+    def teach(self, runs: warm_pages.Runs) -> None:
         """Which pages its boxes are to have copied before they begin."""
         if self._channel is not None and self.alive:
-            self._channel.send({"footprint": runs})
+            self._channel.send({"warm_pages": runs})
 
     def _on_message(self) -> None:
         if self._channel is None:

@@ -13,6 +13,7 @@ Theory of operation. Each process has less right than the one before:
   with the modules of one preset. It reads requests to open boxes and forks. No guest data ever passes through it, so no
   box can find another's data in the memory it was forked with. Of boxes for one command it is the parent: when the
   program has ended, it kills the first process, and with that everyone left, and tells the server how the program ended.
+  Its very first box runs a sample of ours, to learn which pages of memory programs write to (warm_pages.py).
 - init: only in boxes for many commands. Takes on the layers of the box in order (namespaces, mounts, network, user,
   capabilities), forks a runner for each command, ends and reaps what each leaves behind, and reports. Not dumpable, without
   rights; it hears only the server.

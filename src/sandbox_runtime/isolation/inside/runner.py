@@ -36,7 +36,7 @@ class Order:
 
     argv: list[str]
     env: dict[str, str]
-    tells_footprint: bool = False
+    tells_pages: bool = False
     kept: object = None
     """Whatever need not be freed before the program begins."""
 
@@ -70,7 +70,7 @@ class Runner:
         if message.get("warm"):
             self._close_descriptors(len(streams))
             kept = (self, message, data, streams, passed, listener)
-            return Order(message["argv"], message["env"], self.setup.tells_footprint, kept)
+            return Order(message["argv"], message["env"], self.setup.tells_pages, kept)
         self._execute(message, len(streams))
 
     def _stand_by(self) -> list[int]:

@@ -23,7 +23,7 @@ class Setup:
     disk_files: int = 0
     rehearses: bool = True
     """Whether its runner is to run a program of no consequence while it waits."""
-    tells_footprint: bool = False
+    tells_pages: bool = False
     """Whether its program, which is ours, is to tell at its end which pages of memory it has made its own."""
     shared_files: bool = False
     """The writable area is there already, in the mount namespace that the box starts from."""

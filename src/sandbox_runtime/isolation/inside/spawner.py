@@ -15,10 +15,10 @@ from signal import set_wakeup_fd
 from typing import Any
 
 from sandbox_runtime.isolation.inside import boxing, files, given, image, init, single, wire
-from sandbox_runtime.isolation.inside.footprint import Footprint
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.inside.warm import WarmInterpreter
+from sandbox_runtime.isolation.inside.warm_pages import WarmPages
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
@@ -87,7 +87,7 @@ class _Spawner:
         self.own_pid_namespace = -1
         self.pid_one = PidOne()
         self.singles: dict[int, _Single] = {}
-        self.footprint: Footprint | None = None
+        self.warm_pages: WarmPages | None = None
         self.poll = select.poll()
         self.kept: list[object] = []
         self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -129,8 +129,8 @@ class _Spawner:
         if not data:
             os._exit(0)
         request = wire.from_server(data)
-        if "footprint" in request:
-            self.footprint = Footprint(request["footprint"], boxing.SPAWNER_PROC)
+        if "warm_pages" in request:
+            self.warm_pages = WarmPages(request["warm_pages"], boxing.SPAWNER_PROC)
             return None
         if "files" in request:
             self._make_files(request, passed)
@@ -273,7 +273,7 @@ class _Spawner:
     def _warm_up(self) -> None:
         """Make our own what the program will write to. What boxes on files of their own are given is more than a program as a
         rule."""
-        if self.setup.shared_files or self.footprint is None or not self.footprint.copy():
+        if self.setup.shared_files or self.warm_pages is None or not self.warm_pages.copy():
             self.warm.rehearse(longer=self.setup.shared_files)
 
     def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:

@@ -22,7 +22,7 @@ import time
 from types import ModuleType
 from typing import Any
 
-from sandbox_runtime.isolation.inside import footprint, samples
+from sandbox_runtime.isolation.inside import samples, warm_pages
 from sandbox_runtime.isolation.inside.leaving import Leaving
 from sandbox_runtime.isolation.inside.runner import Order, execute
 from sandbox_runtime.isolation.inside.stack import FrameStack
@@ -92,8 +92,8 @@ class WarmInterpreter:
         stream = self._open(os.fsencode(path), b"rb") if os.path.isfile(path) else None
         if not stream:
             execute(order.argv, order.env)
-        if order.tells_footprint:
-            self._leaving.last = functools.partial(footprint.tell, _STDERR)
+        if order.tells_pages:
+            self._leaving.last = functools.partial(warm_pages.tell, _STDERR)
         self._dress_as(order, path)
         self._leaving.leave(self._run_main(stream, path))
 

@@ -3,7 +3,7 @@
 A box shares its memory with the spawner it was forked from until it writes to it; each page is copied at the first write, which
 costs about two microseconds, and a small program writes to several hundred of them. They are nearly the same ones every time. So
 the first box of a spawner runs a sample, and its last act is to tell which pages have become its own (tell). Later boxes
-have these copied while they wait for their order (Footprint.copy), in one call, and not while somebody waits for them.
+have these copied while they wait for their order (WarmPages.copy), in one call, and not while somebody waits for them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def told(text: str) -> Runs:
     return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines())]
 
 
-class Footprint:
+class WarmPages:
     """Made in a spawner from the runs that its first box told of."""
 
     def __init__(self, runs: Runs, proc: str) -> None:

@@ -12,7 +12,7 @@ from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import command, opened, put
 
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.inside import footprint
+from sandbox_runtime.isolation.inside import warm_pages
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.spawners import Spawner
 from sandbox_runtime.model import Policy
@@ -38,9 +38,9 @@ def test_a_fork_tells_the_pages_that_it_has_written_to() -> None:
 
         def write_and_tell(descriptor: int) -> None:
             _write(memory, WRITTEN)
-            footprint.tell(descriptor)
+            warm_pages.tell(descriptor)
 
-        runs = footprint.told(_said_by_a_fork(write_and_tell))
+        runs = warm_pages.told(_said_by_a_fork(write_and_tell))
     size = mmap.PAGESIZE
     within = [run for run in runs if start <= run[0] < start + PAGES * size]
     assert within == [(start + 3 * size, 3 * size), (start + 9 * size, size)]
@@ -49,21 +49,21 @@ def test_a_fork_tells_the_pages_that_it_has_written_to() -> None:
 def test_what_was_told_is_copied_without_being_written_to() -> None:
     with _memory() as memory:
         start = _address_of(memory)
-        wanted = footprint.Footprint([(start + page * mmap.PAGESIZE, mmap.PAGESIZE) for page in WRITTEN], "/proc")
+        wanted = warm_pages.WarmPages([(start + page * mmap.PAGESIZE, mmap.PAGESIZE) for page in WRITTEN], "/proc")
 
         def copy_and_tell(descriptor: int) -> None:
             if wanted.copy():
-                footprint.tell(descriptor)
+                warm_pages.tell(descriptor)
 
         said = _said_by_a_fork(copy_and_tell)
     if not said:
         pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
-    own = {address for start_of, length in footprint.told(said) for address in range(start_of, start_of + length, mmap.PAGESIZE)}
+    own = {address for start_of, length in warm_pages.told(said) for address in range(start_of, start_of + length, mmap.PAGESIZE)}
     assert {(address - start) // mmap.PAGESIZE for address in own if 0 <= address - start < PAGES * mmap.PAGESIZE} == set(WRITTEN)
 
 
 def test_memory_that_the_spawner_does_not_have_is_left_out() -> None:
-    assert not footprint.Footprint([(mmap.PAGESIZE, mmap.PAGESIZE)], "/proc").copy()
+    assert not warm_pages.WarmPages([(mmap.PAGESIZE, mmap.PAGESIZE)], "/proc").copy()
 
 
 async def test_a_program_has_more_of_its_own_when_it_begins(options: BackendOptions, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ async def test_a_program_has_more_of_its_own_when_it_begins(options: BackendOpti
     taught = await _own_pages_of_a_program(options)
     monkeypatch.setattr(Spawner, "teach", lambda self, runs: None)
     untaught = await _own_pages_of_a_program(options)
-    if not footprint.Footprint(footprint.told(f"{_page_of_ours()} {mmap.PAGESIZE}"), "/proc").copy():
+    if not warm_pages.WarmPages(warm_pages.told(f"{_page_of_ours()} {mmap.PAGESIZE}"), "/proc").copy():
         pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
     assert taught > untaught
 
