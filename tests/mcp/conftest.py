@@ -60,7 +60,7 @@ async def http_server(workspace: Path, *arguments: str, **more: str) -> AsyncIte
 
 
 async def _answering(url: str, process: asyncio.subprocess.Process) -> None:
-    async with httpx.AsyncClient() as client, asyncio.timeout(STARTED_WITHIN_S):
+    async with httpx.AsyncClient(timeout=STARTED_WITHIN_S) as client, asyncio.timeout(STARTED_WITHIN_S):
         while True:
             assert process.returncode is None, "the server did not start"
             try:

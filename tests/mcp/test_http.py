@@ -38,6 +38,7 @@ _HELLO: dict[str, Any] = {
     "method": "initialize",
     "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
 }
+_WITHIN_S = 60.0
 _HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
@@ -50,7 +51,7 @@ def said(response: httpx.Response) -> dict[str, Any]:
 
 @pytest.mark.requirement("mcp-3.11")
 async def test_health_info_and_metrics_are_told_beside_it(port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=_WITHIN_S) as web:
         health, info, figures_ = [(await web.get(path)).json() for path in ("/health", "/info", "/metrics")]
     assert health["status"] == "ok" and {"timestamp", "version", "uptime"} <= health.keys()
     assert info["name"] == "SandboxRunner MCP Server" and info["capabilities"]["resources"]["subscribe"]
@@ -67,7 +68,7 @@ async def test_health_info_and_metrics_are_told_beside_it(port: int) -> None:
 
 @pytest.mark.requirement("mcp-3.12")
 async def test_pages_of_other_sites_and_wrong_names_are_refused(port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
         assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "https://evil.example"})).status_code == 403
         assert (await web.post("/mcp", json=_HELLO, headers={"Host": "evil.example"})).status_code == 403
         assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "http://localhost:5173"})).status_code == 200
@@ -78,7 +79,7 @@ async def test_pages_of_other_sites_and_wrong_names_are_refused(port: int) -> No
 
 @pytest.mark.requirement("mcp-3.13")
 async def test_sessions_of_the_protocol_and_bad_bodies(port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
         opened = await web.post("/mcp", json=_HELLO)
         assert said(opened)["result"]["protocolVersion"] == "2025-06-18"
         session = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-06-18"}
@@ -97,7 +98,7 @@ async def test_sessions_of_the_protocol_and_bad_bodies(port: int) -> None:
 @pytest.mark.requirement("mcp-3.13")
 async def test_the_newest_revision_has_no_handshake_and_its_headers_may_have_blanks(port: int) -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS) as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
         hello = {**_HELLO, "params": {**_HELLO["params"], "_meta": meta}}
         newest = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "initialize"}
         refused = await web.post("/mcp", json=hello, headers=newest)
@@ -113,7 +114,7 @@ async def test_the_newest_revision_has_no_handshake_and_its_headers_may_have_bla
     ]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(("\r\n".join(lines) + f"\r\n\r\n{body}").encode())
-    answer = (await asyncio.wait_for(reader.read(), 60)).decode()
+    answer = (await asyncio.wait_for(reader.read(), _WITHIN_S)).decode()
     writer.close()
     assert answer.startswith("HTTP/1.1 200") and '"sandboxes"' in answer, answer
 
@@ -142,7 +143,7 @@ async def broken_off(web: httpx.AsyncClient, session: dict[str, str], request: d
 
 
 async def fetched(web: httpx.AsyncClient, session: dict[str, str], last: str) -> dict[str, Any]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(_WITHIN_S):
         while True:
             async with web.stream("GET", "/mcp", headers={**session, "Last-Event-ID": last}) as answer:
                 async for line in answer.aiter_lines():
@@ -152,7 +153,7 @@ async def fetched(web: httpx.AsyncClient, session: dict[str, str], last: str) ->
 
 @pytest.mark.requirement("mcp-3.13")
 async def test_an_answer_whose_connection_broke_can_be_fetched_by_its_session_alone(port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=60) as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
         mine, others = await opened(web), await opened(web)
         made = said(await web.post("/mcp", json=calling("create_sandbox"), headers=mine))["result"]["structuredContent"]
         sandbox = made["sandbox_id"]
@@ -210,7 +211,7 @@ async def main_server(folder: Path, **changes: Any) -> AsyncIterator[int]:
 async def test_the_main_server_has_it_behind_its_keys_and_another_stands_in_front(tmp_path: Path, workspace: Path) -> None:
     async with main_server(tmp_path, api_key="secret-of-tests") as port:
         url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=url, headers=_HEADERS) as web:
+        async with httpx.AsyncClient(base_url=url, headers=_HEADERS, timeout=_WITHIN_S) as web:
             assert (await web.post("/mcp", json=_HELLO)).status_code == 401
         with pytest.raises(InvalidStatus):
             async with connect(f"ws://127.0.0.1:{port}/mcp/ws"):
@@ -225,13 +226,13 @@ async def test_the_main_server_has_it_behind_its_keys_and_another_stands_in_fron
 async def _with_its_key(url: str) -> None:
     headers = {"Authorization": "Bearer secret-of-tests"}
     async with (
-        httpx2.AsyncClient(headers=headers) as web,
+        httpx2.AsyncClient(headers=headers, timeout=_WITHIN_S) as web,
         Client(streamable_http_client(f"{url}/mcp", http_client=web)) as client,
     ):
         sandbox = figures(await client.call_tool("create_sandbox", {}))["sandbox_id"]
         ran = await client.call_tool("run_code", {"sandbox_id": sandbox, "code": "print(6 * 7)"})
         assert figures(ran)["stdout"] == "42\n"
-        async with httpx.AsyncClient(base_url=url, headers=headers) as plain:
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=_WITHIN_S) as plain:
             assert (await plain.get(f"/api/v1/sessions/{sandbox}")).json()["status"] == "running"
         await client.call_tool("terminate_sandbox", {"sandbox_id": sandbox})
 
@@ -239,7 +240,10 @@ async def _with_its_key(url: str) -> None:
 async def _through_another(url: str) -> None:
     """The same tools on the sandboxes of a server: `mcp-sandboxd --server`."""
     headers = {"Authorization": "Bearer secret-of-tests"}
-    async with httpx2.AsyncClient(headers=headers) as web, Client(streamable_http_client(url, http_client=web)) as client:
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=_WITHIN_S) as web,
+        Client(streamable_http_client(url, http_client=web)) as client,
+    ):
         made = figures(await client.call_tool("create_sandbox", {"memory_limit": "256M", "environment": {"A": "b"}}))
         at = {"sandbox_id": made["sandbox_id"]}
         ran = await client.call_tool("run_python", {**at, "code": "import os; print(os.environ['A'], input())", "stdin": "c"})
@@ -261,7 +265,7 @@ async def _through_another(url: str) -> None:
 
 @pytest.mark.requirement("mcp-3.21")
 async def test_tools_resources_and_prompts_are_offered_over_rest_as_well(port: int) -> None:
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=60) as web:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}/api/v1", timeout=_WITHIN_S) as web:
         tools = (await web.get("/tools")).json()
         assert "run_python" in json.dumps(tools)
         made = (await web.post("/tools/create_sandbox/execute", json={"arguments": {}})).json()
