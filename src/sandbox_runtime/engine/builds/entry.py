@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_runtime.model import Build, Ending, File, Outcome, Output, Usage
+from sandbox_runtime.model import Build, Ending, File, Limits, Outcome, Output, Usage
 
 _MAGIC = b"sandbox-build-1 "
 _FIGURES = tuple(field.name for field in dataclasses.fields(Usage) if field.name != "denied_calls")
@@ -64,6 +64,7 @@ def _told(outcome: Outcome) -> dict[str, Any]:
         "isolation": outcome.isolation,
         "usage": {name: getattr(outcome.usage, name) for name in _FIGURES},
         "denied_calls": dict(outcome.usage.denied_calls),
+        "limits": outcome.limits and dataclasses.asdict(outcome.limits),
     }
 
 
@@ -77,5 +78,6 @@ def _outcome(told: dict[str, Any], stdout: Output, stderr: Output) -> Outcome:
         usage=Usage(**told["usage"], denied_calls=told["denied_calls"]),
         message=told["message"],
         isolation=told["isolation"],
+        limits=Limits(**told["limits"]) if told.get("limits") else None,
         cached=True,
     )

@@ -5,7 +5,7 @@ a while. A box of another kind than the one asked for is of no use and goes.
 
 Soon, and not at once: closing the box that was used and opening another takes longer than telling what came of its command, and
 whoever waits for that comes first. Only where commands follow one another without a pause the next one would wait for its box:
-then it is opened at once.
+then it is opened while the one before is still running.
 """
 
 from __future__ import annotations
@@ -55,10 +55,15 @@ class Standby:
             with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
                 box = await self._shielded(opening)
                 if box is not None:
+                    self._prepare_in_a_row(policy)
                     return box
         elif opening is not None:
             self._bury(opening)
         return await self._open(policy)
+
+    def _prepare_in_a_row(self, policy: Policy) -> None:
+        if self._in_a_row:
+            self.prepare(policy)
 
     def prepare(self, policy: Policy) -> None:
         """Have one ready for the next. Does nothing while another waits."""
