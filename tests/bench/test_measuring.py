@@ -58,9 +58,9 @@ def settings(guest_python: str, tmp_path: Path) -> Settings:
     return Settings(guest_python=guest_python, state_dir=str(tmp_path / "never-made"))
 
 
-async def measured(settings: Settings, *only: str, peer_url: str | None = None) -> Report:
+async def measured(settings: Settings, *only: str, peer_url: str | None = None, seconds: float | None = None) -> Report:
     watched = Watched()
-    report = await measure(settings, SMALL.asked(rounds=None, seconds=None, soak_runs=None, only=only), watched, peer_url)
+    report = await measure(settings, SMALL.asked(rounds=None, seconds=seconds, soak_runs=None, only=only), watched, peer_url)
     assert watched.left == 0 or report.skipped
     assert report.failed == {}
     assert not Path(settings.state_dir).exists()
@@ -98,7 +98,7 @@ async def test_a_peer_that_answers_wrongly_is_told_as_failed_and_we_are_still_me
 
 @pytest.mark.slow
 async def test_data_runs_are_told_with_and_without_the_preset(settings: Settings) -> None:
-    report = await measured(settings, "data")
+    report = await measured(settings, "data", seconds=2.0)
     if "data" in report.skipped:
         pytest.skip(report.skipped["data"])
     assert set(report.timings) == {"data_bare", "data_cold", "data_warm", "data_http", "data_plain", "data_http_16"}

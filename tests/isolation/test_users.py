@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,18 @@ def test_two_servers_of_one_machine_draw_from_different_ranges() -> None:
 def test_where_all_ranges_are_taken_the_error_says_what_to_do() -> None:
     with pytest.raises(Unavailable, match="box_uid_base"), users.lease(2**32 - 50, 100):
         pass
+
+
+def test_the_threads_of_a_user_are_counted() -> None:
+    with socket.socketpair()[0] as never:
+        waiting = [threading.Thread(target=never.recv, args=(1,), daemon=True) for _ in range(5)]
+        for thread in waiting:
+            thread.start()
+        assert users.tasks_of(os.geteuid()) >= 6
+        never.shutdown(socket.SHUT_RDWR)
+        for thread in waiting:
+            thread.join(30)
+    assert users.tasks_of(FAR) == 0
 
 
 @AS_ROOT

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
+from tests.conftest import OUT_OF_MEMORY, skip_where_memory_is_not_counted
 from tests.judge.trials import job, limits, settings_in, trial
 
 from sandbox_runtime.assembly import Platform, open_platform
@@ -65,6 +66,8 @@ async def test_all_cases_are_run_when_that_is_wanted(platform: Platform) -> None
     ],
 )
 async def test_what_a_program_does_is_told(platform: Platform, code: str, reason: Reason, blame: Blame) -> None:
+    if reason is Reason.memory_limit:
+        skip_where_memory_is_not_counted(OUT_OF_MEMORY)
     small = limits(5 if reason is Reason.time_limit else 20).replace(
         memory_bytes=2**28 if reason is Reason.memory_limit else 2**30
     )

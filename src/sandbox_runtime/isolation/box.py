@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import Conflict, PlatformFault
+from sandbox_runtime.isolation import users
 from sandbox_runtime.isolation.channel import Channel, wait_readable
 from sandbox_runtime.isolation.clock import Clock
 from sandbox_runtime.isolation.kernel import rlimits
@@ -44,6 +45,8 @@ class Furnishing:
     usual_limits: Limits
     bounded_disk: bool = True
     """Whether the writable area is a file system of its own, so that its figures are the box's."""
+    own_user: bool = True
+    """Whether its processes are the only ones that count towards what their user may have."""
     freezable: bool = False
     """Whether the box may have to be paused."""
     warm_python: str | None = None
@@ -243,10 +246,13 @@ class InitBox:
                 file_bytes=limits.file_bytes,
                 open_files=limits.open_files,
                 cpu_s=limits.cpu_s,
-                processes=None if "pids" in controllers else limits.processes,
+                processes=None if "pids" in controllers else limits.processes + self._others_of_its_user(),
                 memory_bytes=None if "memory" in controllers else limits.memory_bytes,
             ),
         }
+
+    def _others_of_its_user(self) -> int:
+        return 0 if self.furnishing.own_user else users.tasks_of(os.geteuid())
 
     def _can_be_warm(self, command: Command) -> bool:
         """A file to run in place of `python FILE`, with nothing in the environment that an interpreter reads when it starts."""

@@ -74,6 +74,7 @@ class NoneBackend:
             place=self._ground.place,
             usual_limits=self._options.usual_limits,
             bounded_disk=False,
+            own_user=False,
         )
         return await launch(
             self._ground,

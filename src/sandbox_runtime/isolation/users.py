@@ -23,6 +23,25 @@ def may_choose(first: int, count: int, uid_map: str = "/proc/self/uid_map") -> b
     return any(inside <= first and first + count <= inside + length for inside, _, length in spans)
 
 
+def tasks_of(uid: int) -> int:
+    """Threads of all processes of a user, as the kernel counts them for RLIMIT_NPROC."""
+    return sum(_threads(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) == uid)
+
+
+def _owner(entry: os.DirEntry[str]) -> int | None:
+    try:
+        return entry.stat().st_uid
+    except OSError:  # gone meanwhile
+        return None
+
+
+def _threads(pid: str) -> int:
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 @contextmanager
 def lease(first: int, count: int) -> Iterator[int]:
     """The first user of a range that is ours for as long as the context lasts, and longer than we live in no case: what holds it

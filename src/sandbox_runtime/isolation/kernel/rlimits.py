@@ -21,7 +21,7 @@ KEEP = -2
 """As a hard limit: leave the one that is in force."""
 
 _STACK_BYTES = 8 * MIB
-_ADDRESS_SPACE_SLACK_BYTES = 4 * GIB
+_ADDRESS_SPACE_SLACK_BYTES = 40 * GIB
 ALWAYS: tuple[Limit, ...] = (
     (resource.RLIMIT_CORE, 0, 0),
     (resource.RLIMIT_MEMLOCK, 64 * KIB, 64 * KIB),
@@ -46,7 +46,8 @@ def plan(
     single process, not a command.
 
     Memory is bounded by what a process can write privately (DATA). Shared mappings escape that, so the address space is bounded
-    too, but loosely: node, java and go reserve gigabytes that they never touch.
+    too, but loosely: node, java, go and .NET reserve gigabytes that they never touch, and node ten more for each WebAssembly
+    memory.
     """
     limits = [_both(resource.RLIMIT_FSIZE, file_bytes), _both(resource.RLIMIT_NOFILE, open_files)]
     if cpu_s is not None:
