@@ -17,7 +17,8 @@ from mcp import Client, StdioServerParameters
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import environment
 
-GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()
+ROOT = Path(__file__).parent.parent.parent
+GUIDE = (ROOT / "docs" / "guides" / "mcp.md").read_text()
 SNIPPETS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", GUIDE, re.DOTALL)]
 BIN = Path(sys.executable).parent
 
@@ -55,6 +56,12 @@ def test_there_is_a_snippet_for_each_way() -> None:
     assert http["url"].endswith("/mcp") and http["type"] == "http"
     for client in ("Claude Desktop", "Claude Code", "Cursor", "VS Code", "Windsurf", "Zed"):
         assert client in GUIDE
+
+
+@pytest.mark.requirement("mcp-1.05")
+def test_the_snippet_of_the_first_page_is_one_of_the_guide() -> None:
+    (text,) = re.findall(r'```json\n(.*?"mcpServers".*?)```', (ROOT / "README.md").read_text().split("over MCP")[1], re.DOTALL)
+    assert json.loads(text) in SNIPPETS
 
 
 @pytest.mark.requirement("mcp-1.06")
