@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany
 from sandbox_runtime.model import ArtifactKind, Execution, ExecutionKind, ExecutionState, Session
-from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec, rows
 from sandbox_runtime.store import ExecutionFilter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -97,6 +98,26 @@ async def test_waiting_ends_and_the_execution_goes_on(sessions: Sessions) -> Non
     assert early.state is ExecutionState.running
     await (await sessions.files(session.id)).write("go", b"")
     assert (await sessions.wait(early.id, 60)).stdout == "late\n"
+    await sessions.delete(session.id)
+
+
+async def test_waiting_may_end_while_the_end_is_being_written(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row comes with its end then: it is not written twice."""
+    session = await sessions.create(SessionSpec())
+    add, entered, go_on = sessions.store.executions.add_ended, asyncio.Event(), asyncio.Event()
+
+    async def slowly(*given: Any, **named: Any) -> Execution:
+        entered.set()
+        await go_on.wait()
+        return await add(*given, **named)
+
+    monkeypatch.setattr(sessions.store.executions, "add_ended", slowly)
+    monkeypatch.setattr(rows, "NOTE_AFTER_S", 600.0)
+    waiting = asyncio.create_task(sessions.execute(session.id, ExecutionSpec(code="print(1)"), wait_s=0.5))
+    await asyncio.wait_for(entered.wait(), 60)
+    done, _ = await asyncio.wait([waiting], timeout=1.5)
+    go_on.set()
+    assert not done and (await waiting).stdout == "1\n"
     await sessions.delete(session.id)
 
 

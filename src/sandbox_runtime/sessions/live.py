@@ -75,7 +75,8 @@ def _set() -> asyncio.Event:
 class LiveExecution:
     """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. birth: what
     the audit will be told with its row; None once that is written. noting: the row is being written, which begins at note_at.
-    artifacts: files that it left. entered: since when it has a place on the machine; halted: it had to give that up."""
+    ending: its end is being written, or was. artifacts: files that it left. entered: since when it has a place on the machine;
+    halted: it had to give that up."""
 
     execution: Execution
     tape: Tape
@@ -86,6 +87,7 @@ class LiveExecution:
     birth: AuditEntry | None = None
     note_at: asyncio.TimerHandle | None = None
     noting: asyncio.Task[Execution] | None = None
+    ending: asyncio.Event | None = None
     artifacts: tuple[Artifact, ...] = ()
     entered: float | None = None
     halted: bool = False

@@ -35,6 +35,8 @@ class Rows:
 
     async def noted(self, one: LiveExecution) -> None:
         """Its row is there from now on."""
+        if one.ending is not None:  # its row comes with its end
+            await one.ending.wait()
         if one.birth is None:
             return
         written = await asyncio.shield(self._noting(one))
@@ -48,8 +50,12 @@ class Rows:
         if one.noting is not None:
             with contextlib.suppress(SandboxError):  # it is tried again below, as a whole
                 await self.noted(one)
-        one.execution = await _patiently(lambda: self._end(one, fields))
-        one.birth = None
+        one.ending = asyncio.Event()
+        try:
+            one.execution = await _patiently(lambda: self._end(one, fields))
+            one.birth = None
+        finally:
+            one.ending.set()
 
     def _noting(self, one: LiveExecution) -> asyncio.Task[Execution]:
         if one.noting is None:
