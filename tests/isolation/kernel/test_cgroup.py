@@ -209,6 +209,18 @@ def test_a_share_wider_than_the_outer_one_keeps_to_the_outer_one(place: Place) -
 # Limits as a whole
 
 
+def test_figures_that_are_kept_open_are_those_of_now(group: Group) -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    group.keep_open()
+    held = set(os.listdir("/proc/self/fd")) - before
+    first = group.usage()
+    assert run(group, f"block = b'x' * {200 * MIB}") == -signal.SIGKILL
+    kept = group.usage()
+    assert held and kept.oom_kills and not first.oom_kills and (kept.memory_peak_bytes or 0) > (first.memory_peak_bytes or 0)
+    assert (kept.cpu_s or 0) > (first.cpu_s or 0) and kept.processes_peak == 1
+    assert group.remove(10.0) and set(os.listdir("/proc/self/fd")) == before
+
+
 def test_only_what_changed_is_written(place: Place, group: Group) -> None:
     branch = next(branch for branch in place.branches if "pids" in branch.controllers)
     branch.limit_processes("command", 7)
