@@ -271,9 +271,9 @@ class _Spawner:
         return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
 
     def _warm_up(self) -> None:
-        """Make our own what the program will write to. What boxes on files of their own are given is more than a program as a
-        rule."""
-        if self.setup.shared_files or self.warm_pages is None or not self.warm_pages.copy():
+        """Make our own what the program will write to. Boxes on files of their own are given more than programs as a rule."""
+        copied = self.warm_pages is not None and self.warm_pages.copy()
+        if self.setup.shared_files or not copied:
             self.warm.rehearse(longer=self.setup.shared_files)
 
     def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:
