@@ -66,6 +66,14 @@ async def test_health_info_and_metrics_are_told_beside_it(port: int) -> None:
     assert wanted <= figures_.keys()
 
 
+@pytest.mark.requirement("mcp-3.01")
+async def test_lists_are_said_to_change_as_over_standard_streams(port: int) -> None:
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
+        capabilities = said(await web.post("/mcp", json=_HELLO))["result"]["capabilities"]
+    assert capabilities["resources"] == {"subscribe": True, "listChanged": True}
+    assert (capabilities["prompts"], capabilities["tools"]) == ({"listChanged": True}, {"listChanged": False})
+
+
 @pytest.mark.requirement("mcp-3.12")
 async def test_pages_of_other_sites_and_wrong_names_are_refused(port: int) -> None:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:

@@ -49,6 +49,19 @@ _MOST_LISTENED = 100
 _CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
 
 
+class _Server(Server[Any]):
+    """Says over every transport that lists change: over HTTP the SDK asks for no more than what a server says by itself."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        asked = notification_options or NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=False)
+        return super().create_initialization_options(asked, experimental_capabilities, extensions)
+
+
 class Door:
     """Builds the SDK's server. version: of the product; clients are told the configuration's, where it has one, and its name.
     tools and resources: instead of those that the configuration switches on. log: for a line on each call."""
@@ -76,12 +89,10 @@ class Door:
 
     @property
     def options(self) -> InitializationOptions:
-        return self.server.create_initialization_options(
-            NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=False)
-        )
+        return self.server.create_initialization_options()
 
-    def _built(self, version: str) -> Server[Any]:
-        server: Server[Any] = Server(
+    def _built(self, version: str) -> _Server:
+        server = _Server(
             self._config.server.name,
             version=version,
             instructions=INSTRUCTIONS,
