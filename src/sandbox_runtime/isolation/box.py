@@ -312,11 +312,13 @@ class InitBox:
 
     async def close(self) -> None:
         """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""
-        if self._closing is None and self._is_over and self._group.remove():
+        if self._closing is None and self._is_over and self._is_removed():
             self._closing = asyncio.get_running_loop().create_future()
             self._closing.set_result(None)
-            self._release()
-            await self._let_mounts_go()
+            try:
+                self._release()
+            finally:
+                await self._let_mounts_go()
         elif self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
@@ -325,6 +327,13 @@ class InitBox:
     def _is_over(self) -> bool:
         """A box for one command says that the command has ended when its last process is gone: there is nothing to wait for."""
         return self._is_single and self._used and self._alive and not self._busy and self.link is None
+
+    def _is_removed(self) -> bool:
+        """What goes wrong here is told by the longer way, which tries again."""
+        try:
+            return self._group.remove()
+        except OSError:
+            return False
 
     async def _close(self) -> None:
         if self._running is not None:
