@@ -8,48 +8,30 @@ import json
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from urllib.parse import unquote
+
+from tests.sessions.package_index import serving
 
 HELD_AT_MOST_S = 120.0
 Files = dict[str, bytes]
 
 
-@contextmanager
-def served(address: str, files: Mapping[str, bytes], held: str = "", until: threading.Event | None = None) -> Iterator[str]:
+def served(
+    address: str, files: Mapping[str, bytes], held: str = "", until: threading.Event | None = None
+) -> AbstractContextManager[str]:
     """Yields the address at which the files are. {url} in a text file stands for it. held: the path of a file that is given out
     only when something has happened."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = unquote(self.path).partition("?")[0].strip("/")
-            body = files.get(path)
-            if until is not None and path == held:
-                until.wait(HELD_AT_MOST_S)
-            if body is None:
-                self.send_error(404)
-                return
-            body = body.replace(b"{url}", url.encode())
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def find(url: str, asked: str) -> tuple[bytes, str] | None:
+        path = unquote(asked).partition("?")[0].strip("/")
+        if until is not None and path == held:
+            until.wait(HELD_AT_MOST_S)
+        body = files.get(path)
+        return None if body is None else (body.replace(b"{url}", url.encode()), "application/octet-stream")
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer((address, 0), Handler)
-    url = f"http://{address}:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield url
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(10)
+    return serving(address, find)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -64,7 +64,7 @@ def index(address: str, wheels: dict[str, bytes]) -> Iterator[str]:
         links = "".join(f'<a href="/files/{file}">{file}</a>' for file in wheels if file.split("-")[0] == name)
         return (f"<!DOCTYPE html><html><body>{links}</body></html>".encode(), "text/html") if links else None
 
-    with _serving(address, find) as url:
+    with serving(address, find) as url:
         yield f"{url}/simple"
 
 
@@ -80,7 +80,7 @@ def registry(address: str, packages: dict[str, dict[str, bytes]]) -> Iterator[st
             return packages[name][version.removesuffix(".tgz")], "application/octet-stream"
         return json.dumps(_document(url, name, packages[name])).encode(), "application/json"
 
-    with _serving(address, find) as url:
+    with serving(address, find) as url:
         yield url
 
 
@@ -102,7 +102,7 @@ def silent(address: str) -> Iterator[str]:
         over.wait(120)
         return None
 
-    with _serving(address, find) as url:
+    with serving(address, find) as url:
         try:
             yield f"{url}/simple"
         finally:
@@ -110,7 +110,7 @@ def silent(address: str) -> Iterator[str]:
 
 
 @contextmanager
-def _serving(address: str, find: Callable[[str, str], Found]) -> Iterator[str]:
+def serving(address: str, find: Callable[[str, str], Found]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             found = find(url, self.path)
