@@ -62,6 +62,24 @@ def test_what_was_told_is_copied_without_being_written_to() -> None:
     assert {(address - start) // mmap.PAGESIZE for address in own if 0 <= address - start < PAGES * mmap.PAGESIZE} == set(WRITTEN)
 
 
+def test_more_runs_than_the_kernel_takes_at_once_are_copied_too() -> None:
+    size, pages = mmap.PAGESIZE, 3000
+    with mmap.mmap(-1, pages * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        _write(memory, range(pages))
+        start = _address_of(memory)
+        wanted = warm_pages.WarmPages([(start + page * size, size) for page in range(0, pages, 2)], "/proc")
+
+        def copy_and_tell(descriptor: int) -> None:
+            if wanted.copy():
+                warm_pages.tell(descriptor)
+
+        said = _said_by_a_fork(copy_and_tell)
+    if not said:
+        pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
+    own = {address for address, _ in warm_pages.told(said)}
+    assert {start, start + (pages - 2) * size} <= own
+
+
 def test_memory_that_the_spawner_does_not_have_is_left_out() -> None:
     assert not warm_pages.WarmPages([(mmap.PAGESIZE, mmap.PAGESIZE)], "/proc").copy()
 

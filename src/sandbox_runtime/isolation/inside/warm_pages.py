@@ -20,8 +20,11 @@ _OWN = bytes(int(flags & 0xA1 == 0x81) for flags in range(256))
 _RUN = re.compile(b"\\x01+")
 _MADVISE_OF_PROCESS = 440
 _POPULATE_WRITE = 23
-_MOST_RUNS = 1024
-"""What the kernel takes in one call."""
+_AT_ONCE = 1024
+"""Runs that the kernel takes in one call."""
+_RUN_BYTES = 16
+MOST_RUNS = 4096
+"""What a box may tell: a spawner hears of it in one message."""
 
 Runs = list[tuple[int, int]]
 """Address and length of each."""
@@ -38,8 +41,8 @@ def tell(descriptor: int, proc: str = "/proc") -> None:
 
 
 def told(text: str) -> Runs:
-    """What tell wrote."""
-    return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines())]
+    """What tell wrote, as much as a spawner is told."""
+    return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines()[:MOST_RUNS])]
 
 
 class WarmPages:
@@ -49,17 +52,20 @@ class WarmPages:
         """Of what the box had beyond its spawner's memory nothing can be copied."""
         here = _writable(f"{proc}/self/maps")
         kept = [(start, length) for start, length in runs if any(a <= start and start + length <= b for a, b in here)]
-        self._count = min(len(kept), _MOST_RUNS)
-        self._runs = (ctypes.c_uint64 * (2 * self._count))(*[number for run in kept[: self._count] for number in run])
+        self._count = len(kept)
+        self._runs = (ctypes.c_uint64 * (2 * self._count))(*[number for run in kept for number in run])
         self._address = ctypes.addressof(self._runs)
 
     def copy(self) -> bool:
-        """Whether it was done. Linux allows it from 6.13 on; where it does not, a rehearsal has much the same effect."""
+        """Whether it was done. Linux allows it from 6.13 on; where it does not, a rehearsal has much the same effect. Memory that
+        the spawner has given back since ends a call early: what comes after is copied when it is written to, as ever."""
         if not self._count:
             return False
         own = os.pidfd_open(os.getpid())
         try:
-            _advise(_MADVISE_OF_PROCESS, own, self._address, self._count, _POPULATE_WRITE, 0)
+            for first in range(0, self._count, _AT_ONCE):
+                count = min(_AT_ONCE, self._count - first)
+                _advise(_MADVISE_OF_PROCESS, own, self._address + first * _RUN_BYTES, count, _POPULATE_WRITE, 0)
         except OSError:
             return False
         finally:
