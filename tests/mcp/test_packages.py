@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from mcp import Client
 from tests.mcp.conftest import held, stdio
 from tests.mcp.test_tools import figures, text
 from tests.mcp.tiny_packages import Online, registries
-from tests.sessions.package_index import own_address
+from tests.sessions.package_index import an_address_for_boxes
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.network]
 
@@ -43,10 +41,7 @@ MISSING = {
 
 @pytest.fixture(scope="module")
 def online() -> Iterator[Online]:
-    address = own_address()
-    if address is None or os.geteuid() != 0 or shutil.which("nft") is None:
-        pytest.skip("boxes with a network need root, nft and an address of this host here")
-    with registries(address) as opened:
+    with registries(an_address_for_boxes()) as opened:
         yield opened
 
 

@@ -6,6 +6,8 @@ import base64
 import hashlib
 import io
 import json
+import os
+import shutil
 import socket
 import tarfile
 import threading
@@ -15,6 +17,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
+
+import pytest
 
 
 def wheel(name: str, version: str, source: str) -> bytes:
@@ -137,6 +141,14 @@ def serving(address: str, find: Callable[[str, str], Found]) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join(10)
+
+
+def an_address_for_boxes() -> str:
+    """Of this host, at which boxes with a network can be served; skips where there are no such boxes."""
+    address = own_address()
+    if address is None or os.geteuid() != 0 or shutil.which("nft") is None:
+        pytest.skip("boxes with a network need root, nft and an address of this host here")
+    return address
 
 
 def own_address() -> str | None:

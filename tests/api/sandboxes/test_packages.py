@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest_asyncio
 from tests.api.sandboxes.conftest import Api
 from tests.api.servers import listening
 from tests.mcp.tiny_packages import Online, registries
-from tests.sessions.package_index import own_address
+from tests.sessions.package_index import an_address_for_boxes
 
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.places.remote import RemotePlace
@@ -35,10 +33,7 @@ TELL_JAVA = """public class Told {
 
 @pytest.fixture(scope="module")
 def online() -> Iterator[Online]:
-    address = own_address()
-    if address is None or os.geteuid() != 0 or shutil.which("nft") is None:
-        pytest.skip("boxes with a network need root, nft and an address of this host here")
-    with registries(address) as opened:
+    with registries(an_address_for_boxes()) as opened:
         yield opened
 
 
