@@ -23,7 +23,8 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     extracted = _extracted(row, completion, options)
     tests = f"{text(row, 'test')}\ncheck({_entry_point(row)})"
-    return python_trial(extracted, options, solution=extracted.code, tests=tests)
+    before, entry = text(row, "content", "prompt"), _entry_point(row)
+    return python_trial(extracted, options, solution=extracted.code, tests=tests, preamble=before, entry=entry)
 
 
 def _extracted(row: Row, completion: Completion, options: Options) -> Extracted:

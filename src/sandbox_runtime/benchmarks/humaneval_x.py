@@ -49,6 +49,7 @@ _CPP_HEAD = "".join(f"#include <{name}>\n" for name in _CPP_HEADERS.split())
 _JAVA_HEAD = "import java.util.*;\nimport java.lang.*;\n"
 _SIGNATURE = re.compile(r"(?m)^.*\{[ \t]*$|^[ \t]*def [^\n]*:[ \t]*$")
 _CALLED = re.compile(r"(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]*>)?\(")
+_DEFINED = re.compile(r"(?m)^def (\w+)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "match", "else", "function", "return"))
 _IMPORT_LINE = re.compile(r"(?m)^(?:#include|using|import|from|use|const \w+ = require)\b[^\n]*\n|^import \([^)]*\)\n")
@@ -65,7 +66,21 @@ class _Parts:
 
 def _python(parts: _Parts) -> Trial:
     solution = f"{_PYTHON_HEAD}\n{parts.code}"
-    return python_trial(parts.extracted, parts.options, solution=solution, tests=text(parts.row, "test"), run_s=_RUN_S)
+    return python_trial(
+        parts.extracted,
+        parts.options,
+        solution=solution,
+        tests=text(parts.row, "test"),
+        run_s=_RUN_S,
+        preamble=f"{_PYTHON_HEAD}\n{text(parts.row, 'prompt')}",
+        entry=_last_function(text(parts.row, "prompt")),
+    )
+
+
+def _last_function(prompt: str) -> str:
+    """The name of the function that a prompt in Python ends with."""
+    found = _DEFINED.findall(prompt)
+    return found[-1] if found else ""
 
 
 def _cpp(parts: _Parts) -> Trial:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -52,20 +53,34 @@ def python_trial(
     pytest: bool = False,
     info: Mapping[str, Any] | None = None,
     files: tuple[File, ...] = (),
+    preamble: str = "",
+    entry: str = "",
+    shared: bool = False,
 ) -> Trial:
-    """A solution and tests that share its process; `pytest` where the tests are functions and classes to be collected."""
+    """A solution and its tests; `pytest` where the tests are functions and classes to be collected. preamble: what the row itself
+    puts before the solution; the tests use its definitions, but for `entry`, which is the solution's. shared: the completion is
+    in the tests, so that they are no safer in a process of their own."""
     solution = future_first(solution)
     whole = f"{solution}\n{tests}"
     language, kind = ("pytest", GuardKind.pytest) if pytest else ("python", GuardKind.python)
     return Trial(
         job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s, threads=1 + pytest)),
         cases=(Case(info=info),),
-        guard=Guard(kind=kind, solution=solution, tests=tests),
+        guard=Guard(kind, solution, tests, preamble=_parsed(preamble) if entry else "", entry=entry, shared=shared),
         extracted_code=extracted.code,
         extracted_type=extracted.kind,
         full_code=whole,
         test_code=tests,
     )
+
+
+def _parsed(preamble: str) -> str:
+    """The text, or nothing where it is no Python by itself."""
+    try:
+        ast.parse(preamble)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    return preamble
 
 
 def refused(trial: Trial, note: str) -> Trial:

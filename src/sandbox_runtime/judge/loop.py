@@ -84,7 +84,7 @@ class Loop:
         async with self._engine.place() as place:
             hearing = Hearing(place, trial, sealed, self._means)
             cases = await hearing.cases()
-        return verdict(trial, cases, hearing.tamper, sealed.evidence)
+        return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
 
     def _again(self, fault: SandboxError) -> None:
         self._metrics.tried_again()

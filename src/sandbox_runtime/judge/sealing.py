@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.judge.integrity import END_FILE, Finding, inspect, prepare
+from sandbox_runtime.judge.integrity import END_FILE, Finding, Harness, inspect, prepare
 from sandbox_runtime.model import Guard, GuardKind, Job, JobResult, Reason, Trial
 
+SPLIT, SHARED = "split", "shared"
 _NONCE_BYTES = 16
 _UNGUARDED = Guard()
 
@@ -27,12 +28,14 @@ class Inspected:
 @dataclass(frozen=True, slots=True)
 class Sealed:
     """job and stdin: what is run; stdin None: that of each case. inspect is called with every result that is no fault of ours.
-    evidence: what a good end has to come with, in words; empty where all that counts is compared outside."""
+    guard: "split" where what decides is out of the program's reach, "shared" where it runs in the program's own process.
+    evidence: what a good end has to come with."""
 
     job: Job
     stdin: bytes | None
     inspect: Callable[[JobResult], Inspected]
-    evidence: str = ""
+    guard: str = SPLIT
+    evidence: str = "output"
 
 
 def seal(trial: Trial, *, given: bool) -> Sealed:
@@ -47,7 +50,8 @@ def seal(trial: Trial, *, given: bool) -> Sealed:
 
     # A guard that shows nothing of its own leaves each case its input.
     stdin = None if trial.guard.kind is GuardKind.none or prepared.stdin == trial.cases[0].stdin else prepared.stdin
-    return Sealed(prepared.job, stdin, inspected, prepared.evidence)
+    is_split = prepared.harness is Harness.split or trial.guard.kind is GuardKind.none
+    return Sealed(prepared.job, stdin, inspected, SPLIT if is_split else SHARED, prepared.evidence)
 
 
 def _inspected(result: JobResult, finding: Finding) -> Inspected:
@@ -58,6 +62,6 @@ def _inspected(result: JobResult, finding: Finding) -> Inspected:
     shown = dataclasses.replace(result, run=dataclasses.replace(run, stdout=finding.stdout), files=files)
     if finding.tamper:
         return Inspected(shown, Found(Reason.tampered, finding.message), finding.tamper)
-    if run.ok and not finding.finished:
+    if finding.wrong_answer or (run.ok and not finding.finished):
         return Inspected(shown, Found(Reason.wrong_answer, finding.message))
     return Inspected(shown)

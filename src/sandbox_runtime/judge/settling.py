@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sandbox_runtime.judge.checkers import Found
 from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
@@ -57,8 +58,10 @@ def unjudged(case: Case, message: str, result: JobResult | None, blame: Blame = 
     return case_verdict(case, result or JobResult(None, None), Found(Reason.not_judged, message), blame)
 
 
-def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = (), evidence: str = "") -> Verdict:
-    """As the first case that did not pass has it. evidence: what a good end had to come with."""
+def verdict(
+    trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = (), extra: Mapping[str, Any] = NOTHING
+) -> Verdict:
+    """As the first case that did not pass has it."""
     failed = next((case for case in cases if not case.passed), None)
     return Verdict(
         accepted=failed is None,
@@ -71,7 +74,7 @@ def verdict(trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] 
         test_code=trial.test_code,
         tamper=tamper,
         message=failed.message if failed else "",
-        extra={"guard": evidence} if evidence else NOTHING,
+        extra=extra,
     )
 
 

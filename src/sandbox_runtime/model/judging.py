@@ -106,20 +106,25 @@ class GuardKind(StrEnum):
     ending = "ending"
     """Exit code 0 counts, so the program must show that it came to its end and did not leave early."""
     python = "python"
-    """`solution`, then `tests`, in one Python namespace, by a harness that watches; the tests are never on the box's disk."""
+    """`solution`, then `tests`, in two processes where the tests allow it, else in one that a harness watches."""
     pytest = "pytest"
     """The same, where the tests are test functions and classes that pytest collects; at least one must have run and passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """How a program that is graded by code in its own process is kept from grading itself.
+    """How a program that is graded by code beside it is kept from grading itself.
 
-    must_match: a regular expression that what the program printed has to hold; must_not_match: one it may not hold."""
+    preamble: what the row itself puts before the solution (helpers, imports); the tests use these definitions, whatever the
+    solution makes of them, but for `entry`, the name that the solution has to define. shared: the tests need the process of the
+    solution. must_match: a regular expression that what the program printed has to hold; must_not_match: one it may not hold."""
 
     kind: GuardKind = GuardKind.none
     solution: str = ""
     tests: str = ""
+    preamble: str = ""
+    entry: str = ""
+    shared: bool = False
     must_match: str = ""
     must_not_match: str = ""
 

@@ -72,7 +72,7 @@ def _python_answer(told: str, mode: str) -> str:
 def _trial(row: Row, options: Options, language: str, told: str, check: str) -> Trial:
     code, extracted = text(row, "code"), Extracted(told, "heuristic" if told else "empty")
     if language == "python":
-        return python_trial(extracted, options, solution=code, tests=check, run_s=_STEP_S)
+        return python_trial(extracted, options, solution=code, tests=check, run_s=_STEP_S, shared=True)
     whole = f"{code}\n{check}"
     if language == "go_test":
         whole = merged([whole])

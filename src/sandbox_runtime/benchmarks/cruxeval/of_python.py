@@ -12,6 +12,8 @@ from sandbox_runtime.judge.extraction import Extracted
 from sandbox_runtime.model.judging import Completion, Options, Row, Trial
 
 _RUN_S = 30.0
+_ANSWER = "told_answer"
+"""The function that returns what the model answered."""
 
 
 def python_trial_of(row: Row, completion: Completion, options: Options, mode: str) -> Trial:
@@ -28,9 +30,11 @@ def _trial(row: Row, options: Options, mode: str, told: str, answer: str) -> Tri
     return python_trial(
         Extracted(told, "empty" if not told else "heuristic"),
         options,
-        solution=f"{text(row, 'code')}\n\n\ndef told_answer():\n    return {answer}\n",
-        tests=f"assert told_answer() == {right}",
+        solution=f"{text(row, 'code')}\n\n\ndef {_ANSWER}():\n    return {answer}\n",
+        tests=f"assert {_ANSWER}() == {right}",
         run_s=_RUN_S,
+        preamble=text(row, "code"),
+        entry=_ANSWER,
     )
 
 

@@ -51,6 +51,8 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         solution="\n".join([headers.PYTHON, *texts(row, "test_imports"), extracted.code]),
         tests=_tests(row),
         run_s=_RUN_S,
+        preamble=f"{headers.PYTHON}{text(row, 'prompt')}" if _begins_a_function(row) else "",
+        entry=_entry_point(row),
     )
 
 

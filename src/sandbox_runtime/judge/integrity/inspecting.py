@@ -9,7 +9,7 @@ from sandbox_runtime.judge.integrity import marks
 from sandbox_runtime.judge.integrity.marks import Tokens, Told
 from sandbox_runtime.judge.integrity.preparing import Prepared
 from sandbox_runtime.judge.integrity.sealing import Seal, ends_the_simulation
-from sandbox_runtime.model import JobResult, Outcome, Output
+from sandbox_runtime.model import Ending, JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Guard, Trial
 
 VERILOG = "verilog"
@@ -18,12 +18,14 @@ EARLY_EXIT, EXIT_CODE, FORGED = "early_exit", "exit_code", "forged_end"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """finished: the run ended well and everything that was asked for was shown. stdout: without what the guard printed."""
+    """finished: the run ended well and everything that was asked for was shown. stdout: without what the guard printed.
+    wrong_answer: an assertion of the tests failed."""
 
     finished: bool
     tamper: tuple[str, ...] = ()
     message: str = ""
     stdout: Output = field(default_factory=Output)
+    wrong_answer: bool = False
 
 
 def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> Finding:
@@ -47,12 +49,14 @@ def _by_harness(told: Told, run: Outcome) -> Finding:
     tamper = list(told.words)
     if told.forged:
         tamper.append(FORGED)
-    if run.ok and told.how == "failed":
+    if run.ok and told.how in ("failed", "wrong_answer"):
         tamper.append(EXIT_CODE)
     if run.ok and not told.how and EARLY_EXIT not in tamper:
         tamper.append(EARLY_EXIT)
     finished = run.ok and told.how == "passed" and not tamper
-    return Finding(finished, tuple(dict.fromkeys(tamper)), "" if finished else _message(told.how, tamper, run), told.stdout)
+    is_wrong = told.how == "wrong_answer" and run.ending is Ending.exited
+    message = "" if finished else _message(told, tamper, run)
+    return Finding(finished, tuple(dict.fromkeys(tamper)), message, told.stdout, is_wrong)
 
 
 def _by_seal(seal: Seal, tokens: Tokens, result: JobResult, run: Outcome) -> Finding:
@@ -75,7 +79,9 @@ def _with_patterns(guard: Guard, found: Finding, run: Outcome) -> Finding:
     return found
 
 
-def _message(how: str, tamper: list[str], run: Outcome) -> str:
+def _message(told: Told, tamper: list[str], run: Outcome) -> str:
     if tamper:
         return f"the program interfered with its own tests: {', '.join(dict.fromkeys(tamper))}"
-    return "" if how == "failed" or not run.ok else "the program left before its tests had ended"
+    if told.message:
+        return told.message
+    return "" if told.how or not run.ok else "the program left before its tests had ended"

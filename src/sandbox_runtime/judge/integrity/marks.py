@@ -9,13 +9,14 @@ from hashlib import sha256
 from sandbox_runtime.model import Output
 
 _EDGE = b"\x1e"
-_LOOKS_LIKE_OURS = re.compile(rb"\x1e[0-9a-f]{32}[^\x1e]{0,400}\x1e")
+_LOOKS_LIKE_OURS = re.compile(rb"\x1e[0-9a-f]{32}[^\x1e]{0,1600}\x1e")
 _TOKEN_DIGITS = 32
+_ENDED = "ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """report goes with every word of the harness, end with its last, and nobody learns the last before."""
+    """report goes with every message of the harness but the last of one that passed, which goes with end."""
 
     report: str
     end: str
@@ -27,11 +28,12 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """words: what the harness saw; how: "passed", "failed", or empty where it never came to the end; forged: messages that are
-    none of ours."""
+    """words: what the harness saw; how: "passed", "failed", "wrong_answer", or empty where it never came to the end; message: of
+    one that did not pass; forged: messages that are none of ours."""
 
     words: tuple[str, ...]
     how: str
+    message: str
     forged: bool
     stdout: Output
 
@@ -40,20 +42,23 @@ def read(stdout: Output, tokens: Tokens) -> Told:
     """Takes the messages out of what was printed."""
     whole = Output(stdout.head + stdout.tail, b"", 0) if not stdout.dropped_bytes else stdout
     words: list[str] = []
-    ends: list[str] = []
+    ends: list[tuple[str, str]] = []
     forged = False
     for message in (*_LOOKS_LIKE_OURS.findall(whole.head), *_LOOKS_LIKE_OURS.findall(whole.tail)):
         token, _, text = message.strip(_EDGE).decode(errors="replace").partition(" ")
-        if token == tokens.report:
+        first, _, rest = text.partition(" ")
+        if token == tokens.report and first == _ENDED:
+            ends.append((rest.partition(" ")[0], rest.partition(" ")[2]))
+        elif token == tokens.report:
             words.append(text)
         elif token == tokens.end:
-            how, _, seen = text.partition(" ")
-            ends.append(how)
-            words.extend(word for word in seen.split(",") if word)
+            ends.append((first, ""))
+            words.extend(word for word in rest.split(",") if word)
         else:
             forged = True
     shown = Output(_LOOKS_LIKE_OURS.sub(b"", whole.head), _LOOKS_LIKE_OURS.sub(b"", whole.tail), whole.dropped_bytes)
-    return Told(tuple(dict.fromkeys(words)), ends[0] if len(ends) == 1 else "", forged or len(ends) > 1, shown)
+    how, message = ends[0] if len(ends) == 1 else ("", "")
+    return Told(tuple(dict.fromkeys(words)), how, message, forged or len(ends) > 1, shown)
 
 
 def _digest(nonce: str, purpose: str) -> str:

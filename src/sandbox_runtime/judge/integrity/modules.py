@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 import functools
+from enum import StrEnum
 from importlib import resources
 
 PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
-START = f"__import__('{PACKAGE}.harness').harness.run()\n"
-"""The program of a box whose interpreter was given the modules."""
-_ORDER = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
+_SHARED = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
+_SPLIT = ("wire", "failures", "extra_types", "codec", "merge", "objects", "remote", "solution_process", "tests_process")
+"""Each in the order in which they need each other."""
+
+
+class Harness(StrEnum):
+    """Which of the two programs runs tests: `shared` in the process of the solution, `split` in one of their own."""
+
+    shared = "shared"
+    split = "split"
+
+
+def start_program(harness: Harness, *, given: bool) -> str:
+    """The program of a box. given: whether its interpreter has our modules loaded."""
+    name = "harness" if harness is Harness.shared else "tests_process"
+    start = f"__import__('{PACKAGE}.{name}').{name}.run()\n"
+    return start if given else _with_modules(harness, start)
 
 
 @functools.cache
 def given() -> tuple[tuple[str, str], ...]:
-    """Name and source of each, in the order in which they need each other."""
-    return ((PACKAGE, ""), *((f"{PACKAGE}.{name}", _text(f"{name}.py")) for name in _ORDER))
+    """Name and source of each module."""
+    return _sources((*_SHARED, *_SPLIT))
 
 
 @functools.cache
-def whole_program() -> str:
+def _with_modules(harness: Harness, start: str) -> str:
     """For interpreters that were given nothing: brings the modules along."""
     return f"""
 import sys
 from types import ModuleType
-for name, source in {given()!r}:
+for name, source in {_sources(_SHARED if harness is Harness.shared else _SPLIT)!r}:
     module = sys.modules[name] = ModuleType(name)
     module.__package__ = "{PACKAGE}"
     module.__path__ = []
     setattr(sys.modules["{PACKAGE}"], name.rpartition(".")[2], module)
     exec(compile(source, f"<{{name}}>", "exec"), module.__dict__)
 del name, source, module, sys, ModuleType
-{START}"""
+{start}"""
+
+
+def _sources(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return ((PACKAGE, ""), *((f"{PACKAGE}.{name}", _text(f"{name}.py")) for name in names))
 
 
 def _text(name: str) -> str:

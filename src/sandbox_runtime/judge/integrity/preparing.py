@@ -8,8 +8,9 @@ from base64 import b64encode
 from dataclasses import dataclass
 
 from sandbox_runtime.judge.integrity.marks import Tokens
-from sandbox_runtime.judge.integrity.modules import START, whole_program
+from sandbox_runtime.judge.integrity.modules import Harness, start_program
 from sandbox_runtime.judge.integrity.sealing import Asks, Seal, seal_of
+from sandbox_runtime.judge.integrity.sharing import needs_shared_process
 from sandbox_runtime.model import Job
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 
@@ -18,12 +19,14 @@ PYTHON = "python"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """stdin: what the run gets in place of the case's own. evidence: what an exit code of 0 has to be accompanied by, in words:
-    "harness", "end mark", "summary", or "exit code" where nothing more can be asked for."""
+    """stdin: what the run gets in place of the case's own. evidence: what an exit code of 0 has to be accompanied by: "harness",
+    "end mark", "summary", "exit code" where nothing more can be asked for, or "output" where what was printed is compared
+    outside. harness: which one runs the tests, where one does."""
 
     job: Job
     stdin: bytes | None
-    evidence: str = ""
+    evidence: str = "output"
+    harness: Harness | None = None
     seal: Seal | None = None
 
 
@@ -35,9 +38,10 @@ def prepare(trial: Trial, nonce: str, *, given: bool = True) -> Prepared:
         return Prepared(job, stdin)
     if guard.kind is GuardKind.ending:
         return _sealed(job, stdin, nonce)
+    harness = Harness.shared if needs_shared_process(guard, job) else Harness.split
     order = _order(guard, stdin, Tokens.of(nonce))
-    program = START if given else whole_program()
-    return Prepared(dataclasses.replace(job, language=PYTHON, code=program, stdin=order), order, "harness")
+    program = start_program(harness, given=given)
+    return Prepared(dataclasses.replace(job, language=PYTHON, code=program, stdin=order), order, "harness", harness)
 
 
 def _guard(trial: Trial) -> Guard:
@@ -53,6 +57,8 @@ def _order(guard: Guard, stdin: bytes | None, tokens: Tokens) -> bytes:
         "kind": guard.kind.value,
         "solution": guard.solution,
         "tests": guard.tests,
+        "preamble": guard.preamble,
+        "entry": guard.entry,
         "stdin": b64encode(stdin or b"").decode(),
         "report": tokens.report,
         "end": tokens.end,

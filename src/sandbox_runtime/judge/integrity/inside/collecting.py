@@ -19,6 +19,27 @@ _FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.c
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
 
 
+_TESTS = "<tests>"
+
+
+class AssertionsFailed(SystemExit):
+    """Tests failed, each by an assertion of its own."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(1)
+        self.message = message
+
+
+def raised_by_tests(frames: Any, filename: str) -> bool:
+    """Whether the innermost frame of either is one of the tests, not one of the solution (in filename)."""
+    of_tests = False
+    while frames is not None:
+        name = frames.tb_frame.f_code.co_filename
+        of_tests = name == _TESTS or (of_tests and name != filename)
+        frames = frames.tb_next
+    return of_tests
+
+
 def files_beside() -> frozenset[str]:
     """What pytest would take for instructions."""
     return frozenset(name for name in _FOUND_BESIDE if os.path.lexists(name))
@@ -32,18 +53,20 @@ def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., A
     call(exec, code, names)
     import pytest
 
-    counting = _counting(pytest)
     path = names["__file__"]
+    counting = _counting(pytest, path)
     status = call(pytest.main, [*_OPTIONS, "--rootdir", os.path.dirname(path), path], [counting])
     if counting.skipped and not may_skip:
         teller.seen("skipping")
     if counting.finished < counting.collected and not counting.refused:
         teller.seen("early_exit")
+    if counting.refused and counting.refused == len(counting.assertions):
+        raise AssertionsFailed(counting.assertions[0])
     if counting.refused or status != 0 or not counting.passed:
         raise SystemExit(int(status) or 1)
 
 
-def _counting(pytest: Any) -> Any:
+def _counting(pytest: Any, filename: str) -> Any:
     class InMemory(pytest.Module):  # type: ignore[misc]
         def _getobj(self) -> Any:
             return sys.modules["__main__"]
@@ -51,6 +74,7 @@ def _counting(pytest: Any) -> Any:
     class Counting:
         def __init__(self) -> None:
             self.collected = self.finished = self.passed = self.refused = self.skipped = 0
+            self.assertions: list[str] = []
 
         @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator, unused-ignore]
         def pytest_pycollect_makemodule(self, module_path: Any, parent: Any) -> Any:
@@ -61,6 +85,10 @@ def _counting(pytest: Any) -> Any:
 
         def pytest_collectreport(self, report: Any) -> None:
             self.refused += report.failed
+
+        def pytest_exception_interact(self, node: Any, call: Any) -> None:
+            if isinstance(call.excinfo.value, AssertionError) and raised_by_tests(call.excinfo.tb, filename):
+                self.assertions.append(f"{node.name}: {str(call.excinfo.value)[:200]}")
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             self.refused += report.failed

@@ -13,11 +13,11 @@ import os
 import sys
 import traceback
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from .collecting import collect_and_run, files_beside  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .collecting import AssertionsFailed, collect_and_run, files_beside, raised_by_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .originals import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .plainness import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -158,6 +158,9 @@ class _Trial:
 
     def _left(self, leaving: SystemExit) -> None:
         """Whoever asks to leave with success before the tests have ended asks for a mark it has not earned."""
+        if isinstance(leaving, AssertionsFailed):
+            self._end("wrong_answer", leaving.message)
+            raise SystemExit(1)
         status = leaving.code
         if status is None or status == 0:
             self._teller.seen("early_exit")
@@ -166,16 +169,17 @@ class _Trial:
 
     def _failed(self, error: BaseException) -> None:
         """The end is told before anything else: what prints the traceback is no longer ours alone."""
-        self._end("failed")
+        is_assertion = isinstance(error, AssertionError) and raised_by_tests(error.__traceback__, self._filename)
+        self._end("wrong_answer" if is_assertion else "failed", _in_short(error, self._tests) if is_assertion else "")
         lines = self._tests.splitlines(True)
         linecache.cache[TESTS] = (len(self._tests), None, lines, TESTS)
         traceback.print_exception(type(error), error, _without_ours(error.__traceback__))
         raise SystemExit(1)
 
-    def _end(self, how: str) -> None:
+    def _end(self, how: str, message: str = "") -> None:
         self._check_originals()
         self._flush()
-        self._teller.ended(how)
+        self._teller.ended(how, message)
 
     def _flush(self) -> None:
         for name in ("stdout", "stderr"):
@@ -183,6 +187,20 @@ class _Trial:
                 self._call(getattr(sys, name).flush)
             except BaseException:  # a program may have closed or replaced it
                 continue
+
+
+def _in_short(error: BaseException, tests: str) -> str:
+    """The line of the tests that failed, and what was said."""
+    found = [frame.tb_lineno for frame in _frames(error.__traceback__) if frame.tb_frame.f_code.co_filename == TESTS]
+    lines = tests.splitlines()
+    line = lines[found[-1] - 1].strip() if found and found[-1] <= len(lines) else ""
+    return f"{line}: {type(error).__name__}"
+
+
+def _frames(start: TracebackType | None) -> Iterator[TracebackType]:
+    while start is not None:
+        yield start
+        start = start.tb_next
 
 
 def _plainly(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -31,13 +31,16 @@ class Teller:
             self._said.add(word)
             self._say(self._report + b" " + word.encode())
 
-    def ended(self, how: str) -> None:
+    def ended(self, how: str, message: str = "") -> None:
         """With all that was seen, once more: what was said earlier may have drowned in the program's own output. Not for a copy
         of the process: whoever runs the tests on in one uses it to look into the future."""
         if not self.is_first():
             self.seen("fork")
             _exit(1)
-        self._say(self._end + b" " + how.encode() + b" " + ",".join(sorted(self._said)).encode())
+        if how == "passed":
+            self._say(self._end + b" passed " + ",".join(sorted(self._said)).encode())
+        else:
+            self._say(self._report + f" ended {how} {message[:300]}".encode("utf-8", "replace").replace(_EDGE, b"?"))
         self._fd = -1  # what follows is the interpreter's own end, which takes ways that a solution may not
 
     def is_first(self) -> bool:

@@ -1,0 +1,293 @@
+"""The solution as the tests see it: functions, classes and objects that live in the other process.
+
+Results arrive as plain data, rebuilt here from types of our own (codec.py), and are compared by the tests' own code. What cannot
+be plain data stays over there and is seen through a proxy. A proxy must never learn what the tests expect, or it could agree
+with it. So an object that the tests made themselves (`Stack()`) does all that its class can do; one that the solution handed out
+as a result takes no plain value from the tests: `result == 5`, `result - 5` and `5 in result` are not sent to it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+import typing
+from collections.abc import Callable, Iterator
+from threading import RLock
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .failures import FRAMES, builtin_class, describe, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .merge import merge  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .objects import RemoteFunction, RemoteObject, make_class  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .wire import Disconnected, Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+_MODULES = frozenset(
+    (
+        "array", "bisect", "cmath", "collections", "collections.abc", "copy", "datetime", "decimal", "fractions", "functools",
+        "hashlib", "heapq", "itertools", "json", "math", "numbers", "numpy", "numpy.linalg", "operator", "pandas", "random",
+        "re", "statistics", "string", "sys", "textwrap", "time", "typing",
+    )
+)  # fmt: skip
+"""What tests may mean by a name that the solution imported: the same module, imported here."""
+_ALIASES = {"np": "numpy", "pd": "pandas"}
+_CALLABLE = (FunctionType, BuiltinFunctionType, BuiltinMethodType, MethodType)
+
+
+class SolutionLost(BaseException):
+    """The process of the solution has ended, or sends what is no message. No test may go on after that."""
+
+
+class Remote:
+    """named: names that occur in the tests. names: the namespace of the tests."""
+
+    def __init__(self, wire: Wire, named: frozenset[str], names: dict[str, Any]) -> None:
+        self._wire = wire
+        self._named = named
+        self._names = names
+        self._lock = RLock()
+        self._objects: dict[int, RemoteObject] = {}
+        self._classes: dict[int, type] = {}
+        self._errors: dict[str, type[BaseException]] = {}
+        self._callbacks: list[Callable[..., Any]] = []
+        self.lost: SolutionLost | None = None
+
+    def load(self, solution: str, stdin: str, shared: frozenset[str]) -> dict[str, Any]:
+        """Run the solution and return what its names mean to the tests."""
+        header = {"k": "load", "names": sorted(self._named), "shared": sorted(shared), "stdin": stdin}
+        told, _ = self._exchange(header, solution.encode("utf-8", "surrogatepass"))
+        messages = told.get("names")
+        found = {}
+        for name, message in messages.items() if isinstance(messages, dict) else ():
+            try:
+                found[name] = self._named_value(name, self._decoder().loads(message.encode()))
+            except (Uncrossable, AttributeError):
+                continue
+        return {name: value for name, value in found.items() if value is not None}
+
+    def call(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], **more: Any) -> Any:
+        """more: n, the attribute to call; made, where the tests make an object."""
+        encoder = self._encoder()
+        payload = encoder.dumps((args, kwargs))
+        header, reply = self._exchange({"k": "call", "o": number, **more}, payload)
+        value, after = self._pair(self._decoder(encoder.instances).loads(reply))
+        if after is not None:
+            merge((args, kwargs), after)
+        if "made" in header and more.get("made"):
+            return self._made(header["made"])
+        if "argument" in header:
+            return _argument(args, header["argument"])
+        return value
+
+    def get(self, number: int, name: str) -> Any:
+        _, reply = self._exchange({"k": "get", "o": number, "n": name})
+        return self._pair(self._decoder().loads(reply))[0]
+
+    def set(self, number: int, name: str, value: Any) -> None:
+        self._exchange({"k": "set", "o": number, "n": name}, self._encoder().dumps(value))
+
+    # Messages.
+
+    def _exchange(self, header: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        if self.lost is not None:
+            raise self.lost
+        with self._lock:
+            try:
+                self._wire.send(header, payload)
+                return self._reply()
+            except Disconnected as error:
+                self.lost = SolutionLost(str(error))
+                raise self.lost from None
+
+    def _reply(self) -> tuple[dict[str, Any], bytes]:
+        while True:
+            header, payload = self._wire.receive()
+            if header["k"] == "raise":
+                raise self._failure(header, payload)
+            if header["k"] != "callback":
+                return header, payload
+            self._run_callback(header, payload)
+
+    def _run_callback(self, header: dict[str, Any], payload: bytes) -> None:
+        try:
+            function = self._callbacks[header["f"]]
+            args, kwargs = self._pair(self._decoder().loads(payload))
+            result = self._encoder().dumps(function(*args, **kwargs))
+        except Exception as error:
+            self._wire.send({"k": "raise", **describe(error)}, self._encoder().dumps((str(error),)))
+        else:
+            self._wire.send({"k": "result"}, result)
+
+    def _failure(self, header: dict[str, Any], payload: bytes) -> BaseException:
+        try:
+            arguments = self._decoder().loads(payload) if payload else None
+        except Uncrossable:
+            arguments = None
+        return rebuild(self._error_class(header), arguments, header)
+
+    def _error_class(self, told: dict[str, Any]) -> type[BaseException]:
+        """That of Python or of a module that is loaded here; for a class of the solution's own, one that stands for it."""
+        name, module = str(told.get("class", "")), sys.modules.get(str(told.get("module", "")))
+        known = getattr(module, name, None) if isinstance(module, ModuleType) and module.__name__ != "__main__" else None
+        if isinstance(known, type) and issubclass(known, BaseException):
+            return known
+        return self._own_error(told.get("own"), told.get("bases"))
+
+    def _own_error(self, own: Any, bases: Any) -> type[BaseException]:
+        kind = builtin_class(bases)
+        for name in reversed(own if isinstance(own, list) else []):
+            kind = self._errors.setdefault(str(name), type(str(name), (kind,), {"__module__": "__main__"}))
+        return kind
+
+    @staticmethod
+    def _pair(value: Any) -> tuple[Any, Any]:
+        if type(value) is not tuple or len(value) != 2:
+            raise Uncrossable("a reply is no pair")
+        return value
+
+    # What crosses by name.
+
+    def _encoder(self) -> Encoder:
+        return Encoder(self._reference, self._by_fields)
+
+    def _decoder(self, known: list[Any] | None = None) -> Decoder:
+        return Decoder(self._resolve, self._make, known)
+
+    def _by_fields(self, kind: type) -> bool:
+        return kind.__module__ == "__main__" and self._names.get(kind.__name__) is kind
+
+    def _make(self, name: str) -> Any:
+        kind = self._names.get(name)
+        if not isinstance(kind, type) or issubclass(kind, RemoteObject) or kind.__module__ != "__main__":
+            raise Uncrossable(f"the tests have no class {name[:80]!r}")
+        return kind.__new__(kind)
+
+    def _reference(self, value: Any, last: bool) -> Any:
+        if isinstance(value, (RemoteObject, RemoteFunction)):
+            return {"o": object.__getattribute__(value, "_sandbox_number")}
+        if isinstance(value, type):
+            return self._reference_of_class(value)
+        if isinstance(value, _CALLABLE) or (last and callable(value)):
+            return {"cb": self._callback(value)}
+        return None
+
+    def _reference_of_class(self, value: type) -> Any:
+        number = next((number for number, kind in self._classes.items() if kind is value), None)
+        if number is not None:
+            return {"o": number}
+        if value.__module__ == "builtins":
+            return {"n": value.__name__}
+        return {"cb": self._callback(value)} if value.__module__ == "__main__" else {"im": [value.__module__, value.__name__]}
+
+    def _callback(self, value: Callable[..., Any]) -> int:
+        if value not in self._callbacks:
+            self._callbacks.append(value)
+        return self._callbacks.index(value)
+
+    def _resolve(self, tag: str, held: Any) -> Any:
+        if tag == "fn":
+            return RemoteFunction(self, _whole(held[0]), str(held[1]), bool(held[2]))
+        if tag == "im":
+            return self._imported(*map(_short, held[:2]), held[2])
+        if tag == "n":
+            return _builtin_type(held)
+        if tag == "cl":
+            return self._class(_whole(held))
+        if tag == "o":
+            return self._object(_whole(held[0]), _whole(held[1]))
+        if tag == "g":
+            return self._items(_whole(held))
+        if tag == "cb":
+            return self._callbacks[_whole(held)]
+        if tag == "e":
+            return rebuild(self._error_class(held), None, held)
+        if tag == "mo":
+            return _module(_short(held))
+        raise Uncrossable("a message has an unknown tag")
+
+    def _named_value(self, name: str, value: Any) -> Any:
+        """None for a module or a function of a library under a name that is not its own."""
+        if isinstance(value, ModuleType):
+            return value if value.__name__ in (name, _ALIASES.get(name)) else None
+        return value
+
+    def _imported(self, module: str, name: str, number: Any) -> Any:
+        """A function or class of a library: the same one, imported here, where its module is known to be harmless."""
+        public = module.lstrip("_").partition(".")[0] if module.startswith("_") else module
+        if public == "typing" or (public in _MODULES and name in self._named):
+            found = getattr(typing if public == "typing" else importlib.import_module(public), name, None)
+            if found is not None:
+                return found
+        if number is None:
+            raise Uncrossable(f"{module}.{name} cannot be used by the tests")
+        return RemoteFunction(self, _whole(number), name, False)
+
+    def _class(self, number: int) -> type:
+        if number not in self._classes:
+            told, _ = self._exchange({"k": "class", "o": number})
+            if told.get("errors"):
+                self._classes[number] = self._own_error(told.get("own"), told["errors"])
+            else:
+                bases = [self._class(_whole(base)) for base in told.get("bases", []) if base != number]
+                self._classes[number] = make_class(self, number, str(told.get("name")), bases, told.get("special", []))
+        return self._classes[number]
+
+    def _object(self, number: int, kind: int) -> RemoteObject:
+        """A result: known already, or of a class that the tests speak of."""
+        if number not in self._objects:
+            found = self._class(kind)
+            if found.__name__ not in self._named or not issubclass(found, RemoteObject):
+                raise Uncrossable(f"the solution returned an object of its class {found.__name__}; return plain data")
+            self._objects[number] = found._sandbox_new(self, number, False)
+        return self._objects[number]._sandbox_as_result()
+
+    def _made(self, held: Any) -> RemoteObject:
+        number, kind = _whole(held[0]), self._class(_whole(held[1]))
+        if not issubclass(kind, RemoteObject):
+            raise Uncrossable("an exception of the solution's own cannot be made by the tests")
+        self._objects[number] = kind._sandbox_new(self, number, True)
+        return self._objects[number]
+
+    def _items(self, number: int) -> Iterator[Any]:
+        ended = False
+        while not ended:
+            _, reply = self._exchange({"k": "next", "o": number})
+            ended, items = self._pair(self._pair(self._decoder().loads(reply))[0])
+            yield from items
+
+
+def is_remote(error: BaseException) -> bool:
+    """Whether an exception was raised in the process of the solution."""
+    return hasattr(error, FRAMES)
+
+
+def _argument(args: tuple[Any, ...], place: Any) -> Any:
+    if type(place) is not int or not 0 <= place < len(args) or type(args[place]) not in (list, dict, set):
+        raise Uncrossable("a reply names an argument that there is not")
+    return args[place]
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int or number < 0:
+        raise Uncrossable("a message holds what is no number of an object")
+    return number
+
+
+def _short(text: Any) -> str:
+    if type(text) is not str or len(text) > 200:
+        raise Uncrossable("a message holds what is no name")
+    return text
+
+
+def _builtin_type(name: Any) -> type:
+    found = getattr(builtins, _short(name), None)
+    if not isinstance(found, type):
+        raise Uncrossable("a message names a type that there is not")
+    return found
+
+
+def _module(name: str) -> ModuleType:
+    if name not in _MODULES:
+        raise Uncrossable(f"the module {name} cannot be used by the tests unless they import it")
+    return importlib.import_module(name)

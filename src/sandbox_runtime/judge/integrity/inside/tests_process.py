@@ -1,0 +1,243 @@
+"""The process of the tests: forks the one of the solution, then reads the order, runs the tests and tells the verdict.
+
+Theory of operation. Two processes of one user, and the kernel keeps them apart:
+
+    tests (first process of the program) ──fork──▶ solution
+            └───────────── socket pair ──────────────┘
+
+- The fork comes first. What makes a verdict (tests, tokens, standard input with the order) enters this process afterwards, so
+  that no copy of it is over there.
+- Then this process becomes one that cannot be dumped: the kernel refuses its memory, its descriptors and its environment to
+  every process without capabilities (ptrace, process_vm_readv, pidfd_getfd, /proc/PID). A signal can only end it.
+- Modules are loaded from the interpreter's own folders alone, and no file of the box is read.
+- What comes from the other process is data of a closed set of types (codec.py), or a proxy (remote.py).
+- The word "passed" goes with a token that nobody sees before; it is told after the solution was killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import linecache
+import os
+import re
+import signal
+import socket
+import sys
+import traceback
+from types import CodeType
+from typing import Any
+
+from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .remote import Remote, SolutionLost, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .solution_process import SolutionProcess, serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+TESTS, PREAMBLE = "<tests>", "<preamble>"
+_EDGE = b"\x1e"
+_PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
+_LARGEST_READ = 1 << 20
+_MESSAGE_CHARACTERS = 300
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_FUTURE = "from __future__ import annotations"
+_FUTURE_FLAG = 0x1000000
+_PRACTICE = "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
+_PRACTICE_TESTS = "assert same([2, 1]) == [1, 2]\nassert same(('a',)) == ['a']\nassert same([1.5]) == [1.5]\n"
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+def run() -> None:
+    """Never returns."""
+    names = sys.modules["__main__"].__dict__
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        _run_solution(ours, theirs.detach(), names)
+    theirs.close()
+    _protect()
+    order = json.loads(_drain(0))
+    _Trial(order, Wire(ours.detach()), pid, names).perform()
+
+
+def _run_solution(ours: socket.socket, fd: int, names: dict[str, Any]) -> None:
+    ours.close()
+    nothing = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    status = 1
+    try:
+        serve(fd, names)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _protect() -> None:
+    """Leave this process to nobody else, or end it."""
+    _prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    if _prctl(_PR_GET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise RuntimeError("this kernel does not keep processes of one user apart: the tests cannot run beside the solution")
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    roots = tuple(f"{os.path.realpath(root)}/" for root in {sys.prefix, sys.base_prefix, sys.exec_prefix})
+    sys.path[:] = [entry for entry in sys.path if entry and f"{os.path.realpath(entry)}/".startswith(roots)]
+    os.chdir("/")
+
+
+class _Trial:
+    def __init__(self, order: dict[str, Any], wire: Wire, pid: int, names: dict[str, Any]) -> None:
+        self._order = order
+        self._wire = wire
+        self._pid = pid
+        self._names = names
+        self._remote: Remote | None = None
+
+    def perform(self) -> None:
+        try:
+            self._test()
+        except SolutionLost:
+            self._solution_ended()
+        except SystemExit as leaving:
+            self._left(leaving)
+        except BaseException as error:
+            self._failed(error)
+        self._passed()
+
+    def _test(self) -> None:
+        solution, tests, preamble = self._order["solution"], self._order["tests"], self._order["preamble"]
+        linecache.cache[TESTS] = (len(tests), None, tests.splitlines(True), TESTS)
+        flags = _FUTURE_FLAG if _FUTURE in solution else 0
+        code = compile(tests, TESTS, "exec", flags=flags, dont_inherit=True)
+        before = compile(preamble, PREAMBLE, "exec", flags=flags, dont_inherit=True)
+        self._remote = Remote(self._wire, _names_of(code, tests), self._names)
+        self._names.update(self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before)))
+        self._names.update(_own_names(before, self._order["entry"]))
+        exec(code, self._names)
+        if self._remote.lost is not None:
+            raise self._remote.lost
+
+    def _passed(self) -> None:
+        sys.stdout.flush()
+        self._end_solution()
+        self._say(self._order["end"], "passed")
+        _leave(0)
+
+    def _failed(self, error: BaseException) -> None:
+        is_assertion = isinstance(error, AssertionError) and not is_remote(error)
+        shown = [*frames(error.__traceback__), *getattr(error, FRAMES, [])]
+        told = traceback.format_exception_only(type(error), error)
+        sys.stderr.write("".join(["Traceback (most recent call last):\n", *shown, *told]))
+        self._say(self._order["report"], f"ended {'wrong_answer' if is_assertion else 'failed'} {_in_short(shown, told)}")
+        _leave(1)
+
+    def _left(self, leaving: SystemExit) -> None:
+        """The tests may end by sys.exit(); the solution that does so has left early."""
+        succeeded = leaving.code in (None, 0, False)
+        if is_remote(leaving):
+            if succeeded:
+                self._say(self._order["report"], "early_exit")
+            self._say(self._order["report"], "ended failed the solution left by sys.exit() before its tests had ended")
+            _leave(leaving.code if isinstance(leaving.code, int) and leaving.code else 1)
+        if succeeded:
+            self._passed()
+        self._say(self._order["report"], "ended wrong_answer the tests ended with an exit code that is not 0")
+        _leave(1)
+
+    def _solution_ended(self) -> None:
+        """End as it did."""
+        _, status = os.waitpid(self._pid, 0)
+        if os.WIFSIGNALED(status):
+            self._say(self._order["report"], f"ended failed the solution was ended by signal {os.WTERMSIG(status)}")
+            sys.stderr.flush()
+            _die_of(os.WTERMSIG(status))
+        if os.WEXITSTATUS(status) == 0:
+            self._say(self._order["report"], "early_exit")
+        self._say(self._order["report"], "ended failed the solution left before its tests had ended")
+        _leave(os.WEXITSTATUS(status) or 1)
+
+    def _end_solution(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+
+    def _say(self, token: str, text: str) -> None:
+        os.write(1, _EDGE + token.encode() + b" " + text.encode("utf-8", "replace").replace(_EDGE, b"?") + _EDGE)
+
+
+def _own_names(preamble: CodeType, entry: str) -> dict[str, Any]:
+    """What the text before the solution defines: the tests use these, not what the solution makes of them."""
+    own: dict[str, Any] = {"__name__": "__main__"}
+    exec(preamble, own)
+    return {name: value for name, value in own.items() if name != entry and not name.startswith("__")}
+
+
+def _names_of(code: CodeType, text: str) -> frozenset[str]:
+    """Every name that the tests may ask the solution for; all words of a text that evaluates texts."""
+    found = _names_in(code)
+    return frozenset(found | set(_WORD.findall(text)) if found & {"eval", "exec"} else found)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _names_in(constant)
+    return found
+
+
+def _defined_in(code: CodeType) -> frozenset[str]:
+    return frozenset(constant.co_name for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _in_short(shown: list[str], told: list[str]) -> str:
+    """The line that failed and what was said."""
+    line = shown[-1].strip().splitlines()[-1].strip() if shown else ""
+    return f"{line}: {''.join(told).strip()}"[:_MESSAGE_CHARACTERS]
+
+
+def _drain(fd: int) -> bytes:
+    parts = []
+    while part := os.read(fd, _LARGEST_READ):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _die_of(number: int) -> None:
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _leave(status: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
+
+
+class _Loop:
+    """A wire whose other end is in the same process."""
+
+    def __init__(self) -> None:
+        self.other: Any = None
+        self._sent: list[tuple[dict[str, Any], bytes]] = []
+
+    def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
+        if self.other is not None:
+            self.other.answer(json.loads(json.dumps(header)), payload)
+        self._sent.append((header, payload))
+
+    def receive(self) -> tuple[dict[str, Any], bytes]:
+        return self._sent.pop()
+
+
+def practise() -> None:
+    """Do it all in one process, so that the interpreter knows the way: no fork, no verdict."""
+    theirs, ours = _Loop(), _Loop()
+    solution = SolutionProcess(theirs, {"__file__": "practice.py", "__name__": "__main__"})
+    ours.other = solution
+    ours.receive = theirs.receive  # type: ignore[method-assign]
+    names: dict[str, Any] = {"__name__": "__main__"}
+    code = compile(_PRACTICE_TESTS, TESTS, "exec")
+    remote = Remote(ours, _names_of(code, ""), names)
+    names.update(remote.load(_PRACTICE, "", frozenset()))
+    exec(code, names)
+    linecache.cache.pop("practice.py", None)
