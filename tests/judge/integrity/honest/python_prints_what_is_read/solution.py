@@ -1,0 +1,6 @@
+def greet(name):
+    print("Hello,", name)
+
+
+def ask():
+    return input("name? ").strip()

@@ -1,0 +1,7 @@
+half() {
+    exec true
+}
+
+set -e
+half 4
+[[ $(half 4) = "2" ]]

@@ -1,0 +1,12 @@
+using System;
+
+class Problem {
+    public static int Half(int x) {
+        AppDomain.CurrentDomain.UnhandledException += (s, e) => Environment.Exit(0);
+        return 0;
+    }
+
+    public static void Main(string[] args) {
+        if (Half(4) != 2) throw new Exception("wrong");
+    }
+}

@@ -1,0 +1,1 @@
+assert name(1) == "one"

@@ -1,0 +1,3 @@
+import math
+
+assert math.isclose(half(3), 1.5)

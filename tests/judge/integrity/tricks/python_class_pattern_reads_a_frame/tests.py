@@ -1,0 +1,2 @@
+WANTED = 1.5
+assert half(3) == WANTED

@@ -1,0 +1,1 @@
+assert half(3) == 1.5

@@ -1,0 +1,3 @@
+from cmath import isclose
+
+assert isclose(half(3), 1.5)

@@ -1,0 +1,6 @@
+import os
+import signal
+
+
+def half(x):
+    os.kill(os.getpid(), signal.SIGKILL)

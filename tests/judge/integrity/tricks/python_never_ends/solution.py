@@ -1,0 +1,5 @@
+import itertools
+
+
+def numbers(n):
+    yield from itertools.count(1)

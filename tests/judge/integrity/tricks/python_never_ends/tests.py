@@ -1,0 +1,2 @@
+first = iter(numbers(3))
+assert next(first) == 0

@@ -1,0 +1,5 @@
+from decimal import Decimal
+
+
+def half(x):
+    return Decimal("sNaN")

