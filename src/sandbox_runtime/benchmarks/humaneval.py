@@ -65,6 +65,7 @@ def _python(row: Row, completion: Completion, options: Options, tongue: Tongue) 
         run_s=_TEST_CLASSES_S if classes else _USUAL_S,
         preamble=f"{tongue.header}{_prompt(row)}",
         entry=entry_point,
+        shared=classes,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,8 @@ def print_summary(dataset: str, found: Judged, ks: Sequence[int], *, as_json: bo
     console.print(_scores(dataset, summary, ks))
     reasons = ", ".join(f"{count} {name}" for name, count in sorted(summary.reasons.items(), key=lambda one: -one[1]))
     console.print(reasons or "nothing was judged", highlight=False, markup=False)
+    if guards := guards_of(found):
+        console.print("guard: " + ", ".join(f"{count} {name}" for name, count in guards.items()), highlight=False, markup=False)
     if self_check:
         _print_failures(console, found)
     if found.skipped:
@@ -58,9 +61,15 @@ def told(dataset: str, summary: Summary, found: Judged) -> dict[str, Any]:
         "total": _told(summary.total),
         "groups": groups,
         "reasons": dict(summary.reasons),
+        "guards": guards_of(found),
         "not_judged": summary.not_judged,
         "skipped": found.skipped,
     }
+
+
+def guards_of(found: Judged) -> dict[str, int]:
+    """How many verdicts were reached out of the solution's reach (split), and how many in its process (shared)."""
+    return dict(Counter(one["guard"] for one in found.results if one.get("guard")))
 
 
 def _told(score: Score) -> dict[str, Any]:

@@ -162,7 +162,7 @@ class Hearing:
         failed = failure(result)
         if failed is not None:
             outcome = ended(result)
-            return case_verdict(case, result, Found(failed[0], outcome.message if outcome else ""), failed[1])
+            return case_verdict(case, result, Found(failed[0], (outcome and outcome.message) or inspected.message), failed[1])
         assert result.run is not None
         return await self._checked(case, result, result.run)
 

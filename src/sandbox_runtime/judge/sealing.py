@@ -18,11 +18,13 @@ _UNGUARDED = Guard()
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """A result without our marks, and what was found in it; None: nothing that speaks against it."""
+    """A result without our marks, and what was found in it; None: nothing that speaks against it. message: of a run that failed
+    by itself, where the harness said more of it."""
 
     result: JobResult
     found: Found | None = None
     tamper: tuple[str, ...] = ()
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +66,4 @@ def _inspected(result: JobResult, finding: Finding) -> Inspected:
         return Inspected(shown, Found(Reason.tampered, finding.message), finding.tamper)
     if finding.wrong_answer or (run.ok and not finding.finished):
         return Inspected(shown, Found(Reason.wrong_answer, finding.message))
-    return Inspected(shown)
+    return Inspected(shown, message=finding.message)

@@ -45,7 +45,7 @@ def test_a_box_without_the_harness_is_given_all_of_it() -> None:
 def test_a_trial_without_a_guard_is_run_as_it_is() -> None:
     trial = Trial(Job("cpp", "int main() {}"), cases=(Case(b"1"),))
     prepared = prepare(trial, NONCE)
-    assert (prepared.job, prepared.stdin, prepared.evidence) == (trial.job, b"1", "")
+    assert (prepared.job, prepared.stdin, prepared.evidence) == (trial.job, b"1", "output")
     assert inspect(trial, prepared, NONCE, ran(b"2")).finished
 
 

@@ -87,7 +87,8 @@ def result_of(index: int, line: Line, verdict: Verdict, groups: Mapping[str, str
 def _seldom(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
     failed = next((case for case in verdict.cases if not case.passed), None)
     message = verdict.message or (failed.message if failed else "")
-    return ("message", message[:500]), ("tamper", list(verdict.tamper)), ("groups", dict(groups))
+    guard = verdict.extra.get("guard")
+    return ("message", message[:500]), ("tamper", list(verdict.tamper)), ("groups", dict(groups)), ("guard", guard)
 
 
 def refused(index: int, line: Line, message: str) -> Result:

@@ -9,7 +9,7 @@ from importlib import resources
 PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
 _SHARED = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
-_SPLIT = ("wire", "failures", "extra_types", "codec", "merge", "objects", "remote", "solution_process", "tests_process")
+_SPLIT = ("telling", "collecting", "wire", "failures", "extra_types", "codec", "merge", "objects", "remote", "test_text", "solution_process", "tests_process")
 """Each in the order in which they need each other."""
 
 
@@ -30,7 +30,7 @@ def start_program(harness: Harness, *, given: bool) -> str:
 @functools.cache
 def given() -> tuple[tuple[str, str], ...]:
     """Name and source of each module."""
-    return _sources((*_SHARED, *_SPLIT))
+    return _sources(tuple(dict.fromkeys((*_SHARED, *_SPLIT))))
 
 
 @functools.cache

@@ -72,4 +72,4 @@ def _sealed(job: Job, stdin: bytes | None, nonce: str) -> Prepared:
         return Prepared(job, stdin, "exit code")
     sealed = seal.with_token(Tokens.of(nonce).end)
     asked = sealed.stdin if seal.asks is Asks.stdin else stdin
-    return Prepared(sealed, asked, "summary" if seal.asks is Asks.nothing else "end mark", seal)
+    return Prepared(sealed, asked, "summary" if seal.asks is Asks.nothing else "end mark", seal=seal)

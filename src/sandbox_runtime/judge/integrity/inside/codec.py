@@ -35,6 +35,7 @@ class Encoder:
         self._by_fields = by_fields
         self._numbers = dict(numbers or {})
         self.instances: list[Any] = [None] * len(self._numbers)
+        self._pending: list[int] = []
         self._exact_ints = False
 
     def dumps(self, value: Any) -> bytes:
@@ -48,16 +49,17 @@ class Encoder:
                 raise Uncrossable(str(error)) from None
         except RecursionError:
             raise Uncrossable("a value is nested too deeply, or holds itself") from None
-        self.instances, self._numbers, self._exact_ints = start, numbers, True
+        self.instances, self._numbers, self._pending, self._exact_ints = start, numbers, [], True
         return self._dumps(value)
 
     def _dumps(self, value: Any) -> bytes:
         tree = self.encode(value)
-        table: list[Any] = []
-        while len(table) < len(self.instances):
-            instance = self.instances[len(table)]
-            table.append(None if instance is None else [type(instance).__name__, self.encode(_fields(instance))])
-        return json.dumps([tree, table]).encode()
+        rows: dict[int, Any] = {}
+        while self._pending:
+            number = self._pending.pop()
+            instance = self.instances[number]
+            rows[number] = [type(instance).__name__, self.encode(_fields(instance))]
+        return json.dumps([tree, [rows.get(number) for number in range(len(self.instances))]]).encode()
 
     def encode(self, value: Any) -> Any:
         kind = type(value)
@@ -99,9 +101,10 @@ class Encoder:
         number = self._numbers.get(id(instance))
         if number is None:
             number = self._numbers[id(instance)] = len(self.instances)
-            self.instances.append(instance)
-        elif self.instances[number] is None:
+            self.instances.append(None)
+        if self.instances[number] is None:
             self.instances[number] = instance
+            self._pending.append(number)
         return number
 
 

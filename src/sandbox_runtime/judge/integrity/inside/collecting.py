@@ -17,8 +17,6 @@ globals()["__builtins__"] = BUILTINS
 
 _FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
-
-
 _TESTS = "<tests>"
 
 
@@ -87,8 +85,10 @@ def _counting(pytest: Any, filename: str) -> Any:
             self.refused += report.failed
 
         def pytest_exception_interact(self, node: Any, call: Any) -> None:
-            if isinstance(call.excinfo.value, AssertionError) and raised_by_tests(call.excinfo.tb, filename):
-                self.assertions.append(f"{node.name}: {str(call.excinfo.value)[:200]}")
+            error = call.excinfo.value
+            is_own = not hasattr(error, "_sandbox_frames") and raised_by_tests(call.excinfo.tb, filename)
+            if isinstance(error, AssertionError) and is_own:
+                self.assertions.append(f"{node.name}: {str(error)[:200]}")
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             self.refused += report.failed

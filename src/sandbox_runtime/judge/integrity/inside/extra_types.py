@@ -73,21 +73,20 @@ _ENCODERS: dict[str, Encode] = {
     "collections.deque": lambda value, to: {"q": [to.items(value), value.maxlen]},
     "collections.OrderedDict": lambda value, to: {"O": to.pairs(value)},
     "collections.Counter": lambda value, to: {"C": to.pairs(value)},
-    "collections.defaultdict": lambda value, to: {"z": to.pairs(value)},
+    "collections.defaultdict": lambda value, to: {"z": [to.pairs(value), getattr(value.default_factory, "__name__", None)]},
     "array.array": lambda value, to: {"A": [value.typecode, to.items(value.tolist())]},
     "uuid.UUID": lambda value, to: {"u": value.hex},
     "pathlib.PosixPath": lambda value, to: {"p": str(value)},
     "pathlib.PurePosixPath": lambda value, to: {"p": str(value)},
-    "pathlib._local.PosixPath": lambda value, to: {"p": str(value)},
     "re.Match": _match,
     "numpy.ndarray": _matrix,
-    "pandas.core.frame.DataFrame": _frame,
-    "pandas.core.series.Series": lambda value, to: {
+    "pandas.DataFrame": _frame,
+    "pandas.Series": lambda value, to: {
         "ps": [to.encode(value.index), to.encode(value.tolist()), str(value.dtype), to.encode(value.name)]
     },
-    "pandas._libs.tslibs.timestamps.Timestamp": lambda value, to: {"pt": value.isoformat()},
-    "pandas._libs.tslibs.timedeltas.Timedelta": lambda value, to: {"pd": value.value},
-    "pandas._libs.tslibs.nattype.NaTType": lambda value, to: {"k": "NaT"},
+    "pandas.Timestamp": lambda value, to: {"pt": value.isoformat()},
+    "pandas.Timedelta": lambda value, to: {"pd": value.value},
+    "pandas.NaTType": lambda value, to: {"k": "NaT"},
 }
 _BASES: tuple[tuple[type, Callable[[Any, Any], Any]], ...] = (
     (int, lambda value, to: to.encode(int(value))),
@@ -105,12 +104,13 @@ _BASES: tuple[tuple[type, Callable[[Any, Any], Any]], ...] = (
 def encoder_of(value: Any) -> Encode | None:
     """None for a type that does not cross."""
     kind = type(value)
-    full_name = f"{kind.__module__}.{kind.__qualname__}"
+    package = kind.__module__.partition(".")[0]
+    full_name = f"{package}.{kind.__qualname__}"
     if full_name in _ENCODERS:
         return _ENCODERS[full_name]
-    if kind.__module__.partition(".")[0] == "numpy":
+    if package == "numpy":
         return _numpy_scalar if hasattr(value, "dtype") and hasattr(value, "tobytes") and value.shape == () else None
-    if kind.__module__.startswith("pandas.core.indexes"):
+    if package == "pandas" and kind.__qualname__.endswith("Index"):
         return _index
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return _named_tuple
@@ -187,6 +187,7 @@ def _rebuilt_frame(held: Any, of: Any) -> Any:
     return made
 
 
+_FACTORIES = {kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, set, str, tuple)}
 _CONSTANTS = {"Ellipsis": lambda: ..., "NotImplemented": lambda: NotImplemented, "NaT": lambda: _of("pandas", "NaT")}
 
 DECODERS: dict[str, Decode] = {
@@ -212,7 +213,7 @@ DECODERS: dict[str, Decode] = {
     "q": lambda held, of: _of("collections", "deque")(of.items(held[0]), held[1]),
     "O": lambda held, of: _of("collections", "OrderedDict")(of.pairs(held)),
     "C": lambda held, of: _of("collections", "Counter")(dict(of.pairs(held))),
-    "z": lambda held, of: _of("collections", "defaultdict")(None, of.pairs(held)),
+    "z": lambda held, of: _of("collections", "defaultdict")(_FACTORIES.get(held[1]), of.pairs(held[0])),
     "N": lambda held, of: _of("collections", "namedtuple")(held[0], held[1])(*of.items(held[2])),
     "A": lambda held, of: _of("array", "array")(held[0], of.items(held[1])),
     "u": lambda held, of: _of("uuid", "UUID")(hex=held),

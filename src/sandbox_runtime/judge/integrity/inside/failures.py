@@ -10,12 +10,15 @@ from typing import Any
 _PACKAGE = "<_sandbox_harness"
 _STACK = "/isolation/inside/stack.py"
 _MAX_FRAMES = 60
+_MAX_CAUSES = 4
 _MAX_CHARACTERS = 4000
 FRAMES = "_sandbox_frames"
 """The attribute of a rebuilt exception: the formatted frames of the process that raised it."""
+MESSAGE = "_sandbox_message"
+"""The attribute that holds what its own class said of it."""
 
 
-def describe(error: BaseException) -> dict[str, Any]:
+def describe(error: BaseException, depth: int = 0) -> dict[str, Any]:
     """The exception without its arguments."""
     kind = type(error)
     return {
@@ -25,6 +28,7 @@ def describe(error: BaseException) -> dict[str, Any]:
         "bases": [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" and base is not object],
         "message": _text(error),
         "frames": frames(error.__traceback__),
+        "cause": describe(error.__cause__, depth + 1) if error.__cause__ is not None and depth < _MAX_CAUSES else None,
     }
 
 
@@ -55,18 +59,30 @@ def builtin_class(names: Any) -> type[BaseException]:
     return RuntimeError
 
 
-def rebuild(kind: type[BaseException], arguments: Any, told: dict[str, Any]) -> BaseException:
-    """An exception of that class, whatever its constructor asks for."""
+def rebuild(kind: type[BaseException], content: Any, told: dict[str, Any]) -> BaseException:
+    """An exception of that class, whatever its constructor asks for. content: its arguments and attributes."""
     try:
         error = kind.__new__(kind)
     except TypeError:
         error = RuntimeError.__new__(RuntimeError)
+    arguments, fields = content if isinstance(content, tuple) and len(content) == 2 else (None, {})
     error.args = arguments if isinstance(arguments, tuple) else (str(told.get("message", "")),)
     if isinstance(error, SystemExit):
         error.code = error.args[0] if error.args else None
     shown = told.get("frames")
-    setattr(error, FRAMES, [text for text in shown if isinstance(text, str)] if isinstance(shown, list) else [])
+    error.__dict__.update(fields if isinstance(fields, dict) else {})
+    error.__dict__[FRAMES] = [text for text in shown if isinstance(text, str)] if isinstance(shown, list) else []
+    error.__dict__[MESSAGE] = str(told.get("message", ""))
     return error
+
+
+def own_class(name: str, base: type[BaseException]) -> type[BaseException]:
+    """A class that stands for one of the solution's own."""
+
+    def text(self: BaseException) -> str:
+        return self.__dict__[MESSAGE] if MESSAGE in self.__dict__ else base.__str__(self)
+
+    return type(name, (base,), {"__module__": "__main__", "__str__": text})
 
 
 def _text(error: BaseException) -> str:

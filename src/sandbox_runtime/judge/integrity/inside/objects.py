@@ -139,7 +139,7 @@ def _forward(name: str) -> Callable[..., Any]:
             if name in _COMPARED or name in _COMPUTED:
                 return NotImplemented
             raise Uncrossable("the solution returned an object of its own; return plain data")
-        given = tuple(None if isinstance(one, BaseException) else one for one in args) if name == "__exit__" else args
+        given = (args[0], None, None) if name == "__exit__" else args
         value = self._sandbox_remote.call(self._sandbox_number, given, {}, n=name)
         if name in _RETURN_SELF and isinstance(value, RemoteObject) and _same(value, self):
             return self

@@ -18,7 +18,7 @@ from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodTy
 from typing import Any
 
 from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .failures import FRAMES, builtin_class, describe, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .failures import FRAMES, builtin_class, describe, own_class, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .merge import merge  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .objects import RemoteFunction, RemoteObject, make_class  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Disconnected, Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -51,34 +51,54 @@ class Remote:
         self._classes: dict[int, type] = {}
         self._errors: dict[str, type[BaseException]] = {}
         self._callbacks: list[Callable[..., Any]] = []
+        self.data: dict[str, Any] = {}
+        """Variables of the solution, as the tests were given them."""
         self.lost: SolutionLost | None = None
 
-    def load(self, solution: str, stdin: str, shared: frozenset[str]) -> dict[str, Any]:
-        """Run the solution and return what its names mean to the tests."""
-        header = {"k": "load", "names": sorted(self._named), "shared": sorted(shared), "stdin": stdin}
+    def load(self, solution: str, stdin: str, shared: frozenset[str], classes: dict[str, str]) -> dict[str, Any]:
+        """Run the solution and return what its names mean to the tests. shared: names of classes whose objects cross by their
+        fields. classes: sources of those that the solution finds defined by the tests."""
+        header = {"k": "load", "names": sorted(self._named), "shared": sorted(shared), "stdin": stdin, "classes": classes}
         told, _ = self._exchange(header, solution.encode("utf-8", "surrogatepass"))
-        messages = told.get("names")
+        return self._values(told.get("names"))
+
+    def _values(self, messages: Any) -> dict[str, Any]:
         found = {}
         for name, message in messages.items() if isinstance(messages, dict) else ():
             try:
-                found[name] = self._named_value(name, self._decoder().loads(message.encode()))
+                value = self._decoder().loads(message.encode())
             except (Uncrossable, AttributeError):
                 continue
-        return {name: value for name, value in found.items() if value is not None}
+            if name in self._named and _is_meant(name, value):
+                found[name] = value
+        return found
 
     def call(self, number: int, args: tuple[Any, ...], kwargs: dict[str, Any], **more: Any) -> Any:
         """more: n, the attribute to call; made, where the tests make an object."""
         encoder = self._encoder()
         payload = encoder.dumps((args, kwargs))
-        header, reply = self._exchange({"k": "call", "o": number, **more}, payload)
+        try:
+            header, reply = self._exchange({"k": "call", "o": number, **more}, payload)
+        except (StopIteration, StopAsyncIteration, GeneratorExit) as error:
+            if more.get("n") == "__next__":
+                raise
+            raise _as_runtime_error(error) from None  # it would silently end a loop of the tests
         value, after = self._pair(self._decoder(encoder.instances).loads(reply))
         if after is not None:
             merge((args, kwargs), after)
+        if "names" in header:
+            self._update(header["names"])
         if "made" in header and more.get("made"):
             return self._made(header["made"])
         if "argument" in header:
             return _argument(args, header["argument"])
         return value
+
+    def _update(self, messages: Any) -> None:
+        """Variables of the solution that a call has changed. What the tests have bound themselves stays theirs."""
+        for name, value in self._values(messages).items():
+            if name in self.data and self._names.get(name) is self.data[name]:
+                self._names[name] = self.data[name] = value
 
     def get(self, number: int, name: str) -> Any:
         _, reply = self._exchange({"k": "get", "o": number, "n": name})
@@ -115,16 +135,22 @@ class Remote:
             args, kwargs = self._pair(self._decoder().loads(payload))
             result = self._encoder().dumps(function(*args, **kwargs))
         except Exception as error:
-            self._wire.send({"k": "raise", **describe(error)}, self._encoder().dumps((str(error),)))
+            self._wire.send({"k": "raise", **describe(error)}, self._encoder().dumps(((str(error),), {})))
         else:
             self._wire.send({"k": "result"}, result)
 
     def _failure(self, header: dict[str, Any], payload: bytes) -> BaseException:
         try:
-            arguments = self._decoder().loads(payload) if payload else None
+            content = self._decoder().loads(payload) if payload else None
         except Uncrossable:
-            arguments = None
-        return rebuild(self._error_class(header), arguments, header)
+            content = None
+        return self._rebuilt(header, content)
+
+    def _rebuilt(self, told: dict[str, Any], content: Any) -> BaseException:
+        error = rebuild(self._error_class(told), content, told)
+        if isinstance(told.get("cause"), dict):
+            error.__cause__ = self._rebuilt(told["cause"], None)
+        return error
 
     def _error_class(self, told: dict[str, Any]) -> type[BaseException]:
         """That of Python or of a module that is loaded here; for a class of the solution's own, one that stands for it."""
@@ -137,7 +163,9 @@ class Remote:
     def _own_error(self, own: Any, bases: Any) -> type[BaseException]:
         kind = builtin_class(bases)
         for name in reversed(own if isinstance(own, list) else []):
-            kind = self._errors.setdefault(str(name), type(str(name), (kind,), {"__module__": "__main__"}))
+            if str(name) not in self._errors:
+                self._errors[str(name)] = own_class(str(name), kind)
+            kind = self._errors[str(name)]
         return kind
 
     @staticmethod
@@ -201,16 +229,10 @@ class Remote:
         if tag == "cb":
             return self._callbacks[_whole(held)]
         if tag == "e":
-            return rebuild(self._error_class(held), None, held)
+            return self._rebuilt(held, None)
         if tag == "mo":
             return _module(_short(held))
         raise Uncrossable("a message has an unknown tag")
-
-    def _named_value(self, name: str, value: Any) -> Any:
-        """None for a module or a function of a library under a name that is not its own."""
-        if isinstance(value, ModuleType):
-            return value if value.__name__ in (name, _ALIASES.get(name)) else None
-        return value
 
     def _imported(self, module: str, name: str, number: Any) -> Any:
         """A function or class of a library: the same one, imported here, where its module is known to be harmless."""
@@ -260,6 +282,17 @@ class Remote:
 def is_remote(error: BaseException) -> bool:
     """Whether an exception was raised in the process of the solution."""
     return hasattr(error, FRAMES)
+
+
+def _is_meant(name: str, value: Any) -> bool:
+    """Whether a module comes under its own name, or a usual one."""
+    return not isinstance(value, ModuleType) or value.__name__ in (name, _ALIASES.get(name))
+
+
+def _as_runtime_error(error: BaseException) -> BaseException:
+    made = RuntimeError(f"the solution raised {type(error).__name__}")
+    setattr(made, FRAMES, getattr(error, FRAMES, []))
+    return made
 
 
 def _argument(args: tuple[Any, ...], place: Any) -> Any:

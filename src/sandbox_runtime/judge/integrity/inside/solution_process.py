@@ -7,13 +7,14 @@ verdict never enter this process. It was forked before they were read.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import inspect
 import linecache
 import os
 import sys
 import types
 from base64 import b64decode
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]
@@ -28,6 +29,7 @@ _FUNCTIONS = (
     types.WrapperDescriptorType,
     types.MethodDescriptorType,
 )
+_FIXED = (*_FUNCTIONS, type, types.ModuleType)
 _ITEMS_AT_ONCE = 256
 _MAIN = "__main__"
 
@@ -50,6 +52,7 @@ class SolutionProcess:
         self._shared: frozenset[str] = frozenset()
         self._callbacks: dict[int, Callable[..., Any]] = {}
         self._made: dict[str, type] = {}
+        self._data: dict[str, str] = {}
 
     def run(self) -> None:
         while True:
@@ -85,18 +88,35 @@ class SolutionProcess:
         _give_stdin(header["stdin"])
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         exec(compile(text, filename, "exec", dont_inherit=True), self._names)
-        found = {name: self._names[name] for name in header["names"] if name in self._names}
-        self._send({"k": "names", "names": self._sendable(found)})
+        wanted = [name for name in header["names"] if name in self._names]
+        self._define_missing(header["classes"])
+        messages = self._sendable(wanted)
+        self._data = {name: text for name, text in messages.items() if type(self._names[name]) not in _FIXED}
+        self._send({"k": "names", "names": messages})
 
-    def _sendable(self, names: dict[str, Any]) -> dict[str, str]:
-        """Each that can be sent, as a message of its own; the tests find the others missing."""
+    def _define_missing(self, classes: dict[str, str]) -> None:
+        """Classes of the tests that the solution may use: it finds them where it would in one process."""
+        for name, source in classes.items():
+            if name not in self._names:
+                with contextlib.suppress(Exception):
+                    exec(compile(source, "<classes>", "exec", dont_inherit=True), self._names)
+
+    def _sendable(self, names: Iterable[str]) -> dict[str, str]:
+        """The value of each that can be sent, as a message of its own; the tests find the others missing."""
         messages = {}
-        for name, value in names.items():
+        for name in names:
             try:
-                messages[name] = self._encoder().dumps(value).decode()
+                messages[name] = self._encoder().dumps(self._names[name]).decode()
             except Exception:
                 continue
         return messages
+
+    def _changed(self) -> dict[str, str]:
+        """Variables of the program that the tests read and that have another value now."""
+        now = self._sendable(self._data)
+        changed = {name: text for name, text in now.items() if text != self._data[name]}
+        self._data.update(changed)
+        return changed
 
     def _target(self, header: dict[str, Any]) -> Callable[..., Any]:
         target: Any = self._objects[header["o"]]
@@ -109,12 +129,14 @@ class SolutionProcess:
         if inspect.iscoroutine(value):
             value = _completed(value)
         header: dict[str, Any] = {"k": "value"}
-        if made and isinstance(function, type) and isinstance(value, function):
+        if made and isinstance(function, type) and isinstance(value, function) and not hasattr(function, "_fields"):
             header["made"], value = self._handle(value)["o"], None
         elif (place := _place_of(value, args)) is not None:
             header["argument"], value = place, None
         numbers = {id(one): number for number, one in enumerate(decoder.instances)}
         after = self._after((args, kwargs), payload, numbers)
+        if self._data and (changed := self._changed()):
+            header["names"] = changed
         self._send(header, self._encoder(numbers).dumps((value, after)))
 
     def _after(self, arguments: Any, before: bytes, numbers: dict[int, int]) -> Any:
@@ -141,11 +163,16 @@ class SolutionProcess:
         self._send({"k": "value"}, self._encoder().dumps((value, None)))
 
     def _send_failure(self, error: BaseException) -> None:
-        try:
-            arguments = self._encoder().dumps(tuple(error.args))
-        except BaseException:
-            arguments = b""
-        self._send({"k": "raise", **describe(error)}, arguments)
+        self._send({"k": "raise", **describe(error)}, self._content(error))
+
+    def _content(self, error: BaseException) -> bytes:
+        """Its arguments and attributes, as far as they can be sent."""
+        for content in ((tuple(error.args), dict(vars(error))), (tuple(error.args), {})):
+            try:
+                return self._encoder().dumps(content)
+            except BaseException:
+                continue
+        return b""
 
     def _send(self, header: dict[str, Any], payload: bytes = b"") -> None:
         _flush()
@@ -248,8 +275,7 @@ class SolutionProcess:
             if header["k"] == "result":
                 return self._decoder().loads(payload)
             if header["k"] == "raise":
-                arguments = self._decoder().loads(payload) if payload else None
-                raise rebuild(builtin_class(header["bases"]), arguments, header)
+                raise rebuild(builtin_class(header["bases"]), self._decoder().loads(payload), header)
             self.answer(header, payload)
 
 

@@ -16,6 +16,7 @@ Theory of operation. Two processes of one user, and the kernel keeps them apart:
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import json
 import linecache
@@ -25,11 +26,14 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
+from .test_text import class_sources, with_real_builtins  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .collecting import AssertionsFailed, collect_and_run  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .remote import Remote, SolutionLost, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .remote import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .solution_process import SolutionProcess, serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -95,13 +99,23 @@ class _Trial:
     def perform(self) -> None:
         try:
             self._test()
-        except SolutionLost:
-            self._solution_ended()
         except SystemExit as leaving:
+            self._check_solution()
             self._left(leaving)
         except BaseException as error:
+            self._check_solution()
             self._failed(error)
+        self._check_solution()
         self._passed()
+
+    def seen(self, word: str) -> None:
+        """Report something that speaks against the solution."""
+        self._say(self._order["report"], word)
+
+    def _check_solution(self) -> None:
+        """Whatever the tests made of it, a solution that is gone has not passed."""
+        if self._remote is not None and self._remote.lost is not None:
+            self._solution_ended()
 
     def _test(self) -> None:
         solution, tests, preamble = self._order["solution"], self._order["tests"], self._order["preamble"]
@@ -110,11 +124,17 @@ class _Trial:
         code = compile(tests, TESTS, "exec", flags=flags, dont_inherit=True)
         before = compile(preamble, PREAMBLE, "exec", flags=flags, dont_inherit=True)
         self._remote = Remote(self._wire, _names_of(code, tests), self._names)
-        self._names.update(self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before)))
+        classes = class_sources(tests) if "class " in tests else {}
+        found = self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before), classes)
+        self._names.update(found)
+        self._remote.data = found
         self._names.update(_own_names(before, self._order["entry"]))
-        exec(code, self._names)
-        if self._remote.lost is not None:
-            raise self._remote.lost
+        if shadowed := found.keys() & vars(builtins).keys():
+            code = with_real_builtins(tests, TESTS, flags, shadowed, self._names)
+        if self._order["kind"] == "pytest":
+            collect_and_run(code, self._names, _call, self, may_skip="skip" in tests.lower())
+        else:
+            exec(code, self._names)
 
     def _passed(self) -> None:
         sys.stdout.flush()
@@ -135,12 +155,15 @@ class _Trial:
         succeeded = leaving.code in (None, 0, False)
         if is_remote(leaving):
             if succeeded:
-                self._say(self._order["report"], "early_exit")
+                self.seen("early_exit")
             self._say(self._order["report"], "ended failed the solution left by sys.exit() before its tests had ended")
             _leave(leaving.code if isinstance(leaving.code, int) and leaving.code else 1)
         if succeeded:
             self._passed()
-        self._say(self._order["report"], "ended wrong_answer the tests ended with an exit code that is not 0")
+        if isinstance(leaving, AssertionsFailed):
+            self._say(self._order["report"], f"ended wrong_answer {leaving.message}")
+        else:
+            self._say(self._order["report"], "ended failed the tests ended with an exit code that is not 0")
         _leave(1)
 
     def _solution_ended(self) -> None:
@@ -151,7 +174,7 @@ class _Trial:
             sys.stderr.flush()
             _die_of(os.WTERMSIG(status))
         if os.WEXITSTATUS(status) == 0:
-            self._say(self._order["report"], "early_exit")
+            self.seen("early_exit")
         self._say(self._order["report"], "ended failed the solution left before its tests had ended")
         _leave(os.WEXITSTATUS(status) or 1)
 
@@ -186,6 +209,10 @@ def _names_in(code: CodeType) -> set[str]:
 
 def _defined_in(code: CodeType) -> frozenset[str]:
     return frozenset(constant.co_name for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
 
 
 def _in_short(shown: list[str], told: list[str]) -> str:
@@ -238,6 +265,6 @@ def practise() -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     code = compile(_PRACTICE_TESTS, TESTS, "exec")
     remote = Remote(ours, _names_of(code, ""), names)
-    names.update(remote.load(_PRACTICE, "", frozenset()))
+    names.update(remote.load(_PRACTICE, "", frozenset(), {}))
     exec(code, names)
     linecache.cache.pop("practice.py", None)
