@@ -121,18 +121,20 @@ async def test_a_decided_trial_is_not_run(platform: Platform) -> None:
     assert (caught.reason, caught.tamper) == (Reason.tampered, ("exit",))
 
 
-async def test_tests_in_the_same_process_decide(platform: Platform) -> None:
+@pytest.mark.parametrize("guard", ["shared", "split"])
+async def test_tests_decide(platform: Platform, guard: str) -> None:
     def guarded(solution: str) -> Trial:
         tests = "assert double(2) == 4\nassert double(0) == 0"
         made = trial(f"{solution}\n{tests}", check="status")
-        return dataclasses.replace(made, guard=Guard(GuardKind.python, solution, tests))
+        return dataclasses.replace(made, guard=Guard(GuardKind.python, solution, tests, shared=guard == "shared"))
 
     right = await judged(platform, guarded("def double(n): return 2 * n"))
     wrong = await judged(platform, guarded("def double(n): return n"))
     early = await judged(platform, guarded("import os\nos._exit(0)"))
-    assert right.accepted and right.extra["guard"] == "harness" and right.cases[0].run is not None
+    assert right.accepted and right.extra["guard"] == guard and right.cases[0].run is not None
     assert right.cases[0].run.stdout.text == ""
-    assert wrong.reason is Reason.runtime_error and wrong.cases[0].run is not None
+    assert wrong.reason is Reason.wrong_answer and wrong.cases[0].run is not None
+    assert wrong.message.startswith("assert double(2) == 4: AssertionError")
     assert "AssertionError" in wrong.cases[0].run.stderr.text
     assert early.reason is Reason.tampered and early.tamper
 

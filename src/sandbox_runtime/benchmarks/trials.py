@@ -66,7 +66,7 @@ def python_trial(
     return Trial(
         job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s, threads=1 + pytest)),
         cases=(Case(info=info),),
-        guard=Guard(kind, solution, tests, preamble=_parsed(preamble) if entry else "", entry=entry, shared=shared),
+        guard=Guard(kind, solution, tests, preamble=_helpers(preamble, entry) if entry else "", entry=entry, shared=shared),
         extracted_code=extracted.code,
         extracted_type=extracted.kind,
         full_code=whole,
@@ -74,13 +74,14 @@ def python_trial(
     )
 
 
-def _parsed(preamble: str) -> str:
-    """The text, or nothing where it is no Python by itself."""
+def _helpers(preamble: str, entry: str) -> str:
+    """The text, where it defines more than the entry point; nothing where it does not, or is no Python by itself."""
     try:
-        ast.parse(preamble)
+        body = ast.parse(preamble).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
-    return preamble
+    defined = (node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign))
+    return preamble if any(not isinstance(node, ast.FunctionDef) or node.name != entry for node in defined) else ""
 
 
 def refused(trial: Trial, note: str) -> Trial:

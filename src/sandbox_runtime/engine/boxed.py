@@ -25,7 +25,7 @@ class Task:
     """A job of a language. linked: flags at the end of its compile command; sink: given the output of the run step; build: made
     before, so that there is nothing to compile; keep: told of the build, of which no more than keep_quotas is read; only_build:
     nothing is run. preset: the warm interpreter to use where the language has one; empty: the usual. args: further arguments of
-    the run step."""
+    the run step. once: a box that breaks is not replaced, because the caller tries again by itself."""
 
     language: Language
     job: Job
@@ -37,6 +37,7 @@ class Task:
     only_build: bool = False
     preset: str = ""
     args: tuple[str, ...] = ()
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

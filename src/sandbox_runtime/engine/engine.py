@@ -70,11 +70,12 @@ class Engine:
                 await self._proving
 
     @asynccontextmanager
-    async def place(self) -> AsyncIterator[Place]:
-        """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time."""
+    async def place(self, *, once: bool = False) -> AsyncIterator[Place]:
+        """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time. once: a
+        box that breaks is not replaced; the caller tries again by itself."""
         entered = await self._admission.enter()
         try:
-            yield Place(self._rooms)
+            yield Place(self._rooms, once=once)
         finally:
             self._admission.leave(entered)
 

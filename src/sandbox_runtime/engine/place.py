@@ -47,8 +47,9 @@ class Rooms:
 
 
 class Place:
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, rooms: Rooms, *, once: bool = False) -> None:
         self._rooms = rooms
+        self._once = once
 
     async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
         """All of it in one box. sink is given the output of the run step. preset: the warm interpreter to run in, where the
@@ -97,7 +98,7 @@ class Place:
     async def _task(self, job: Job, preset: str) -> Task:
         self._rooms.allowance.check(job)
         language, linked = await self._rooms.found(job.language)
-        return Task(language, job, linked, preset=preset)
+        return Task(language, job, linked, preset=preset, once=self._once)
 
     def _given(self, program: Program, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
         self._rooms.allowance.check_inputs([stdin])

@@ -57,7 +57,7 @@ class TaskRunner:
         """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
         may have seen output already."""
         policy = self._policy(task)
-        result = await self._in_a_box(policy, task, last=task.sink is not None)
+        result = await self._in_a_box(policy, task, last=task.once or task.sink is not None)
         if result is None:
             result = await self._in_a_box(policy, task, last=True)
         assert result is not None

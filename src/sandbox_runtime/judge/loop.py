@@ -1,14 +1,17 @@
 """The one judging loop: a trial in, a verdict out.
 
 The way of a trial: fit its limits to this machine, seal it against what it might do to its own grading, wait for a place, hear
-its cases, tell the verdict. A fault of ours on that way is tried again; when it stays, the verdict is that nothing was judged.
+its cases, tell the verdict. Each step (the place, a build, a case) is tried again by itself where the platform fails, and by
+nobody else; when the fault stays, the verdict is that nothing was judged.
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -24,6 +27,7 @@ from sandbox_runtime.model import Blame, Job, JobResult, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Log
 
 T = TypeVar("T")
+_LONG_TEXT = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Loop:
         """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
 
         async def once() -> JobResult:
-            async with self._engine.place() as place:
+            async with self._engine.place(once=True) as place:
                 result = await place.run(fitted(job, self._allowance))
             if fault := our_fault(result):
                 raise Lost(fault, result)
@@ -70,18 +74,25 @@ class Loop:
         return await self.persist(once)
 
     async def _judged(self, trial: Trial) -> Verdict:
-        sealed = seal(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)), given=self._given)
+        sealed = await self._sealed(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)))
         first = trial.cases[0]
         try:
-            return await self.persist(lambda: self._in_a_place(trial, sealed))
+            return await self._in_a_place(trial, sealed)
         except CannotCheck as error:
             return verdict(trial, [unjudged(first, str(error), None, Blame.caller)])
         except OUR_FAULTS as fault:
             self._log.warning("a completion was not judged", reason=str(fault))
             return verdict(trial, [unjudged(first, str(fault), fault.result if isinstance(fault, Lost) else None)])
 
+    async def _sealed(self, trial: Trial) -> Sealed:
+        """Its cost depends on the text, so a long one is read in a thread."""
+        if len(trial.job.code) + len(trial.guard.solution) + len(trial.guard.tests) < _LONG_TEXT:
+            return seal(trial, given=self._given)
+        return await asyncio.to_thread(seal, trial, given=self._given)
+
     async def _in_a_place(self, trial: Trial, sealed: Sealed) -> Verdict:
-        async with self._engine.place() as place:
+        async with AsyncExitStack() as stack:
+            place = await self.persist(lambda: stack.enter_async_context(self._engine.place(once=True)))
             hearing = Hearing(place, trial, sealed, self._means)
             cases = await hearing.cases()
         return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})

@@ -52,7 +52,7 @@ def seal(trial: Trial, *, given: bool) -> Sealed:
 
     # A guard that shows nothing of its own leaves each case its input.
     stdin = None if trial.guard.kind is GuardKind.none or prepared.stdin == trial.cases[0].stdin else prepared.stdin
-    is_split = prepared.harness is Harness.split or trial.guard.kind is GuardKind.none
+    is_split = prepared.harness is Harness.two_processes or trial.guard.kind is GuardKind.none
     return Sealed(prepared.job, stdin, inspected, SPLIT if is_split else SHARED, prepared.evidence)
 
 

@@ -9,20 +9,34 @@ from importlib import resources
 PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
 _SHARED = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
-_SPLIT = ("telling", "collecting", "wire", "failures", "extra_types", "codec", "merge", "objects", "remote", "test_text", "solution_process", "tests_process")
+_SPLIT = (
+    "telling",
+    "collecting",
+    "wire",
+    "failures",
+    "extra_types",
+    "codec",
+    "merge",
+    "objects",
+    "remote",
+    "test_text",
+    "solution_process",
+    "tests_process",
+    "practice",
+)
 """Each in the order in which they need each other."""
 
 
 class Harness(StrEnum):
-    """Which of the two programs runs tests: `shared` in the process of the solution, `split` in one of their own."""
+    """Which of the two programs runs tests: in the process of the solution, or in one of their own."""
 
-    shared = "shared"
-    split = "split"
+    one_process = "shared"
+    two_processes = "split"
 
 
 def start_program(harness: Harness, *, given: bool) -> str:
     """The program of a box. given: whether its interpreter has our modules loaded."""
-    name = "harness" if harness is Harness.shared else "tests_process"
+    name = "harness" if harness is Harness.one_process else "tests_process"
     start = f"__import__('{PACKAGE}.{name}').{name}.run()\n"
     return start if given else _with_modules(harness, start)
 
@@ -39,7 +53,7 @@ def _with_modules(harness: Harness, start: str) -> str:
     return f"""
 import sys
 from types import ModuleType
-for name, source in {_sources(_SHARED if harness is Harness.shared else _SPLIT)!r}:
+for name, source in {_sources(_SHARED if harness is Harness.one_process else _SPLIT)!r}:
     module = sys.modules[name] = ModuleType(name)
     module.__package__ = "{PACKAGE}"
     module.__path__ = []

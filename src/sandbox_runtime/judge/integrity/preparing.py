@@ -38,7 +38,7 @@ def prepare(trial: Trial, nonce: str, *, given: bool = True) -> Prepared:
         return Prepared(job, stdin)
     if guard.kind is GuardKind.ending:
         return _sealed(job, stdin, nonce)
-    harness = Harness.shared if needs_shared_process(guard, job) else Harness.split
+    harness = Harness.one_process if needs_shared_process(guard, job) else Harness.two_processes
     order = _order(guard, stdin, Tokens.of(nonce))
     program = start_program(harness, given=given)
     return Prepared(dataclasses.replace(job, language=PYTHON, code=program, stdin=order), order, "harness", harness)

@@ -28,7 +28,9 @@ _SHARES = re.compile(
 contexts, or ask whether
 two objects are one."""
 _CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)\n]*)\)", re.MULTILINE)
-_KNOWN_BASES = frozenset(("object", "Exception", "ValueError", "TypeError", "RuntimeError", "Enum", "IntEnum", "NamedTuple", "TestCase", ""))
+_KNOWN_BASES = frozenset(
+    ("object", "Exception", "ValueError", "TypeError", "RuntimeError", "Enum", "IntEnum", "NamedTuple", "TestCase", "")
+)
 _MADE = re.compile(r"(?<![.\w])([A-Z]\w*)\(")
 _DEFINED = re.compile(r"^class[ \t]+(\w+)", re.MULTILINE)
 _KNOWN_CLASSES = frozenset((*dir(builtins), "Solution", "Counter", "Decimal", "Fraction", "OrderedDict"))

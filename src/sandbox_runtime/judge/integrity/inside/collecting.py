@@ -9,15 +9,19 @@ import os
 import sys
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
-from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 
 _FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
 _TESTS = "<tests>"
+
+
+class Reporter(Protocol):
+    def seen(self, word: str) -> None: ...
 
 
 class AssertionsFailed(SystemExit):
@@ -43,7 +47,7 @@ def files_beside() -> frozenset[str]:
     return frozenset(name for name in _FOUND_BESIDE if os.path.lexists(name))
 
 
-def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Teller, *, may_skip: bool) -> None:
+def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Reporter, *, may_skip: bool) -> None:
     """Raises SystemExit where not every test passed, or none did. may_skip: the tests' own text speaks of skipping."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)

@@ -188,7 +188,11 @@ def _rebuilt_frame(held: Any, of: Any) -> Any:
 
 
 _FACTORIES = {kind.__name__: kind for kind in (bool, bytes, dict, float, frozenset, int, list, set, str, tuple)}
-_CONSTANTS = {"Ellipsis": lambda: ..., "NotImplemented": lambda: NotImplemented, "NaT": lambda: _of("pandas", "NaT")}
+_CONSTANTS: dict[str, Callable[[], Any]] = {
+    "Ellipsis": lambda: ...,
+    "NotImplemented": lambda: NotImplemented,
+    "NaT": lambda: _of("pandas", "NaT"),
+}
 
 DECODERS: dict[str, Decode] = {
     "b": lambda held, of: b64decode(held),

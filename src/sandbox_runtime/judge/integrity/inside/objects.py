@@ -94,9 +94,10 @@ class RemoteObject(metaclass=RemoteClass):
         if not self._sandbox_strong:
             return self
         if self._sandbox_weak_view is None:
-            view = type(self)._sandbox_new(self._sandbox_remote, self._sandbox_number, False)
-            object.__setattr__(self, "_sandbox_weak_view", view)
-        return self._sandbox_weak_view
+            weak = type(self)._sandbox_new(self._sandbox_remote, self._sandbox_number, False)
+            object.__setattr__(self, "_sandbox_weak_view", weak)
+        view: RemoteObject = self._sandbox_weak_view
+        return view
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_sandbox"):

@@ -217,7 +217,7 @@ class Remote:
         if tag == "fn":
             return RemoteFunction(self, _whole(held[0]), str(held[1]), bool(held[2]))
         if tag == "im":
-            return self._imported(*map(_short, held[:2]), held[2])
+            return self._imported(_short(held[0]), _short(held[1]), held[2])
         if tag == "n":
             return _builtin_type(held)
         if tag == "cl":

@@ -119,8 +119,10 @@ class SolutionProcess:
         return changed
 
     def _target(self, header: dict[str, Any]) -> Callable[..., Any]:
-        target: Any = self._objects[header["o"]]
-        return getattr(target, header["n"]) if "n" in header else target
+        target: Callable[..., Any] = self._objects[header["o"]]
+        if "n" in header:
+            target = getattr(target, header["n"])
+        return target
 
     def _call(self, function: Callable[..., Any], payload: bytes, *, made: bool) -> None:
         decoder = self._decoder()
@@ -149,7 +151,7 @@ class SolutionProcess:
 
     def _next(self, iterator: Any) -> tuple[bool, list[Any]]:
         """Whether it has ended, and its next items."""
-        items = []
+        items: list[Any] = []
         try:
             while len(items) < _ITEMS_AT_ONCE:
                 items.append(next(iterator))

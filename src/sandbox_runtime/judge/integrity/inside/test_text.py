@@ -21,7 +21,8 @@ def with_real_builtins(text: str, filename: str, flags: int, shadowed: AbstractS
     """The code of the tests. names: their namespace, which gets the real builtins under names of ours."""
     tree = _RealBuiltins(shadowed).visit(ast.parse(text, filename))
     names.update({f"{_PREFIX}{name}": getattr(builtins, name) for name in shadowed})
-    return compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(tree, filename, "exec", flags=flags, dont_inherit=True)
+    return code
 
 
 def class_sources(text: str) -> dict[str, str]:

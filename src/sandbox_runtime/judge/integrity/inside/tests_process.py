@@ -30,11 +30,11 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from .test_text import class_sources, with_real_builtins  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .collecting import AssertionsFailed, collect_and_run  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .remote import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .solution_process import SolutionProcess, serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .solution_process import serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .test_text import class_sources, with_real_builtins  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 TESTS, PREAMBLE = "<tests>", "<preamble>"
@@ -45,8 +45,9 @@ _MESSAGE_CHARACTERS = 300
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FUTURE = "from __future__ import annotations"
 _FUTURE_FLAG = 0x1000000
-_PRACTICE = "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
-_PRACTICE_TESTS = "assert same([2, 1]) == [1, 2]\nassert same(('a',)) == ['a']\nassert same([1.5]) == [1.5]\n"
+_ROOTS = tuple(f"{os.path.realpath(root)}/" for root in {sys.prefix, sys.base_prefix, sys.exec_prefix})
+_LIBRARIES = [entry for entry in sys.path if entry and f"{os.path.realpath(entry)}/".startswith(_ROOTS)]
+"""Where modules of the tests come from: never from a folder that the solution can write to."""
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
@@ -83,8 +84,7 @@ def _protect() -> None:
         raise RuntimeError("this kernel does not keep processes of one user apart: the tests cannot run beside the solution")
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    roots = tuple(f"{os.path.realpath(root)}/" for root in {sys.prefix, sys.base_prefix, sys.exec_prefix})
-    sys.path[:] = [entry for entry in sys.path if entry and f"{os.path.realpath(entry)}/".startswith(roots)]
+    sys.path[:] = _LIBRARIES
     os.chdir("/")
 
 
@@ -123,7 +123,7 @@ class _Trial:
         flags = _FUTURE_FLAG if _FUTURE in solution else 0
         code = compile(tests, TESTS, "exec", flags=flags, dont_inherit=True)
         before = compile(preamble, PREAMBLE, "exec", flags=flags, dont_inherit=True)
-        self._remote = Remote(self._wire, _names_of(code, tests), self._names)
+        self._remote = Remote(self._wire, names_of(code, tests), self._names)
         classes = class_sources(tests) if "class " in tests else {}
         found = self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before), classes)
         self._names.update(found)
@@ -138,7 +138,7 @@ class _Trial:
 
     def _passed(self) -> None:
         sys.stdout.flush()
-        self._end_solution()
+        os.kill(self._pid, signal.SIGKILL)
         self._say(self._order["end"], "passed")
         _leave(0)
 
@@ -178,10 +178,6 @@ class _Trial:
         self._say(self._order["report"], "ended failed the solution left before its tests had ended")
         _leave(os.WEXITSTATUS(status) or 1)
 
-    def _end_solution(self) -> None:
-        os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
-
     def _say(self, token: str, text: str) -> None:
         os.write(1, _EDGE + token.encode() + b" " + text.encode("utf-8", "replace").replace(_EDGE, b"?") + _EDGE)
 
@@ -193,7 +189,7 @@ def _own_names(preamble: CodeType, entry: str) -> dict[str, Any]:
     return {name: value for name, value in own.items() if name != entry and not name.startswith("__")}
 
 
-def _names_of(code: CodeType, text: str) -> frozenset[str]:
+def names_of(code: CodeType, text: str) -> frozenset[str]:
     """Every name that the tests may ask the solution for; all words of a text that evaluates texts."""
     found = _names_in(code)
     return frozenset(found | set(_WORD.findall(text)) if found & {"eval", "exec"} else found)
@@ -238,33 +234,3 @@ def _leave(status: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(status)
-
-
-class _Loop:
-    """A wire whose other end is in the same process."""
-
-    def __init__(self) -> None:
-        self.other: Any = None
-        self._sent: list[tuple[dict[str, Any], bytes]] = []
-
-    def send(self, header: dict[str, Any], payload: bytes = b"") -> None:
-        if self.other is not None:
-            self.other.answer(json.loads(json.dumps(header)), payload)
-        self._sent.append((header, payload))
-
-    def receive(self) -> tuple[dict[str, Any], bytes]:
-        return self._sent.pop()
-
-
-def practise() -> None:
-    """Do it all in one process, so that the interpreter knows the way: no fork, no verdict."""
-    theirs, ours = _Loop(), _Loop()
-    solution = SolutionProcess(theirs, {"__file__": "practice.py", "__name__": "__main__"})
-    ours.other = solution
-    ours.receive = theirs.receive  # type: ignore[method-assign]
-    names: dict[str, Any] = {"__name__": "__main__"}
-    code = compile(_PRACTICE_TESTS, TESTS, "exec")
-    remote = Remote(ours, _names_of(code, ""), names)
-    names.update(remote.load(_PRACTICE, "", frozenset(), {}))
-    exec(code, names)
-    linecache.cache.pop("practice.py", None)
