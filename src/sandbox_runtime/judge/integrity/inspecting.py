@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import dataclass, field
 
 from sandbox_runtime.judge.integrity import marks
+from sandbox_runtime.judge.integrity.assertions import failed_by_assertion
 from sandbox_runtime.judge.integrity.marks import Tokens, Told
 from sandbox_runtime.judge.integrity.preparing import Prepared
 from sandbox_runtime.judge.integrity.sealing import Seal, ends_the_simulation
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
-from sandbox_runtime.model.judging import Guard, Trial
+from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 
 VERILOG = "verilog"
 EARLY_EXIT, EXIT_CODE, FORGED = "early_exit", "exit_code", "forged_end"
@@ -42,6 +44,8 @@ def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> 
             found = Finding(False, (EARLY_EXIT,), "the design ends the simulation by itself", found.stdout)
     else:
         found = Finding(run.ok, (), "", run.stdout)
+    if trial.guard.kind is GuardKind.ending and not found.tamper and failed_by_assertion(trial.job.language, run):
+        found = dataclasses.replace(found, wrong_answer=True, message="an assertion failed")
     return _with_patterns(trial.guard, found, run)
 
 

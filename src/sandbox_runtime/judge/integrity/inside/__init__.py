@@ -1,9 +1,14 @@
-"""What runs in the box of a program that is graded by tests in its own process: the harness.
+"""What runs in the box of a program that is graded by tests in Python: two harnesses.
 
 Contract: standard library only; runs under the guest's interpreter, CPython 3.10 or newer. Given to spawners as text and loaded
 there, or sent as the program; nothing here is imported by the server.
 
-Theory of operation. One process, one namespace, as by hand: the solution runs, then the tests. Around them:
+Theory of operation of two processes, the rule: see tests_process.py. solution_process.py serves it; remote.py and objects.py are
+what the tests see of the solution; codec.py, extra_types.py and failures.py are how values and exceptions cross, in frames of
+wire.py; merge.py brings changed arguments back; test_text.py reads the tests' text; practice.py warms a spawner up.
+
+Theory of operation of one process, for tests that need it (harness.py). One namespace, as by hand: the solution runs, then the
+tests. Around them:
 - telling.py says what was seen, at once and for good, over a duplicate of standard output that only it knows. Each message
   carries a token that came with the order; the one that says "passed" is known to nobody else.
 - watching.py is told by the interpreter of what code asks for (audit hooks cannot be taken away again), and judges by whose code
