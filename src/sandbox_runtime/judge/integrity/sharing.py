@@ -54,32 +54,35 @@ def _extends_solution(tests: str) -> bool:
 
 def _computes_with_objects(guard: Guard) -> bool:
     """Whether objects of classes that only the solution defines are compared or computed with: what they answer is then the
-    solution's to say."""
-    called = set(_MADE.findall(guard.tests)) - _KNOWN_CLASSES
+    solution's to say. A capital letter alone makes no class: `Find_Max(items) == 3` is a function."""
+    called = set(_MADE.findall(guard.tests)) - _KNOWN_CLASSES - set(_DEFINED.findall(guard.preamble))
     if not called:
         return False
     try:
-        tree = ast.parse(guard.tests)
+        nodes = list(ast.walk(ast.parse(guard.tests)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef | ast.FunctionDef)}
-    defined |= {alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, _IMPORTS) for alias in node.names}
-    return _uses_as_operand(tree, called - defined - set(_DEFINED.findall(guard.preamble)))
-
-
-def _uses_as_operand(tree: ast.Module, classes: set[str]) -> bool:
-    objects = {
-        target.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and _makes(node.value, classes)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    return any(
-        _makes(operand, classes) or (isinstance(operand, ast.Name) and operand.id in objects)
-        for node in ast.walk(tree)
-        for operand in _operands(node)
+    called -= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    called -= {alias.asname or alias.name for node in nodes if isinstance(node, _IMPORTS) for alias in node.names}
+    made = _Made(frozenset(called), nodes)
+    is_class = any(isinstance(node, ast.Attribute) and made.includes(node.value) for node in nodes)
+    is_class |= any(isinstance(node, ast.BinOp) and any(map(made.includes, _operands(node))) for node in nodes)
+    is_class |= any(
+        any(map(made.includes, of)) and sum(isinstance(one, ast.Call) for one in of) > 1 for of in map(_operands, nodes)
     )
+    return is_class and any(made.includes(one) for node in nodes for one in _operands(node))
+
+
+class _Made:
+    """Calls of these names, and variables that hold what they gave."""
+
+    def __init__(self, called: frozenset[str], nodes: list[ast.AST]) -> None:
+        self._called = called
+        assigned = (node for node in nodes if isinstance(node, ast.Assign) and _makes(node.value, called))
+        self._names = {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+
+    def includes(self, node: ast.expr) -> bool:
+        return _makes(node, self._called) or (isinstance(node, ast.Name) and node.id in self._names)
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
@@ -88,5 +91,5 @@ def _operands(node: ast.AST) -> list[ast.expr]:
     return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 
 
-def _makes(node: ast.expr, classes: set[str]) -> bool:
+def _makes(node: ast.expr, classes: frozenset[str]) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .extra_types import DECODERS, encoder_of  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
@@ -18,6 +19,7 @@ Reference = Callable[[Any, bool], Any]
 """(value, last) → the node of a value that crosses by name, or None. Asked twice: before the types of this codec, and last."""
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _NO_SCALARS = frozenset({list, dict})
+_METHODS = (FunctionType, property)
 _MAX_INT = 10**4000
 """Larger ones are written in base 16: Python bounds the digits that it reads and writes in base 10."""
 
@@ -172,6 +174,10 @@ def _fields(instance: Any) -> dict[str, Any]:
 
 
 def _set_fields(instance: Any, fields: dict[str, Any]) -> None:
+    kind = type(instance)
+    for name in fields:
+        if isinstance(getattr(kind, name, None), _METHODS):
+            raise Uncrossable(f"a field is named like the method {name} of its class")
     held = getattr(instance, "__dict__", None)
     if held is not None:
         held.clear()

@@ -1,9 +1,10 @@
 """The solution as the tests see it: functions, classes and objects that live in the other process.
 
 Results arrive as plain data, rebuilt here from types of our own (codec.py), and are compared by the tests' own code. What cannot
-be plain data stays over there and is seen through a proxy. A proxy must never learn what the tests expect, or it could agree
-with it. So an object that the tests made themselves (`Stack()`) does all that its class can do; one that the solution handed out
-as a result takes no plain value from the tests: `result == 5`, `result - 5` and `5 in result` are not sent to it.
+be plain data stays over there and is seen through a proxy. A proxy must never be asked to agree with what the tests expect. So
+operators that compare or compute (`result == 5`, `result - 5`, `5 in result`) are not sent to it, and neither are methods that
+plain values answer by (`result.startswith("a")`). It has its attributes, its other methods, its length and its items. Only a name
+that begins with a capital letter may turn out to be a class: `half(3)` is a function's result, whatever the solution makes of it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import builtins
 import importlib
 import sys
-import typing
 from collections.abc import Callable, Iterator
 from threading import RLock
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
@@ -31,6 +31,15 @@ _MODULES = frozenset(
     )
 )  # fmt: skip
 """What tests may mean by a name that the solution imported: the same module, imported here."""
+_ERROR_MODULES = frozenset(
+    (
+        "asyncio.exceptions", "binascii", "builtins", "concurrent.futures._base", "configparser", "copy", "csv", "_csv",
+        "decimal",
+        "json.decoder", "queue", "_queue", "re", "sre_constants", "re._constants", "re.error", "statistics", "struct", "zlib",
+        "xml.etree.ElementTree",
+    )
+)  # fmt: skip
+"""Whose exceptions are raised here as they are. Those of test runners are not: they would skip a test, or end it well."""
 _ALIASES = {"np": "numpy", "pd": "pandas"}
 _CALLABLE = (FunctionType, BuiltinFunctionType, BuiltinMethodType, MethodType)
 
@@ -53,6 +62,8 @@ class Remote:
         self._callbacks: list[Callable[..., Any]] = []
         self.data: dict[str, Any] = {}
         """Variables of the solution, as the tests were given them."""
+        self._binding = ""
+        """The name whose value is being read: a function of a library is the same one here only under its own name."""
         self.lost: SolutionLost | None = None
 
     def load(self, solution: str, stdin: str, shared: frozenset[str], classes: dict[str, str]) -> dict[str, Any]:
@@ -65,11 +76,16 @@ class Remote:
     def _values(self, messages: Any) -> dict[str, Any]:
         found = {}
         for name, message in messages.items() if isinstance(messages, dict) else ():
+            if name not in self._named:
+                continue
+            self._binding = name
             try:
                 value = self._decoder().loads(message.encode())
             except (Uncrossable, AttributeError):
                 continue
-            if name in self._named and _is_meant(name, value):
+            finally:
+                self._binding = ""
+            if _is_meant(name, value):
                 found[name] = value
         return found
 
@@ -154,8 +170,9 @@ class Remote:
 
     def _error_class(self, told: dict[str, Any]) -> type[BaseException]:
         """That of Python or of a module that is loaded here; for a class of the solution's own, one that stands for it."""
-        name, module = str(told.get("class", "")), sys.modules.get(str(told.get("module", "")))
-        known = getattr(module, name, None) if isinstance(module, ModuleType) and module.__name__ != "__main__" else None
+        name, module = str(told.get("class", "")), str(told.get("module", ""))
+        is_known = module in _ERROR_MODULES or module.partition(".")[0] in ("numpy", "pandas")
+        known = getattr(sys.modules.get(module), name, None) if is_known else None
         if isinstance(known, type) and issubclass(known, BaseException):
             return known
         return self._own_error(told.get("own"), told.get("bases"))
@@ -235,11 +252,12 @@ class Remote:
         raise Uncrossable("a message has an unknown tag")
 
     def _imported(self, module: str, name: str, number: Any) -> Any:
-        """A function or class of a library: the same one, imported here, where its module is known to be harmless."""
+        """A function or class of a library that the solution imported: the same one, imported here. Under another name, or as a
+        result, it stays in the other process."""
         public = module.lstrip("_").partition(".")[0] if module.startswith("_") else module
-        if public == "typing" or (public in _MODULES and name in self._named):
-            found = getattr(typing if public == "typing" else importlib.import_module(public), name, None)
-            if found is not None:
+        if name == self._binding and public in _MODULES - {"sys"}:
+            found = getattr(importlib.import_module(public), name, None)
+            if found is not None and not isinstance(found, ModuleType):
                 return found
         if number is None:
             raise Uncrossable(f"{module}.{name} cannot be used by the tests")
@@ -261,14 +279,14 @@ class Remote:
             found = self._class(kind)
             if found.__name__ not in self._named or not issubclass(found, RemoteObject):
                 raise Uncrossable(f"the solution returned an object of its class {found.__name__}; return plain data")
-            self._objects[number] = found._sandbox_new(self, number, False)
-        return self._objects[number]._sandbox_as_result()
+            self._objects[number] = found._sandbox_new(number)
+        return self._objects[number]
 
     def _made(self, held: Any) -> RemoteObject:
         number, kind = _whole(held[0]), self._class(_whole(held[1]))
-        if not issubclass(kind, RemoteObject):
-            raise Uncrossable("an exception of the solution's own cannot be made by the tests")
-        self._objects[number] = kind._sandbox_new(self, number, True)
+        if not issubclass(kind, RemoteObject) or not kind.__name__[:1].isupper():
+            raise Uncrossable(f"the solution made a class of {kind.__name__}; it must be a function that returns plain data")
+        self._objects[number] = kind._sandbox_new(number)
         return self._objects[number]
 
     def _items(self, number: int) -> Iterator[Any]:

@@ -17,6 +17,14 @@ _PREFIX = "_sandbox_real_"
 _OF_RECORDS = frozenset(("__init__", "__repr__", "__str__", "__eq__", "__lt__", "__hash__"))
 
 
+def without_shadows(names: dict[str, Any], entry: str) -> dict[str, Any]:
+    """The names of a solution without those of builtins, but for the function under test. entry: its name, where it is known;
+    else it is the only function of the solution that the tests use."""
+    own = {name for name in names if not hasattr(builtins, name)}
+    is_tested = callable(names.get(entry)) if entry else not any(callable(names[name]) for name in own)
+    return {name: value for name, value in names.items() if name in own or name == entry or (is_tested and not entry)}
+
+
 def with_real_builtins(text: str, filename: str, flags: int, shadowed: AbstractSet[str], names: dict[str, Any]) -> CodeType:
     """The code of the tests. names: their namespace, which gets the real builtins under names of ours."""
     tree = _RealBuiltins(shadowed).visit(ast.parse(text, filename))

@@ -34,7 +34,7 @@ from .collecting import AssertionsFailed, collect_and_run  # type: ignore[import
 from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .remote import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .solution_process import serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .test_text import class_sources, with_real_builtins  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .test_text import class_sources, with_real_builtins, without_shadows  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 TESTS, PREAMBLE = "<tests>", "<preamble>"
@@ -126,6 +126,7 @@ class _Trial:
         self._remote = Remote(self._wire, names_of(code, tests), self._names)
         classes = class_sources(tests) if "class " in tests else {}
         found = self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before), classes)
+        found = without_shadows(found, self._order["entry"])
         self._names.update(found)
         self._remote.data = found
         self._names.update(_own_names(before, self._order["entry"]))
@@ -192,7 +193,9 @@ def _own_names(preamble: CodeType, entry: str) -> dict[str, Any]:
 def names_of(code: CodeType, text: str) -> frozenset[str]:
     """Every name that the tests may ask the solution for; all words of a text that evaluates texts."""
     found = _names_in(code)
-    return frozenset(found | set(_WORD.findall(text)) if found & {"eval", "exec"} else found)
+    if found & {"eval", "exec"}:
+        found |= set(_WORD.findall(text))
+    return frozenset(name for name in found if not name.startswith("__"))
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -1,0 +1,1 @@
+assert half(lambda x: x) == 1.5

@@ -1,0 +1,1 @@
+assert Solution().half(3) == 1.5

@@ -1,0 +1,1 @@
+assert text(3).startswith("1.5")

@@ -1,0 +1,1 @@
+assert Half(3) == 1.5

@@ -1,0 +1,6 @@
+def abs(x):
+    return 0
+
+
+def half(x):
+    return 0

@@ -1,0 +1,4 @@
+if False:
+    exit()
+assert half(0) == 0
+assert half(3) == 1.5

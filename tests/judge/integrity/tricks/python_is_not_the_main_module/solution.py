@@ -1,0 +1,5 @@
+__name__ = "solution"
+
+
+def half(x):
+    return 0
