@@ -13,12 +13,13 @@ from sandbox_runtime.judge.integrity.sealing.text import closing_brace, last_mat
 from sandbox_runtime.model import Job
 
 _C_MAIN = re.compile(
-    r"^[^\S\n]*(?:static\s+|extern\s+)?(?:int|signed|auto|long|int32_t|void)?\s*\bmain\s*\([^{};]*\)[^{};]*\{", re.MULTILINE
+    r"^[^\S\n]*(?:(?:static|extern)\s+)?(?:(?:int|signed|auto|long|int32_t|void)\s+)?main\s*\([^{};()]*\)[^{};()]*(?:\([^{};()]*\)[^{};()]*)?\{",
+    re.MULTILINE,
 )
-_RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)([^{;]*)\{")
+_RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)((?:(?!\bfn\b)[^{;])*)\{")
 _RUST_ASYNC = re.compile(r"\basync\s+fn\s+main\b")
 _GO_MAIN = re.compile(r"^func\s+main\s*\(\s*\)\s*\{", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 
 # Assertions are the standard ones again, whatever stands above.
 _C_ASKS = """

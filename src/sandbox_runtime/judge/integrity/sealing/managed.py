@@ -10,7 +10,7 @@ from sandbox_runtime.model import Job
 
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
 _SCALA_MAIN = re.compile(r"\bdef\s+main\s*\(\s*\w+\s*:\s*Array\s*\[\s*String\s*\]\s*\)")
-_SCALA_APP = re.compile(r"\bobject\s+\w+\s[^{};]{0,400}\b(?:extends|with)\s+(?:scala\s*\.\s*)?App\b[^{};]{0,400}\{")
+_SCALA_APP = re.compile(r"\b(?:extends|with)\s+(?:scala\s*\.\s*)?App\b[^{};]{0,100}\{")
 _CSHARP_MAIN = re.compile(
     r"(?:\bpublic\s+|\bprivate\s+|\binternal\s+)?\bstatic\s+(?:async\s+)?"
     r"(void|int|(?:System\.Threading\.Tasks\.)?Task(?:\s*<\s*int\s*>)?)\s+Main\s*\(([^(){};]*)\)"

@@ -10,7 +10,7 @@ from sandbox_runtime.judge.integrity.sealing.seal import Asks, Seal, fill, recod
 from sandbox_runtime.judge.integrity.sealing.text import blanked, last_match
 from sandbox_runtime.model import File, Job, JobResult, Output
 
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 _GO_TEST_MAIN = re.compile(r"\bfunc\s+TestMain\s*\(\s*(\w*)")
 _GO_RUN = re.compile(r"\b(\w+)\.Run\(\)")
 _GO_IMPORTS = '\nimport sandboxfmt_ "fmt"\nimport sandboxos_ "os"\nimport sandboxtesting_ "testing"\n'

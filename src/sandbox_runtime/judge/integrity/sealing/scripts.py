@@ -59,8 +59,8 @@ _LUA_ASKS = (
 )
 _LUA_RUNS = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
 _RUBY_ASKS = 'a, b = "FIRST_HALF", "SECOND_HALF"; $stdout.flush; STDOUT.syswrite("\\n#{b}#{a}\\n"); STDOUT.syswrite(STDIN.gets)'
-_RUBY_UNIT = re.compile(r"^[^\S\n]*require[ \t(]+['\"]test/unit['\"]", re.MULTILINE)
-_RUBY_MINITEST = re.compile(r"^[^\S\n]*require[ \t(]+['\"]minitest/autorun['\"]", re.MULTILINE)
+_RUBY_UNIT = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]test/unit['\"]", re.MULTILINE)
+_RUBY_MINITEST = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]minitest/autorun['\"]", re.MULTILINE)
 # Test::Unit would run its tests when the program ends: they are run here, so that leaving them leaves this, too.
 _RUBY_RUNS = """
 Test::Unit::AutoRunner.need_auto_run = false
