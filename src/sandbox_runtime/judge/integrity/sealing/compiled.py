@@ -1,7 +1,6 @@
-"""C, C++, Rust, Go and D: the return of main is told apart from every other way to leave.
+"""C, C++, Rust and Go: the return of main is told apart from every other way to leave.
 
-In C, C++ and D what is declared in main ends with it when it returns, and does not end when the process exits. In Rust and Go our
-main calls theirs.
+Our main calls theirs. Where the end of theirs cannot be found in C and C++, an object that is declared in it asks when it ends.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ _C_MAIN = re.compile(
     r"^[^\S\n]*(?:(?:static|extern)\s+)?(?:(?:int|signed|auto|long|int32_t|void)\s+)?main\s*\([^{};()]*\)[^{};()]*(?:\([^{};()]*\)[^{};()]*)?\{",
     re.MULTILINE,
 )
+_C_NAME, _C_VOID = re.compile(r"\bmain\b"), re.compile(r"\bvoid\s+main\b")
 _RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)((?:(?!\bfn\b)[^{;])*)\{")
 _RUST_ASYNC = re.compile(r"\basync\s+fn\s+main\b")
 _GO_MAIN = re.compile(r"^func\s+main\s*\(\s*\)\s*\{", re.MULTILINE)
@@ -36,15 +36,17 @@ static void sandbox_ask_(void) {
 _C_HALF = '\nstatic const char *sandbox_half_(int n) { return n ? "SECOND_HALF" : "FIRST_HALF"; }'
 _C_BEFORE = _C_HALF + _C_ASKS + "static void sandbox_end_(char *t) { sandbox_ask_(); }\n"
 _C_WITHIN = " char sandbox_at_end_ __attribute__((cleanup(sandbox_end_)));"
-# A thread that ends itself unwinds main as if it returned: only a catch tells it from a return.
-_CPP_BEFORE = (
-    _C_HALF
-    + _C_ASKS
-    + "struct sandbox_end_ { bool thrown; sandbox_end_() : thrown(false) {} ~sandbox_end_() { if (!thrown) sandbox_ask_(); } };\n"
-)
+_CPP_BEFORE = _C_HALF + _C_ASKS + "struct sandbox_end_ { ~sandbox_end_() { sandbox_ask_(); } };\n"
 _CPP_WITHIN = " sandbox_end_ sandbox_at_end_;"
-_CPP_TRY = " try {"
-_CPP_CATCH = "} catch (...) { sandbox_at_end_.thrown = true; throw; } "
+# `signed`, because programs define `int` as something else. One more argument than theirs takes does no harm.
+_C_CALLS = """
+#undef main
+signed main(signed n, char **w, char **e) {
+    signed r = ((signed (*)(signed, char **, char **))sandbox_main_)(n, w, e);
+    if (r == 0) sandbox_ask_();
+    return r;
+}
+"""
 _RUST_ASKS = """
 fn sandbox_ask_() {
     use ::std::io::Write;
@@ -75,11 +77,11 @@ func main() {
 
 
 def c(job: Job) -> Seal | None:
-    return _inserted(job, _C_BEFORE, _C_WITHIN)
+    return _calling(job) or _inserted(job, _C_BEFORE, _C_WITHIN)
 
 
 def cpp(job: Job) -> Seal | None:
-    return _inserted(job, _CPP_BEFORE, _CPP_WITHIN, (_CPP_TRY, _CPP_CATCH))
+    return _calling(job) or _inserted(job, _CPP_BEFORE, _CPP_WITHIN)
 
 
 def rust(job: Job) -> Seal | None:
@@ -103,15 +105,21 @@ def go(job: Job) -> Seal | None:
     return recoded(job, code[: package.end()] + _GO_IMPORTS + theirs + fill(_GO_AFTER, job))
 
 
-def _inserted(job: Job, before: str, within: str, around: tuple[str, str] | None = None) -> Seal | None:
-    """before: in front of the line on which main begins; within: its first statement; around: what encloses the others, where
-    the end of main can be found."""
+def _calling(job: Job) -> Seal | None:
+    """Our main calls theirs, which returns 0 at its end. None where that end cannot be found, or nothing is returned."""
+    found, code = last_match(_C_MAIN, job.code), job.code
+    end = closing_brace(code, found.end()) if found else -1
+    if found is None or end < 0 or _C_VOID.search(found[0]) or "\n#" in code[found.end() : end]:  # conditions may hide braces
+        return None
+    theirs = _C_NAME.sub("sandbox_main_", code[found.start() : found.end()], count=1)
+    before = code[: found.start()] + "\n" + fill(_C_HALF + _C_ASKS, job)
+    return recoded(job, f"{before}{theirs}{code[found.end() : end]} return 0; {code[end:]}{_C_CALLS}")
+
+
+def _inserted(job: Job, before: str, within: str) -> Seal | None:
+    """before: in front of the line on which main begins; within: its first statement, an object that asks when it ends."""
     found, code = last_match(_C_MAIN, job.code), job.code
     if found is None:
         return None
     line = code.rfind("\n", 0, found.start() + 1) + 1
-    head = code[:line] + fill(before, job) + code[line : found.end()] + within
-    end = closing_brace(code, found.end())
-    if around is None or end < 0 or "\n#" in code[found.end() : end]:  # braces under conditions may not match
-        return recoded(job, head + code[found.end() :])
-    return recoded(job, head + around[0] + code[found.end() : end] + around[1] + code[end:])
+    return recoded(job, code[:line] + fill(before, job) + code[line : found.end()] + within + code[found.end() :])

@@ -33,9 +33,8 @@ func sandboxRun_(m *sandboxtesting_.M) int {
 }
 """
 _GO_MAIN = "\nfunc TestMain(m *sandboxtesting_.M) { sandboxos_.Exit(sandboxRun_(m)) }\n"
-_D_MODULE = re.compile(r"^[^\S\n]*module\s+[\w.]+\s*;", re.MULTILINE)
 _D_ASKS = """
-shared static ~this() {
+unittest {
     static import core.stdc.stdio;
     string a = "FIRST_HALF", b = "SECOND_HALF";
     char[80] t = 0;
@@ -45,6 +44,10 @@ shared static ~this() {
     core.stdc.stdio.fflush(core.stdc.stdio.stdout);
 }
 """
+_JEST_FIXES = (
+    'for (const name of ["test", "it", "describe", "expect"]) '
+    "Object.defineProperty(globalThis, name, { value: (globalThis as any)[name], writable: false, configurable: false }); "
+)
 _JEST = """
 ;{ const process = globalThis.process, fs = require("fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
 afterAll(() => { const bytes = Buffer.alloc(80); fs.writeSync(1, "\\n" + b + a + "\\n");
@@ -89,15 +92,13 @@ def go_test(job: Job) -> Seal | None:
 
 
 def d(job: Job) -> Seal | None:
-    """Unit tests run in place of main. Of the module's destructors the first in the text is called last."""
-    module = _D_MODULE.search(blanked(job.code))
-    start = module.end() if module else 0
-    return _with_summary(recoded(job, job.code[:start] + fill(_D_ASKS, job) + job.code[start:]), _d_passed)
+    """Unit tests run in the order of the text, and none after one that failed."""
+    return _with_summary(recoded(job, job.code + fill(_D_ASKS, job)), _d_passed)
 
 
 def jest(job: Job) -> Seal | None:
     """The last hook of the file asks, and the summary tells whether tests failed."""
-    return _with_summary(recoded(job, job.code + fill(_JEST, job)), _jest_passed)
+    return _with_summary(recoded(job, _JEST_FIXES + job.code + fill(_JEST, job)), _jest_passed)
 
 
 def rust_test(job: Job) -> Seal | None:

@@ -57,6 +57,12 @@ _LUA_ASKS = (
     'do local a, b = "FIRST_HALF", "SECOND_HALF" io.stdout:write("\\n", b, a, "\\n") io.stdout:flush() '
     'io.stdout:write(io.stdin:read("l") or "", "\\n") io.stdout:flush() end'
 )
+_LUA_KEEPS = (
+    'local sandbox_kept_, sandbox_exit_, sandbox_unit_ = {}, os.exit, require("luaunit") for _, sandbox_place_ in '
+    "ipairs({_G, sandbox_unit_, sandbox_unit_.LuaUnit}) do local kept = {} sandbox_kept_[sandbox_place_] = kept "
+    'for key, value in pairs(sandbox_place_) do if type(value) == "function" then kept[key] = value end end end '
+)
+_LUA_RESTORES = "for place, kept in next, sandbox_kept_ do for key, value in next, kept do rawset(place, key, value) end end\n"
 _LUA_RUNS = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
 _RUBY_ASKS = 'a, b = "FIRST_HALF", "SECOND_HALF"; $stdout.flush; STDOUT.syswrite("\\n#{b}#{a}\\n"); STDOUT.syswrite(STDIN.gets)'
 _RUBY_UNIT = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]test/unit['\"]", re.MULTILINE)
@@ -95,13 +101,13 @@ def php(job: Job) -> Seal | None:
 
 
 def lua(job: Job) -> Seal | None:
-    """luaunit's programs end with os.exit of what it says."""
+    """Programs of luaunit end with os.exit of its result. What its assertions use is as it was before the solution."""
     code, asks = job.code.rstrip(), fill(_LUA_ASKS, job)
     found = _LUA_RUNS.search(code)
     if found is None:
         return recoded(job, f"{code}\n{asks}\n")
-    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {asks} end\nos.exit(sandbox_status_)\n"
-    return recoded(job, code[: found.start()] + ends)
+    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {asks} end\nsandbox_exit_(sandbox_status_)\n"
+    return recoded(job, _LUA_KEEPS + code[: found.start()] + _LUA_RESTORES + ends)
 
 
 def ruby(job: Job) -> Seal | None:
