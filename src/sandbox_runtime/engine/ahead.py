@@ -22,7 +22,7 @@ from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.shelf import Shelf
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
-from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.isolation.port import Begun, Box, Running, Sink
 from sandbox_runtime.languages import Language, Toolchain, ahead_step
 from sandbox_runtime.model import Command, File, Limits, Outcome, Policy
 from sandbox_runtime.telemetry import Log
@@ -88,13 +88,16 @@ class StartedBox:
         with contextlib.suppress(OSError, InvalidRequest):  # it is dead already, as will be found
             self._line.send(f"{json.dumps(command.argv[self._place])}\n".encode())
             self._running.feed(command.stdin or b"")
-            self._running.end_input()
+            if not interactive:
+                self._running.end_input()
         return self._running
 
-    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
+    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
         assert self._ended is not None
-        running = await self.start(command, sink=sink)
+        running = await self.start(command, sink=sink, interactive=begun is not None)
         try:
+            if begun is not None:
+                begun(running)
             outcome = await asyncio.shield(self._ended)
         except asyncio.CancelledError:
             running.cancel()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox_runtime.engine.prompted_input import PromptedInput
 from sandbox_runtime.engine.turns import Turns
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe
-from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
+from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Reply, Step
 from sandbox_runtime.telemetry import Metrics
 from sandbox_runtime.workspace import Collected, Quotas, collect, fetch, link, place, stage
 
@@ -105,11 +106,12 @@ class BoxedRun:
     ) -> Outcome:
         limits = raised(limits, recipe) if recipe.at_least else limits
         command = Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
+        reply = self.task.job.reply if name == "run" else None
         if recipe.together:
             async with self.turns.turn(self.task.language.name, name, recipe.together):
-                outcome = await self._bounded(command, sink)
+                outcome = await self._bounded(command, sink, reply)
         else:
-            outcome = await self._bounded(command, sink)
+            outcome = await self._bounded(command, sink, reply)
         self.told(outcome, name)
         return outcome
 
@@ -117,10 +119,14 @@ class BoxedRun:
         """Counts a command of this task that ended."""
         self.metrics.command_ended(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
-    async def _bounded(self, command: Command, sink: Sink | None) -> Outcome:
+    async def _bounded(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
+        begun = None
+        if reply is not None:
+            prompted = PromptedInput(reply, sink)
+            sink, begun = prompted.hear, prompted.connect
         try:
             async with self.box.clock.timeout(command.limits.wall_s + GRACE_S):
-                return await self.box.run(command, sink=sink)
+                return await self.box.run(command, sink=sink, begun=begun)
         except TimeoutError as error:
             raise PlatformFault("the box did not answer in time") from error
 

@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.kernel.cgroup.group import Group
 from sandbox_runtime.isolation.kernel.cgroup.place import Place
 from sandbox_runtime.isolation.lingering import Lingering
 from sandbox_runtime.isolation.nat import NatLink
-from sandbox_runtime.isolation.port import Sink
+from sandbox_runtime.isolation.port import Begun, Sink
 from sandbox_runtime.isolation.refusals import Refusals
 from sandbox_runtime.isolation.running import RunningCommand
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
@@ -160,9 +160,11 @@ class InitBox:
             raise
         return running
 
-    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
-        running = await self.start(command, sink=sink)
+    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
+        running = await self.start(command, sink=sink, interactive=begun is not None)
         try:
+            if begun is not None:
+                begun(running)
             return await running.wait()
         except asyncio.CancelledError:
             running.cancel()

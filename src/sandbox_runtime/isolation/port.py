@@ -64,6 +64,9 @@ class Running(Protocol):
         ...
 
 
+Begun = Callable[[Running], None]
+
+
 class Box(Protocol):
     """An isolated place. Commands run in it one after another; what they leave in its files stays until the box is closed."""
 
@@ -83,8 +86,9 @@ class Box(Protocol):
         """interactive: its standard input stays open for more. control: it gets a socket to us."""
         ...
 
-    async def run(self, command: Command, *, sink: Sink | None = None) -> Outcome:
-        """start and wait; a cancelled caller cancels the command."""
+    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
+        """start and wait; a cancelled caller cancels the command. begun: called with the command as soon as it was started; its
+        standard input then stays open for more."""
         ...
 
     async def close(self) -> None:

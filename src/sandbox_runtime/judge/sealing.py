@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.judge.integrity import END_FILE, Finding, Harness, inspect, prepare
+from sandbox_runtime.judge.integrity import Finding, Harness, inspect, prepare
 from sandbox_runtime.model import Guard, GuardKind, Job, JobResult, Reason, Trial
 
 SPLIT, SHARED = "split", "shared"
@@ -60,8 +60,7 @@ def _inspected(result: JobResult, finding: Finding) -> Inspected:
     run = result.run
     if run is None:
         return Inspected(result)
-    files = tuple(file for file in result.files if file.name != END_FILE)
-    shown = dataclasses.replace(result, run=dataclasses.replace(run, stdout=finding.stdout), files=files)
+    shown = dataclasses.replace(result, run=dataclasses.replace(run, stdout=finding.stdout))
     if finding.tamper:
         return Inspected(shown, Found(Reason.tampered, finding.message), finding.tamper)
     if finding.wrong_answer or (run.ok and not finding.finished):

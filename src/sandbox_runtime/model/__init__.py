@@ -18,7 +18,7 @@ from sandbox_runtime.model.footprint import (
     Period,
     SessionUsage,
 )
-from sandbox_runtime.model.job import File, Job, JobResult
+from sandbox_runtime.model.job import File, Job, JobResult, Reply
 from sandbox_runtime.model.judging import (
     Benchmark,
     Block,
@@ -111,6 +111,7 @@ __all__ = [
     "PoolSizes",
     "Prompt",
     "Reason",
+    "Reply",
     "Resources",
     "Row",
     "Session",

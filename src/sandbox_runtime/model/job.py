@@ -35,7 +35,17 @@ def check_name(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """Text for standard input that is held back until the program prints the prompt; the input ends after it."""
+
+    prompt: bytes
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
+    """reply: standard input stays open after `stdin`, until the reply was sent."""
+
     language: str
     code: str
     stdin: bytes | None = None
@@ -43,6 +53,7 @@ class Job:
     fetch: tuple[str, ...] = ()
     compile_limits: Limits = Limits()
     run_limits: Limits = Limits()
+    reply: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True)

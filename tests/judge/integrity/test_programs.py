@@ -36,7 +36,8 @@ class Program:
             job = Job(language, f"{solution}\n{tests}", run_limits=LIMITS, compile_limits=LIMITS)
             return Trial(job, guard=Guard(GuardKind(language), solution, tests, shared=shared))
         (path,) = self.folder.glob("program.*")
-        job = Job(language, path.read_text(), run_limits=LIMITS, compile_limits=LIMITS)
+        run_limits = LIMITS.replace(wall_s=self.expected.get("wall_s", LIMITS.wall_s))
+        job = Job(language, path.read_text(), run_limits=run_limits, compile_limits=LIMITS)
         return Trial(job, guard=Guard(GuardKind.ending))
 
     @property

@@ -8,9 +8,9 @@ import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
 from sandbox_runtime.judge.integrity.marks import Tokens, read
-from sandbox_runtime.judge.integrity.sealing import END_FILE, SEALS
+from sandbox_runtime.judge.integrity.sealing import SEALS
 from sandbox_runtime.languages import load_catalog
-from sandbox_runtime.model import Ending, File, Job, JobResult, Outcome, Output
+from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Case, Guard, GuardKind, Trial
 
 NONCE = "a nonce"
@@ -26,9 +26,9 @@ def ending(language: str, code: str, **more: str) -> Trial:
     return Trial(Job(language, code), guard=Guard(GuardKind.ending, **more))
 
 
-def ran(stdout: bytes | Output = b"", exit_code: int = 0, stderr: bytes = b"", files: tuple[File, ...] = ()) -> JobResult:
+def ran(stdout: bytes | Output = b"", exit_code: int = 0, stderr: bytes = b"") -> JobResult:
     printed = stdout if isinstance(stdout, Output) else Output(stdout)
-    return JobResult(None, Outcome(Ending.exited, exit_code, stdout=printed, stderr=Output(stderr)), files)
+    return JobResult(None, Outcome(Ending.exited, exit_code, stdout=printed, stderr=Output(stderr)))
 
 
 def test_the_tests_travel_over_standard_input_and_are_nowhere_in_the_program() -> None:
@@ -87,70 +87,6 @@ def test_what_must_be_printed_and_what_must_not_is_looked_for_in_both_streams() 
     assert inspect(trial, prepared, NONCE, ran(b"Mismatches: 0 in 5 samples")).finished
     assert "does not hold" in inspect(trial, prepared, NONCE, ran(b"Mismatches: 1 in 5 samples")).message
     assert "holds" in inspect(trial, prepared, NONCE, ran(b"Mismatches: 0 in 5", stderr=b"FAILURE")).message
-
-
-def test_a_sealed_program_is_the_same_text_in_each_trial() -> None:
-    trial = ending("cpp", "int main() { return 0; }")
-    first, second = prepare(trial, "one"), prepare(trial, "two")
-    assert first.job.code == second.job.code
-    assert first.stdin != second.stdin
-
-
-def test_a_program_that_reads_for_itself_is_left_its_input() -> None:
-    trial = Trial(Job("cpp", "int main() {}"), cases=(Case(b"5"),), guard=Guard(GuardKind.ending))
-    prepared = prepare(trial, NONCE)
-    assert (prepared.stdin, prepared.evidence) == (b"5", "exit code")
-
-
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        ("cpp", '// int main() {\nconst char *s = "int main() {";\nsigned main(int n, char **words) {\n}'),
-        ("cpp", 'auto text = R"x(int main() {)x";\nauto main() -> int { return 0; }'),
-        ("rust", 'const S: &str = "fn main() {";\nfn main() {\n}'),
-        ("java", "class Main { static public void main(final String... words) {} }"),
-        ("go", "// a comment\npackage main\n\nfunc main() {\n}"),
-        ("csharp", "class P { static int Main() { return 0; } }"),
-        ("scala", "object P { def main(args: Array[String]) = {} }"),
-    ],
-)
-def test_main_is_found_where_it_is_and_not_in_comments_or_texts(language: str, code: str) -> None:
-    prepared = prepare(ending(language, code), NONCE)
-    assert prepared.evidence == "end mark"
-    assert prepared.job.code.lower().count("sandbox") >= 2
-    start = prepared.job.code.lower().index("sandbox")
-    assert start > code.find("main() {") or language in ("go", "java", "scala", "csharp")
-
-
-def test_tests_of_go_show_their_end_in_a_file() -> None:
-    trial = ending("go_test", "package main\n\nfunc TestA(t *testing.T) {}")
-    prepared = prepare(trial, NONCE)
-    assert END_FILE in prepared.job.fetch
-    assert not inspect(trial, prepared, NONCE, ran(b"ok")).finished
-    assert inspect(trial, prepared, NONCE, ran(b"ok", files=(File(END_FILE, TOKENS.end.encode()),))).finished
-
-
-@pytest.mark.parametrize(
-    ("language", "printed", "finished"),
-    [
-        ("rust_test", b"\ntest result: ok. 2 passed; 0 failed; 0 ignored", True),
-        ("rust_test", b"\ntest result: ok. 0 passed; 0 failed; 0 ignored", False),
-        ("junit", b"[         2 tests successful      ]\n[         0 tests failed          ]\n", True),
-        ("junit", b"[         2 tests successful      ]\n[         1 tests failed          ]\n", False),
-        ("jest", b"Tests:       1 skipped, 3 passed, 4 total\n", True),
-        ("jest", b"", False),
-        ("verilog", b"Mismatches: 0 in 5 samples\nMismatches: 3 in 9 samples\n", False),
-    ],
-)
-def test_a_summary_must_tell_of_tests_and_stand_there_once(language: str, printed: bytes, finished: bool) -> None:
-    trial = ending(language, "")
-    assert inspect(trial, prepare(trial, NONCE), NONCE, ran(printed)).finished is finished
-
-
-def test_a_design_that_ends_its_simulation_is_told_of() -> None:
-    trial = Trial(Job("verilog", ""), guard=Guard(GuardKind.ending), extracted_code="// $finish\ninitial #5 $finish;")
-    found = inspect(trial, prepare(trial, NONCE), NONCE, ran(b"Mismatches: 0 in 5 samples"))
-    assert found.tamper == ("early_exit",)
 
 
 def test_every_seal_is_of_a_language_of_the_catalog() -> None:

@@ -12,6 +12,5 @@ modules, rebinding, comparison, skipping, pytest_files. docs/concepts/integrity.
 from sandbox_runtime.judge.integrity.inspecting import Finding, inspect
 from sandbox_runtime.judge.integrity.modules import Harness, given
 from sandbox_runtime.judge.integrity.preparing import Prepared, prepare
-from sandbox_runtime.judge.integrity.sealing import END_FILE
 
-__all__ = ["END_FILE", "Finding", "Harness", "Prepared", "given", "inspect", "prepare"]
+__all__ = ["Finding", "Harness", "Prepared", "given", "inspect", "prepare"]

@@ -1,4 +1,4 @@
-"""Tests that a runner of tests runs: its summary is read, and it must tell of tests."""
+"""Tests that a runner of tests runs: they show their end through a hook of the runner, or its summary is read."""
 
 from __future__ import annotations
 
@@ -6,25 +6,73 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from sandbox_runtime.judge.integrity.sealing.seal import Asks, Read, Seal, token_filed
-from sandbox_runtime.judge.integrity.sealing.text import blanked
-from sandbox_runtime.model import Job, JobResult, Output
+from sandbox_runtime.judge.integrity.sealing.seal import Asks, Seal, fill, recoded
+from sandbox_runtime.judge.integrity.sealing.text import blanked, last_match
+from sandbox_runtime.model import File, Job, JobResult, Output
 
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
-_GO_TEST_MAIN = re.compile(r"\bfunc\s+TestMain\s*\(")
-_GO_IMPORTS = '\nimport sandboxos_ "os"\nimport sandboxtesting_ "testing"\n'
-_GO_MAIN = """
-func TestMain(m *sandboxtesting_.M) {
+_GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
+_GO_TEST_MAIN = re.compile(r"\bfunc\s+TestMain\s*\(\s*(\w*)")
+_GO_RUN = re.compile(r"\b(\w+)\.Run\(\)")
+_GO_IMPORTS = '\nimport sandboxfmt_ "fmt"\nimport sandboxos_ "os"\nimport sandboxtesting_ "testing"\n'
+# `go test` gives tests neither standard input nor output: its own are used.
+_GO_RUNS = """
+func sandboxRun_(m *sandboxtesting_.M) int {
 	code := m.Run()
 	if code == 0 {
-		if t, err := sandboxos_.ReadFile(".sandbox-token"); err == nil { sandboxos_.WriteFile(".sandbox-end", t, 0o644) }
+		a, b, t := "FIRST_HALF", "SECOND_HALF", make([]byte, 80)
+		parent := sandboxfmt_.Sprintf("/proc/%d/fd/", sandboxos_.Getppid())
+		out, err := sandboxos_.OpenFile(parent+"1", sandboxos_.O_WRONLY, 0)
+		if err != nil { return code }
+		in, err := sandboxos_.Open(parent + "0")
+		if err != nil { return code }
+		sandboxfmt_.Fprintf(out, "\\n%s%s\\n", b, a)
+		n, _ := in.Read(t)
+		out.Write(t[:n])
 	}
-	sandboxos_.Exit(code)
+	return code
 }
 """
-_RUST = re.compile(rb"^test result: ok\. (\d+) passed; 0 failed;", re.MULTILINE)
-_D = re.compile(rb"^(\d+) modules passed unittests", re.MULTILINE)
-_JEST = re.compile(rb"^Tests:\s+(?:\d+ (?:skipped|todo), )*(\d+) passed, \d+ total", re.MULTILINE)
+_GO_MAIN = "\nfunc TestMain(m *sandboxtesting_.M) { sandboxos_.Exit(sandboxRun_(m)) }\n"
+_D_ASKS = """
+unittest {
+    static import core.stdc.stdio;
+    string a = "FIRST_HALF", b = "SECOND_HALF";
+    char[80] t = 0;
+    core.stdc.stdio.printf("\\n%.*s%.*s\\n", cast(int) b.length, b.ptr, cast(int) a.length, a.ptr);
+    core.stdc.stdio.fflush(core.stdc.stdio.stdout);
+    if (core.stdc.stdio.fgets(t.ptr, 80, core.stdc.stdio.stdin)) core.stdc.stdio.printf("%s", t.ptr);
+    core.stdc.stdio.fflush(core.stdc.stdio.stdout);
+}
+"""
+_JEST_FIXES = (
+    'for (const name of ["test", "it", "describe", "expect"]) '
+    "Object.defineProperty(globalThis, name, { value: (globalThis as any)[name], writable: false, configurable: false }); "
+)
+_JEST = """
+;{ const process = globalThis.process, fs = require("fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
+afterAll(() => { const bytes = Buffer.alloc(80); fs.writeSync(1, "\\n" + b + a + "\\n");
+fs.writeSync(1, bytes.subarray(0, fs.readSync(0, bytes, 0, 80, null))); }); }
+"""
+_JUNIT_LISTENER = "SandboxEnd_"
+_JUNIT_SERVICE = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
+_JUNIT_ASKS = """public class SandboxEnd_ implements org.junit.platform.launcher.TestExecutionListener {
+    @Override public void testPlanExecutionFinished(org.junit.platform.launcher.TestPlan plan) {
+        String a = "FIRST_HALF", b = "SECOND_HALF";
+        byte[] t = new byte[80];
+        System.out.flush();
+        try {
+            java.io.OutputStream out = new java.io.FileOutputStream(java.io.FileDescriptor.out);
+            out.write(("\\n" + b + a + "\\n").getBytes());
+            int n = new java.io.FileInputStream(java.io.FileDescriptor.in).read(t);
+            out.write(t, 0, Math.max(n, 0));
+        } catch (java.io.IOException error) { }
+    }
+}
+"""
+_RUST = re.compile(rb"^test result: (\w+)\. (\d+) passed; (\d+) failed;", re.MULTILINE)
+_D = re.compile(rb"^(?:\d+/)?(\d+) modules (passed|FAILED) unittests", re.MULTILINE)
+_JEST_SUMMARY = re.compile(rb"^Tests:[ \t]+((?:\d+ \w+, ){0,9})\d+ total", re.MULTILINE)
+_JEST_COUNT = re.compile(rb"(\d+) (\w+)")
 _JUNIT_PASSED = re.compile(rb"^\[\s*(\d+) tests successful\s*\]", re.MULTILINE)
 _JUNIT_FAILED = re.compile(rb"^\[\s*(\d+) (?:tests|containers) failed\s*\]", re.MULTILINE)
 _VERILOG_ENDS = re.compile(r"\$(?:finish|stop|fatal|exit)\b")
@@ -32,41 +80,42 @@ _VERILOG = re.compile(rb"^Mismatches: (\d+) in (\d+) samples", re.MULTILINE)
 
 
 def go_test(job: Job) -> Seal | None:
-    """`go test` gives tests neither standard input nor output: the token travels in files."""
+    """A TestMain of the program's own keeps its place; it runs the tests through us."""
     package = _GO_PACKAGE.search(job.code)
-    if package is None or _GO_TEST_MAIN.search(job.code):
+    if package is None:
         return None
-    code = job.code[: package.end()] + _GO_IMPORTS + job.code[package.end() :] + _GO_MAIN
-    return Seal(replace(job, code=code), token_filed, Asks.file)
+    body, own = job.code[package.end() :], last_match(_GO_TEST_MAIN, job.code)
+    if own is not None:
+        body = _GO_RUN.sub(lambda found: f"sandboxRun_({found[1]})" if found[1] == own[1] else found[0], body)
+    code = job.code[: package.end()] + _GO_IMPORTS + body + fill(_GO_RUNS, job)
+    return recoded(job, code if own is not None else code + _GO_MAIN)
 
 
-def by_summary(read: Read) -> Callable[[Job], Seal | None]:
-    return lambda job: Seal(job, read, Asks.nothing)
+def d(job: Job) -> Seal | None:
+    """Unit tests run in the order of the text, and none after one that failed."""
+    return _with_summary(recoded(job, job.code + fill(_D_ASKS, job)), _d_passed)
 
 
-def _one_summary(pattern: re.Pattern[bytes]) -> Read:
-    """Exactly one, and it tells of tests that passed: one more would be the program's own."""
-
-    def read(result: JobResult, _token: str) -> tuple[bool, Output]:
-        assert result.run is not None
-        found = pattern.findall(bytes(result.run.stdout) + b"\n" + bytes(result.run.stderr))
-        return len(found) == 1 and int(found[0]) > 0, result.run.stdout
-
-    return read
+def jest(job: Job) -> Seal | None:
+    """The last hook of the file asks, and the summary tells whether tests failed."""
+    return _with_summary(recoded(job, _JEST_FIXES + job.code + fill(_JEST, job)), _jest_passed)
 
 
-def _junit(result: JobResult, _token: str) -> tuple[bool, Output]:
-    assert result.run is not None
-    printed = bytes(result.run.stdout)
-    passed, failed = _JUNIT_PASSED.findall(printed), _JUNIT_FAILED.findall(printed)
-    return len(passed) == 1 and int(passed[0]) > 0 and not any(map(int, failed)), result.run.stdout
+def rust_test(job: Job) -> Seal | None:
+    return _by_summary(job, _rust_passed)
 
 
-def _verilog(result: JobResult, _token: str) -> tuple[bool, Output]:
+def junit(job: Job) -> Seal | None:
+    """A listener of the runner asks when all tests have ended."""
+    listener = File(f"{_JUNIT_LISTENER}.java", fill(_JUNIT_ASKS, job).encode())
+    service = File(_JUNIT_SERVICE, f"{_JUNIT_LISTENER}\n".encode())
+    sealed = recoded(job, job.code)
+    return _with_summary(replace(sealed, job=replace(job, files=(*job.files, listener, service))), _junit_passed)
+
+
+def verilog(job: Job) -> Seal | None:
     """Test benches that count tell their count once. Others are judged by what they must print."""
-    assert result.run is not None
-    counts = _VERILOG.findall(bytes(result.run.stdout))
-    return len(counts) <= 1, result.run.stdout
+    return _by_summary(job, lambda printed: len(_VERILOG.findall(printed)) <= 1)
 
 
 def ends_the_simulation(design: str) -> bool:
@@ -74,8 +123,46 @@ def ends_the_simulation(design: str) -> bool:
     return _VERILOG_ENDS.search(blanked(design)) is not None
 
 
-d = by_summary(_one_summary(_D))
-rust_test = by_summary(_one_summary(_RUST))
-jest = by_summary(_one_summary(_JEST))
-junit = by_summary(_junit)
-verilog = by_summary(_verilog)
+def _by_summary(job: Job, passed: Callable[[bytes], bool]) -> Seal:
+    def read(result: JobResult, _token: str) -> tuple[bool, Output]:
+        assert result.run is not None
+        return passed(_printed(result)), result.run.stdout
+
+    return Seal(job, read, Asks.nothing)
+
+
+def _with_summary(sealed: Seal, passed: Callable[[bytes], bool]) -> Seal:
+    """The end has to be shown and the summary has to tell that all passed."""
+
+    def read(result: JobResult, token: str) -> tuple[bool, Output]:
+        shown, rest = sealed.read(result, token)
+        return shown and passed(_printed(result)), rest
+
+    return Seal(sealed.job, read, prompt=sealed.prompt)
+
+
+def _printed(result: JobResult) -> bytes:
+    assert result.run is not None
+    return bytes(result.run.stdout) + b"\n" + bytes(result.run.stderr)
+
+
+# Each finds exactly one summary, and it tells of tests that passed: one more would be the program's own.
+def _rust_passed(printed: bytes) -> bool:
+    found = _RUST.findall(printed)
+    return len(found) == 1 and found[0][0] == b"ok" and int(found[0][1]) > 0 and found[0][2] == b"0"
+
+
+def _d_passed(printed: bytes) -> bool:
+    found = _D.findall(printed)
+    return len(found) == 1 and int(found[0][0]) > 0 and found[0][1] == b"passed"
+
+
+def _jest_passed(printed: bytes) -> bool:
+    found = _JEST_SUMMARY.findall(printed)
+    counts = {word: int(number) for number, word in _JEST_COUNT.findall(found[0])} if len(found) == 1 else {}
+    return counts.get(b"passed", 0) > 0 and set(counts) <= {b"passed", b"skipped", b"todo"}
+
+
+def _junit_passed(printed: bytes) -> bool:
+    passed, failed = _JUNIT_PASSED.findall(printed), _JUNIT_FAILED.findall(printed)
+    return len(passed) == 1 and int(passed[0]) > 0 and not any(map(int, failed))

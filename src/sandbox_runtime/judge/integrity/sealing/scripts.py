@@ -5,45 +5,82 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sandbox_runtime.judge.integrity.sealing.seal import Seal, recoded, token_printed
-from sandbox_runtime.model import Job, JobResult, Output
+from sandbox_runtime.judge.integrity.sealing.seal import Seal, fill, recoded
+from sandbox_runtime.model import Job, Output
 
+_JAVASCRIPT_FREEZES = (
+    '{ const a = globalThis.process.getBuiltinModule("node:assert"); Object.freeze(a); Object.freeze(a.strict); } '
+)
+_JAVASCRIPT_STRICT = re.compile(r"\A(?:#![^\n]*\n)?\s{0,200}(?:\"use strict\"|'use strict');?")
+# Promises are awaited: the event comes when nothing is left to do. A rejection that nobody handled ends the process before it.
 _JAVASCRIPT = r"""
-;{ const sandboxFs_ = globalThis.process.getBuiltinModule("node:fs"), sandboxBytes_ = new Uint8Array(80);
-const sandboxRead_ = sandboxFs_.readSync(0, sandboxBytes_, 0, 80, null);
-sandboxFs_.writeSync(1, "\n" + new TextDecoder().decode(sandboxBytes_.subarray(0, sandboxRead_))); }
+;{ const process = globalThis.process, fs = process.getBuiltinModule("node:fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
+const decoder = new TextDecoder(), bytes = new Uint8Array(80), turn = new Int32Array(new SharedArrayBuffer(4));
+const read = () => { for (;;) { try { return fs.readSync(0, bytes, 0, 80, null); } catch (error) {
+if (error.code !== "EAGAIN") throw error; Atomics.wait(turn, 0, 0, 2); } } };
+process.removeAllListeners("unhandledRejection"); process.removeAllListeners("uncaughtException");
+process.prependOnceListener("beforeExit", (code) => { if (code) return; fs.writeSync(1, "\n" + b + a + "\n");
+fs.writeSync(1, decoder.decode(bytes.subarray(0, read()))); }); }
 """
-_PHP = '\n;\\fflush(\\STDOUT); \\fwrite(\\STDOUT, "\\n" . \\fgets(\\STDIN));\n'
+_PHP = """
+;(function () { $a = "FIRST_HALF"; $b = "SECOND_HALF"; \\fflush(\\STDOUT); \\fwrite(\\STDOUT, "\\n" . $b . $a . "\\n");
+\\fwrite(\\STDOUT, \\fgets(\\STDIN)); })();
+"""
 _PERL = """
-;{ local ($, , $\\, $/) = (undef, undef, "\\n"); my $sandbox_end_ = <STDIN>; print STDOUT "\\n", $sandbox_end_; }
+;{ local ($, , $\\, $/) = (undef, undef, "\\n"); my ($a, $b) = ("FIRST_HALF", "SECOND_HALF"); my $kept = select(STDOUT); $| = 1;
+print STDOUT "\\n", $b, $a, "\\n"; my $sandbox_end_ = <STDIN>; print STDOUT $sandbox_end_; select($kept); }
 """
 _R = """
-base::local({ t <- base::readLines(base::file("stdin"), 1L); base::cat("\\n", t, "\\n", sep = "") })
+base::local({ a <- "FIRST_HALF"; b <- "SECOND_HALF"; base::cat("\\n", b, a, "\\n", sep = ""); base::flush(base::stdout())
+t <- base::readLines(base::file("stdin"), 1L); base::cat(t, "\\n", sep = "") })
 """
 _JULIA = """
-Base.print(Base.stdout, "\\n", Base.readline(Base.stdin), "\\n")
+let a = "FIRST_HALF", b = "SECOND_HALF"
+    Base.print(Base.stdout, "\\n", b, a, "\\n"); Base.flush(Base.stdout)
+    Base.print(Base.stdout, Base.readline(Base.stdin), "\\n")
+end
 """
 _RACKET = """
-(let ([sandbox-end (read-line)]) (newline) (display sandbox-end) (newline))
+(let ([a "FIRST_HALF"] [b "SECOND_HALF"])
+  (printf "\\n~a~a\\n" b a) (flush-output) (printf "~a\\n" (read-line)))
 """
 _BASH = """
 sandbox_status_=$?
 builtin unset -f builtin read printf exit 2>/dev/null
-if ((sandbox_status_ == 0)); then IFS= builtin read -r sandbox_end_; builtin printf '\\n%s\\n' "$sandbox_end_"; fi
+if ((sandbox_status_ == 0)); then
+sandbox_a_=FIRST_HALF sandbox_b_=SECOND_HALF
+builtin printf '\\n%s%s\\n' "$sandbox_b_" "$sandbox_a_"
+IFS= builtin read -r sandbox_end_; builtin printf '%s\\n' "$sandbox_end_"; fi
 builtin exit "$sandbox_status_"
 """
-_LUA_TELLS = 'io.stdout:write("\\n", io.stdin:read("l") or "", "\\n") io.stdout:flush()'
+_LUA_ASKS = (
+    'do local a, b = "FIRST_HALF", "SECOND_HALF" io.stdout:write("\\n", b, a, "\\n") io.stdout:flush() '
+    'io.stdout:write(io.stdin:read("l") or "", "\\n") io.stdout:flush() end'
+)
+_LUA_KEEPS = (
+    'local sandbox_kept_, sandbox_exit_, sandbox_unit_ = {}, os.exit, require("luaunit") for _, sandbox_place_ in '
+    "ipairs({_G, sandbox_unit_, sandbox_unit_.LuaUnit}) do local kept = {} sandbox_kept_[sandbox_place_] = kept "
+    'for key, value in pairs(sandbox_place_) do if type(value) == "function" then kept[key] = value end end end '
+)
+_LUA_RESTORES = "for place, kept in next, sandbox_kept_ do for key, value in next, kept do rawset(place, key, value) end end\n"
 _LUA_RUNS = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
-_RUBY_TELLS = '$stdout.flush; STDOUT.syswrite("\\n#{STDIN.gets}")'
-_RUBY_UNIT = re.compile(r"^\s*require\s*\(?\s*['\"](?:test/unit|minitest/autorun)['\"]", re.MULTILINE)
-_RUBY_SUMMARY = re.compile(rb"^(\d+) (?:tests|runs), (\d+) assertions, 0 failures, 0 errors", re.MULTILINE)
+_RUBY_ASKS = 'a, b = "FIRST_HALF", "SECOND_HALF"; $stdout.flush; STDOUT.syswrite("\\n#{b}#{a}\\n"); STDOUT.syswrite(STDIN.gets)'
+_RUBY_UNIT = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]test/unit['\"]", re.MULTILINE)
+_RUBY_MINITEST = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]minitest/autorun['\"]", re.MULTILINE)
+# Test::Unit would run its tests when the program ends: they are run here, so that leaving them leaves this, too.
+_RUBY_RUNS = """
+Test::Unit::AutoRunner.need_auto_run = false
+sandbox_passed_ = Test::Unit::AutoRunner.run
+if sandbox_passed_ then {asks} end
+exit(sandbox_passed_)
+"""
+_RUBY_SUMMARY = re.compile(rb"^(\d+) (?:tests|runs), \d+ assertions, (\d+) failures, (\d+) errors", re.MULTILINE)
 
 
 def with_epilogue(epilogue: str) -> Callable[[Job], Seal | None]:
-    return lambda job: recoded(job, job.code + epilogue)
+    return lambda job: recoded(job, job.code + fill(epilogue, job))
 
 
-javascript = with_epilogue(_JAVASCRIPT)
 perl = with_epilogue(_PERL)
 r = with_epilogue(_R)
 julia = with_epilogue(_JULIA)
@@ -51,29 +88,39 @@ racket = with_epilogue(_RACKET)
 bash = with_epilogue(_BASH)
 
 
+def javascript(job: Job) -> Seal | None:
+    """Tests compare with the assertions of Node.js, which a solution cannot replace once they are frozen."""
+    strict = _JAVASCRIPT_STRICT.match(job.code)
+    start = strict.end() if strict else 0
+    return recoded(job, job.code[:start] + _JAVASCRIPT_FREEZES + job.code[start:] + fill(_JAVASCRIPT, job))
+
+
 def php(job: Job) -> Seal | None:
     code = job.code.rstrip()
-    return recoded(job, code.removesuffix("?>") + _PHP)
+    return recoded(job, code.removesuffix("?>") + fill(_PHP, job))
 
 
 def lua(job: Job) -> Seal | None:
-    """luaunit's programs end with os.exit of what it says."""
-    code = job.code.rstrip()
+    """Programs of luaunit end with os.exit of its result. What its assertions use is as it was before the solution."""
+    code, asks = job.code.rstrip(), fill(_LUA_ASKS, job)
     found = _LUA_RUNS.search(code)
     if found is None:
-        return recoded(job, f"{code}\n{_LUA_TELLS}\n")
-    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {_LUA_TELLS} end\nos.exit(sandbox_status_)\n"
-    return recoded(job, code[: found.start()] + ends)
+        return recoded(job, f"{code}\n{asks}\n")
+    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {asks} end\nsandbox_exit_(sandbox_status_)\n"
+    return recoded(job, _LUA_KEEPS + code[: found.start()] + _LUA_RESTORES + ends)
 
 
 def ruby(job: Job) -> Seal | None:
-    """Test::Unit runs its tests when the program ends. What is registered first is called last; and tests must have been run."""
-    if not _RUBY_UNIT.search(job.code):
-        return recoded(job, f"{job.code}\n{_RUBY_TELLS}\n")
-    return recoded(job, f"at_exit {{ {_RUBY_TELLS} }}\n{job.code}", _ruby_tests_ran)
+    """minitest runs its tests when the program ends. What is registered first is called last."""
+    asks = fill(_RUBY_ASKS, job)
+    if _RUBY_UNIT.search(job.code):
+        return recoded(job, job.code + _RUBY_RUNS.replace("{asks}", asks), _ruby_tests_ran)
+    if _RUBY_MINITEST.search(job.code):
+        return recoded(job, f"at_exit {{ {asks} }}\n{job.code}", _ruby_tests_ran)
+    return recoded(job, f"{job.code}\n{asks}\n")
 
 
-def _ruby_tests_ran(result: JobResult, token: str) -> tuple[bool, Output]:
-    shown, stdout = token_printed(result, token)
+def _ruby_tests_ran(stdout: Output) -> bool:
+    """One summary, of tests that passed: one more would be the program's own."""
     summaries = _RUBY_SUMMARY.findall(bytes(stdout))
-    return shown and len(summaries) == 1 and int(summaries[0][0]) > 0, stdout
+    return len(summaries) == 1 and int(summaries[0][0]) > 0 and summaries[0][1:] == (b"0", b"0")

@@ -1,4 +1,9 @@
-"""What a seal is: the program to run instead, and how its end is recognised."""
+"""What a seal is: the program to run instead, and how its end is recognised.
+
+A sealed program prints a prompt after its last test, reads the token from standard input, and prints it. The judge sends the
+token only when it sees the prompt, so the token is in no text, file, variable or memory of the box before. The prompt is made of
+two halves that stand in the program's text in the wrong order, and is the same in each trial, so that a build can be reused.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,17 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 
-from sandbox_runtime.model import File, Job, JobResult, Output
+from sandbox_runtime.model import Job, JobResult, Output, Reply
 
-TOKEN_FILE, END_FILE = ".sandbox-token", ".sandbox-end"
-"""For runners of tests that keep standard input and output to themselves."""
+_HALF = 16
 
 
 class Asks(StrEnum):
-    """Where the sealed program finds the token that it has to show."""
+    """How the sealed program gets the token that it has to show."""
 
     stdin = "stdin"
-    file = "file"
     nothing = "nothing"
     """Its test runner prints a summary."""
 
@@ -31,36 +35,47 @@ class Seal:
     job: Job
     read: Read
     asks: Asks = Asks.stdin
+    prompt: str = ""
 
     def with_token(self, token: str) -> Job:
         """The job to run. The text of its program is the same in each trial."""
-        text = f"{token}\n".encode()
-        if self.asks is Asks.stdin:
-            return dataclasses.replace(self.job, stdin=text)
-        if self.asks is Asks.file:
-            files = (*self.job.files, File(TOKEN_FILE, text))
-            return dataclasses.replace(self.job, files=files, fetch=(*self.job.fetch, END_FILE))
-        return self.job
+        if self.asks is Asks.nothing:
+            return self.job
+        return dataclasses.replace(self.job, stdin=None, reply=Reply(f"\n{self.prompt}\n".encode(), f"{token}\n".encode()))
 
 
-def recoded(job: Job, code: str, read: Read | None = None) -> Seal:
-    """The same job with another text, which prints the token."""
-    return Seal(dataclasses.replace(job, code=code), read or token_printed)
+def fill(template: str, job: Job) -> str:
+    """Put the halves of the prompt of this job in the places of FIRST_HALF and SECOND_HALF."""
+    first, second = _halves(job)
+    return template.replace("FIRST_HALF", first).replace("SECOND_HALF", second)
 
 
-def token_printed(result: JobResult, token: str) -> tuple[bool, Output]:
-    """On lines of its own; what runs at the very end of a process may still print after it."""
+def recoded(job: Job, code: str, also: Callable[[Output], bool] | None = None) -> Seal:
+    """Seal the job with another text, which asks for the token and prints it. also: what else its output has to show."""
+    first, second = _halves(job)
+    prompt = second + first
+
+    def read(result: JobResult, token: str) -> tuple[bool, Output]:
+        shown, stdout = token_printed(result, prompt, token)
+        return shown and (also is None or also(stdout)), stdout
+
+    return Seal(dataclasses.replace(job, code=code), read, prompt=prompt)
+
+
+def token_printed(result: JobResult, prompt: str, token: str) -> tuple[bool, Output]:
+    """Whether the token follows the prompt, on lines of their own, and nothing else in the output asks for it. Code that runs
+    when the process ends may still print after it."""
     assert result.run is not None
-    stdout, mark = result.run.stdout, f"\n{token}\n".encode()
+    stdout = result.run.stdout
     part = stdout.tail if stdout.dropped_bytes else stdout.head + stdout.tail
-    before, found, after = part.rpartition(mark)
+    before, found, after = part.rpartition(f"\n{prompt}\n{token}\n".encode())
     if not found:
         return False, stdout
     kept = before + after
-    return True, Output(stdout.head, kept, stdout.dropped_bytes) if stdout.dropped_bytes else Output(kept)
+    rest = Output(stdout.head, kept, stdout.dropped_bytes) if stdout.dropped_bytes else Output(kept)
+    return prompt.encode() not in rest.head + rest.tail, rest
 
 
-def token_filed(result: JobResult, token: str) -> tuple[bool, Output]:
-    assert result.run is not None
-    held = {file.name: file.content for file in result.files}
-    return held.get(END_FILE, b"").strip() == token.encode(), result.run.stdout
+def _halves(job: Job) -> tuple[str, str]:
+    digest = sha256(f"{job.language}\n{job.code}".encode(errors="surrogatepass")).hexdigest()
+    return digest[:_HALF], digest[_HALF : 2 * _HALF]

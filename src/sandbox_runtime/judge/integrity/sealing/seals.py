@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.judge.integrity.sealing import compiled, runners, scripts
+from sandbox_runtime.judge.integrity.sealing import compiled, managed, runners, scripts
 from sandbox_runtime.judge.integrity.sealing.seal import Seal
 from sandbox_runtime.model import Job
 
@@ -15,9 +15,10 @@ SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType(
         "cpp": compiled.cpp,
         "rust": compiled.rust,
         "go": compiled.go,
-        "java": compiled.java,
-        "scala": compiled.scala,
-        "csharp": compiled.csharp,
+        "java": managed.java,
+        "scala": managed.scala,
+        "csharp": managed.csharp,
+        "kotlin_script": managed.kotlin_script,
         "nodejs": scripts.javascript,
         "typescript": scripts.javascript,
         "php": scripts.php,

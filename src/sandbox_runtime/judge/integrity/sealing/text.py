@@ -19,6 +19,21 @@ def blanked(code: str) -> str:
 
 
 def last_match(pattern: re.Pattern[str], code: str) -> re.Match[str] | None:
-    """In what is neither comment nor text. Tests come last, and so does what starts them."""
-    matches = deque(pattern.finditer(blanked(code)), maxlen=1)
+    """The last match outside of comments and texts, because tests and what starts them come last. Where all matches seem to be
+    hidden, the last of them: what looks like the begin of a comment may be none, and hide the main function from us alone."""
+    return _last(pattern, blanked(code)) or _last(pattern, code)
+
+
+def closing_brace(code: str, start: int) -> int:
+    """The place of the brace that closes the one before `start`, or -1."""
+    depth = 1
+    for found in re.compile(r"[{}]").finditer(blanked(code), start):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return found.start()
+    return -1
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    matches = deque(pattern.finditer(text), maxlen=1)
     return matches[0] if matches else None

@@ -1,8 +1,3 @@
-object Helper {
-  sys.exit(0)
-  val two = 2
-}
-
 object Problem {
   val two = Helper.two
 
@@ -11,4 +6,9 @@ object Problem {
   def main(args: Array[String]): Unit = {
     assert(half(4) == 2)
   }
+}
+
+object Helper {
+  sys.exit(0)
+  val two = 2
 }

@@ -1,0 +1,48 @@
+"""Standard input that a program gets when it asks for it.
+
+The output is searched for the prompt as it arrives. The first time it is found the reply is written and the input ends, so the
+text of the reply is nowhere in the box before. Later prompts are not answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.isolation.port import Running, Sink
+from sandbox_runtime.model import Reply
+
+
+class PromptedInput:
+    """For one run of a command. sink: is given all output as well."""
+
+    def __init__(self, reply: Reply, sink: Sink | None) -> None:
+        self._reply = reply
+        self._sink = sink
+        self._tail = b""
+        self.found = False
+        self._running: Running | None = None
+
+    def connect(self, running: Running) -> None:
+        self._running = running
+        if self.found:
+            self._send(running)
+
+    def hear(self, stream: str, piece: bytes) -> None:
+        if stream == "stdout" and not self.found:
+            self._search(piece)
+        if self._sink is not None:
+            self._sink(stream, piece)
+
+    def _search(self, piece: bytes) -> None:
+        """A prompt may arrive in several pieces: the end of the last one is kept."""
+        text = self._tail + piece
+        self.found = self._reply.prompt in text
+        self._tail = text[-len(self._reply.prompt) :]
+        if self.found and self._running is not None:
+            self._send(self._running)
+
+    def _send(self, running: Running) -> None:
+        with contextlib.suppress(InvalidRequest):  # the program has closed its input
+            running.feed(self._reply.text)
+            running.end_input()
