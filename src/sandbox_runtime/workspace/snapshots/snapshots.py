@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.extents import area_bytes
 from sandbox_runtime.workspace.folders import holding
 from sandbox_runtime.workspace.snapshots import deciding
 from sandbox_runtime.workspace.snapshots import manifest as manifests
@@ -80,7 +81,7 @@ class Snapshots:
         held, changed = await in_thread(lambda: deciding.sort(area, seen, self._last, self._stamps))
         stored = _Stored()
         try:
-            await self._store(area, changed, stored)
+            await self._store(area, changed, stored, area_bytes(area))
             made = self._manifest(seen, held, stored)
             if is_new := made != self._last:
                 await self._storage.put(self._key("manifest"), _once(manifests.write(made)))
@@ -93,10 +94,10 @@ class Snapshots:
         await self._drop(unnamed)
         return Saved(len(made.entries), len(stored.files), sum(stored.objects.values()), is_new)
 
-    async def _store(self, area: Area, files: Sequence[Seen], stored: _Stored) -> None:
+    async def _store(self, area: Area, files: Sequence[Seen], stored: _Stored, max_bytes: int) -> None:
         for group in groups(files):
             name = secrets.token_hex(16)
-            packing = Packing(area, name, group)
+            packing = Packing(area, name, group, max_bytes - sum(stored.objects.values()))
             async with contextlib.aclosing(pieces(packing.pieces())) as source:
                 stored.objects[name] = await self._storage.put(self._object(name), source)
             stored.files += packing.placed
@@ -126,7 +127,7 @@ class Snapshots:
         self._last = saved
         self._stamps = {item.kept.path: item.stamp for item in seen if item.stamp}
         await self._drop_unnamed(saved.objects)
-        return Restored(len(saved.entries), sum(kept.size_bytes for kept in files))
+        return Restored(len(saved.entries), sum(kept.stored_bytes for kept in files))
 
     async def _fill(self, name: str, filling: Filling) -> None:
         try:
