@@ -78,7 +78,17 @@ def read(text: bytes) -> Manifest:
 
 
 def _written(kept: Kept) -> list[Any]:
-    plain = [kept.path, kept.kind, kept.mode, kept.modified_ns, kept.target, kept.size_bytes, kept.sha256, kept.object, kept.offset]
+    plain = [
+        kept.path,
+        kept.kind,
+        kept.mode,
+        kept.modified_ns,
+        kept.target,
+        kept.size_bytes,
+        kept.sha256,
+        kept.object,
+        kept.offset,
+    ]
     return plain if kept.extents is None else [*plain, [number for extent in kept.extents for number in extent]]
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.dialects.fusion.wire import LANGUAGES, RunCodeResponse, Seconds
+from sandbox_runtime.api.numbers import WholeNumber
 
 Id = int | str
 ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
@@ -39,8 +40,8 @@ class Question(BaseModel):
 
 
 class GetPromptsRequest(Question):
-    offset: int = Field(0, ge=0, le=_MOST, description="how many rows to pass over, in the order of their ids")
-    limit: int = Field(MOST_ROWS, ge=0, le=_MOST, description="how many rows to answer for at most")
+    offset: WholeNumber = Field(0, ge=0, le=_MOST, description="how many rows to pass over, in the order of their ids")
+    limit: WholeNumber = Field(MOST_ROWS, ge=0, le=_MOST, description="how many rows to answer for at most")
 
 
 class GetPromptByIdRequest(Question):

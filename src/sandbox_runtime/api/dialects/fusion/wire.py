@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from sandbox_runtime.api.numbers import Number, WholeNumber
+
 LANGUAGES = (
     "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda", "lua",
     "R", "perl", "D_ut", "ruby", "scala", "julia", "pytest", "junit", "kotlin_script", "jest", "verilog", "python_gpu", "lean",
@@ -16,14 +18,14 @@ LANGUAGES = (
 RunStatus = Literal["Success", "Failed", "SandboxError"]
 CommandRunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
 
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0)]
 NO_LIMIT = -1
 
 
 class RunCodeRequest(BaseModel):
     compile_timeout: Seconds = Field(10, description="compile timeout in seconds")
     run_timeout: Seconds = Field(10, description="run timeout in seconds")
-    memory_limit_MB: int = Field(
+    memory_limit_MB: WholeNumber = Field(
         NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"
     )
     code: str = Field(description="the program")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+from sandbox_runtime.api.numbers import Number, WholeNumber
+from sandbox_runtime.quantities import KIB, parse_bytes
 
 DEFAULT_SIZE = "100M"
 HANDLER_CHARACTERS = 102_400
@@ -12,15 +15,25 @@ MOST_EFAST_FILES = 100
 PREFIX = "/workspace/se"
 
 Json = dict[str, Any]
-Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0, le=3600)]
+
+
+def _is_size(value: object) -> object:
+    if value is not None:
+        parse_bytes(value, unit=KIB)
+    return value
+
+
 Words = Annotated[list[str], Field(max_length=1000)]
 
 
 class CreateSession(BaseModel):
     size: str = Field(DEFAULT_SIZE, max_length=20, description="room for files, as 50M, 1G or a number of bytes")
     allow_network: bool | None = Field(None, description="null: as the server is set")
-    cpu_quota: float | None = Field(None, gt=0, le=4096, allow_inf_nan=False, description="cores")
-    memory_limit: int | str | None = Field(None, description="KB as a number, or a text as 256M")
+    cpu_quota: Number | None = Field(None, gt=0, le=4096, description="cores")
+    memory_limit: Annotated[int | str | None, BeforeValidator(_is_size)] = Field(
+        None, description="KB as a number, or a text as 256M"
+    )
     timeout: Seconds | None = Field(None, description="seconds an execution may take that says nothing itself")
 
 
@@ -55,7 +68,7 @@ class Execute(BaseModel):
 class CreateFile(BaseModel):
     content: str
     filename: str = Field(min_length=1)
-    mode: int = Field(0o644, ge=0, le=0o777, description="permission bits")
+    mode: WholeNumber = Field(0o644, ge=0, le=0o777, description="permission bits")
 
 
 class CleanUp(BaseModel):

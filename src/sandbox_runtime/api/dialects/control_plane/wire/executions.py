@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from sandbox_runtime.api.numbers import WholeNumber
 from sandbox_runtime.model import ArtifactKind, ExecutionKind, ExecutionState
 
 
@@ -16,7 +17,7 @@ class ExecuteCodeRequest(BaseModel):
 
     code: str = Field(min_length=1, max_length=102_400)
     language: str = Field(min_length=1, max_length=32)
-    timeout: int = Field(30, ge=1, le=3600)
+    timeout: WholeNumber = Field(30, ge=1, le=3600)
     event: dict[str, Any] | None = None
     stdin: str | None = Field(None, max_length=1024 * 1024)
     env_vars: dict[str, str] = Field(default_factory=dict)
@@ -25,7 +26,7 @@ class ExecuteCodeRequest(BaseModel):
 
 class ExecuteInContextRequest(BaseModel):
     code: str = Field(min_length=1, max_length=102_400)
-    timeout: int = Field(30, ge=1, le=3600)
+    timeout: WholeNumber = Field(30, ge=1, le=3600)
 
 
 class Submitted(BaseModel):
