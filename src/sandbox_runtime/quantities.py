@@ -73,17 +73,22 @@ def parse_seconds(value: object, what: str = "the time", *, low: float = 0.0, hi
 def parse_number(value: object, what: str = "the value") -> float:
     """Return a finite number, given as one or as plain decimal text. It may be negative."""
     if isinstance(value, str) and value[:1] == "-":
-        return -_number(value[1:], what, "a finite number")
+        return -_number(value[1:], what, "a valid number")
     return (
-        _number(value, what, "a finite number") if isinstance(value, str) else _plain(value, what, "a finite number", signed=True)
+        _number(value, what, "a valid number") if isinstance(value, str) else _plain(value, what, "a valid number", signed=True)
     )
 
 
 def parse_whole(value: object, what: str = "the value") -> int:
     """Return a whole number, given as one or as decimal text. It may be negative."""
-    number = value if isinstance(value, int) and not isinstance(value, bool) else parse_number(value, what)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    try:
+        number = parse_number(value, what)
+    except InvalidQuantity as error:
+        raise _invalid(value, what, "a valid integer") from error
     if number != int(number):
-        raise _invalid(value, what, "a whole number")
+        raise _invalid(value, what, "a valid integer")
     return int(number)
 
 

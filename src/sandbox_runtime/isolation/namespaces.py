@@ -17,7 +17,7 @@ from sandbox_runtime.isolation.inside import samples, warm_pages, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
-from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Policy
+from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Medium, Policy
 
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """A spawner forks, so nothing it preloads may start threads."""
@@ -59,6 +59,9 @@ class NamespacesBackend:
         """A spawner that came up has made every layer once; only limits depend on what the host lends."""
         bounds = self._ground.bounds()
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
+
+    def medium(self, disk_bytes: int) -> Medium:
+        return Medium.memory
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> SharedFiles:
         files = SharedFiles(WORKDIR, WRITABLE, None, self._no_pause())

@@ -17,7 +17,7 @@ from sandbox_runtime.engine.homes import Ran, Work
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import artifacts, endings, ids, works
+from sandbox_runtime.sessions import artifacts, endings, ids, storage, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveContext, LiveExecution, LiveSession, Slots
@@ -63,6 +63,7 @@ class Executions:
     async def start(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """The execution under way; with an idempotency key that the session has seen, the row of that time."""
         live.check_running()
+        storage.check_room(self._ground, live)
         context = self._context(live, spec)
         wall_s = works.time_of(live.session, spec, self._ground.options)
         execution = self._row(live, spec, wall_s)
@@ -258,13 +259,14 @@ class Executions:
 
     async def _save(self, live: LiveSession) -> None:
         try:
-            await self._ground.snapshots.save(live.id, live.home.files)
+            await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
         except (SandboxError, OSError) as error:
             self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
 
     def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
         execution = one.execution
         one.tape.end()
+        storage.measure(self._ground, live)
         live.touch()
         live.executions.pop(execution.id, None)
         self._linger(execution.id, one)

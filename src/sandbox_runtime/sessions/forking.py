@@ -89,7 +89,7 @@ async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: s
         await asyncio.gather(_continued(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
         session = _row(live.session)
         if session.mode is SessionMode.persistent:
-            await ground.snapshots.save(session.id, home.files)
+            await ground.snapshots.save(session.id, home.files, session.owner)
         copied = await lifecycle.adopt(session, home, live.id, actor)
     except BaseException:
         await home.close()

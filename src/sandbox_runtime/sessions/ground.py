@@ -14,13 +14,14 @@ from sandbox_runtime.sessions.recording import Recorder
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
 from sandbox_runtime.workspace import Area
+from sandbox_runtime.workspace.ledger import Ledger
 
 
 class Snapshots(Protocol):
     """What is kept of the files of persistent sessions, by the session's id."""
 
-    async def save(self, session: str, area: Area) -> None:
-        """What has changed since the last time. Afterwards it outlives this process."""
+    async def save(self, session: str, area: Area, owner: str) -> None:
+        """What has changed since the last time. Afterwards it outlives this process. Raises StorageFull or QuotaExceeded."""
         ...
 
     async def restore(self, session: str, area: Area) -> bool:
@@ -53,3 +54,4 @@ class Ground:
     metrics: SessionMetrics
     log: Log
     recorder: Recorder
+    ledger: Ledger

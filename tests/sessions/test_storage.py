@@ -1,0 +1,124 @@
+"""What sessions take of the node: holes take nothing, the sum is bounded, and what is gone is given back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox_runtime.errors import QuotaExceeded, StorageFull
+from sandbox_runtime.model import ExecutionState, Medium, Resources, SessionMode, StorageKind
+from sandbox_runtime.quantities import GIB, MIB
+from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
+
+SPARSE = "for n in range(8):\n    with open(f'/workspace/{n}', 'wb') as file: file.truncate(250 * 2**20)"
+GROWING = """
+import time
+with open("/workspace/x", "wb") as file:
+    file.write(bytes(80 * 2**20))
+    while True:
+        file.write(bytes(2**16))
+        file.flush()
+        time.sleep(0.05)
+"""
+PRINT_BLOCKS = "import os; v = os.statvfs('/workspace'); print(v.f_blocks * v.f_frsize)"
+DISK = Resources(disk_bytes=GIB)
+
+
+def write(mib: int, name: str = "x") -> ExecutionSpec:
+    return ExecutionSpec(code=f"with open('/workspace/{name}', 'wb') as f:\n    for _ in range({mib}): f.write(b'x' * 2**20)")
+
+
+def real_bytes(folder: Path) -> int:
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+async def test_sparse_files_take_no_room_on_the_host_through_a_snapshot(opening: Any, tmp_path: Path) -> None:
+    async with opening() as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec(mode=SessionMode.persistent, resources=DISK))
+        done = await sessions.execute(session.id, ExecutionSpec(code=SPARSE))
+        assert done.state is ExecutionState.completed, done
+        files = tmp_path / "state/store/files"
+        assert real_bytes(files / "sessions" / session.id) < MIB
+        assert platform.ledger.held(Medium.disk, StorageKind.snapshots) < MIB
+        assert platform.ledger.held(Medium.memory) <= 4 * MIB
+        forks = await sessions.fork(session.id, 2)
+        assert real_bytes(files) < MIB and len(forks) == 2
+        assert platform.ledger.held(Medium.memory) <= 12 * MIB
+
+
+async def test_the_sum_of_what_idle_sessions_hold_in_memory_is_bounded(opening: Any) -> None:
+    async with opening(storage_memory_bytes=64 * MIB) as platform:
+        sessions, ledger = platform.sessions, platform.ledger
+        first, second = [await sessions.create(SessionSpec(resources=DISK)) for _ in range(2)]
+        await sessions.execute(first.id, write(40))
+        assert 40 * MIB <= ledger.held(Medium.memory, StorageKind.session_files) <= 44 * MIB
+        await sessions.execute(second.id, write(40))
+        with pytest.raises(StorageFull, match=r"memory for files of this node is full: .* of 64 MiB are held"):
+            await sessions.create(SessionSpec())
+        with pytest.raises(StorageFull):
+            await sessions.execute(first.id, write(1, "y"))
+        with pytest.raises(StorageFull):
+            await (await sessions.files(first.id)).write("y", b"y")
+        await (await sessions.files(first.id)).delete("x")
+        await sessions.execute(first.id, write(1, "y"))
+        await sessions.terminate(second.id)
+        assert ledger.held(Medium.memory) <= 8 * MIB
+        await sessions.create(SessionSpec())
+
+
+async def test_what_grows_while_there_is_no_room_is_stopped(opening: Any) -> None:
+    async with opening(storage_memory_bytes=64 * MIB) as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec(resources=DISK))
+        quiet = await sessions.create(SessionSpec())
+        waiting = await sessions.submit(quiet.id, ExecutionSpec(code="input()", timeout_s=60))
+        done = await sessions.execute(session.id, ExecutionSpec(code=GROWING, timeout_s=60))
+        assert done.state is not ExecutionState.completed and "no storage is left" in done.error
+        await sessions.cancel(waiting.id)
+
+
+async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> None:
+    async with opening(storage_memory_bytes=128 * MIB, storage_owner_memory_bytes=32 * MIB) as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec(resources=DISK), "ann")
+        await sessions.execute(session.id, write(40), owner="ann")
+        with pytest.raises(QuotaExceeded, match="you hold"):
+            await sessions.create(SessionSpec(), "ann")
+        await sessions.create(SessionSpec(), "bob")
+        assert platform.ledger.use(Medium.memory, "bob").owner_bytes == MIB
+
+
+async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when_deleted(opening: Any) -> None:
+    async with opening() as platform:
+        session = await platform.sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
+        await platform.sessions.execute(session.id, write(5), owner="ann")
+        held = platform.ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots]
+        assert 5 * MIB <= held < 6 * MIB
+    async with opening() as platform:
+        assert platform.ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots] == held
+        assert platform.ledger.held(Medium.memory) == 0
+        await platform.sessions.execute(session.id, ExecutionSpec(code="open('/workspace/x').close()"), owner="ann")
+        assert platform.ledger.held(Medium.memory) >= 5 * MIB
+        await platform.sessions.delete(session.id, "ann")
+        use = platform.ledger.use(Medium.disk, "ann")
+        assert (use.owner_bytes, platform.ledger.held(Medium.memory)) == (0, 0)
+
+
+async def test_a_snapshot_that_does_not_fit_is_refused(opening: Any, tmp_path: Path) -> None:
+    async with opening(storage_disk_bytes=2 * GIB, storage_owner_disk_bytes=4 * MIB) as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
+        await sessions.execute(session.id, write(8), owner="ann")
+        with pytest.raises(QuotaExceeded, match="quota of disk"):
+            await sessions.saved(session.id, "ann")
+        assert real_bytes(tmp_path / "state/store/files/sessions") < MIB
+
+
+async def test_a_session_with_five_gibibytes_of_disk_is_accepted(opening: Any) -> None:
+    async with opening() as platform:
+        session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=5 * GIB)))
+        done = await platform.sessions.execute(session.id, ExecutionSpec(code=PRINT_BLOCKS))
+        assert done.state is ExecutionState.completed, done
