@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import QuotaExceeded, StorageFull
-from sandbox_runtime.model import ExecutionState, Medium, Resources, SessionMode, StorageKind
+from sandbox_runtime.isolation.images import Images
+from sandbox_runtime.model import Ending, ExecutionState, Medium, Resources, SessionMode, StorageKind
 from sandbox_runtime.quantities import GIB, MIB
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 
@@ -24,6 +25,13 @@ with open("/workspace/x", "wb") as file:
 """
 PRINT_BLOCKS = "import os; v = os.statvfs('/workspace'); print(v.f_blocks * v.f_frsize)"
 DISK = Resources(disk_bytes=GIB)
+
+on_disk = pytest.mark.skipif(bool(Images("/nowhere", 0).lacking), reason=f"areas on the disk: {Images('/nowhere', 0).lacking}")
+
+
+def loops() -> set[str]:
+    """Loop devices that have a file."""
+    return {path.parent.parent.name for path in Path("/sys/block").glob("loop*/loop/backing_file")}
 
 
 def write(mib: int, name: str = "x") -> ExecutionSpec:
@@ -121,4 +129,51 @@ async def test_a_session_with_five_gibibytes_of_disk_is_accepted(opening: Any) -
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=5 * GIB)))
         done = await platform.sessions.execute(session.id, ExecutionSpec(code=PRINT_BLOCKS))
+        assert done.state is ExecutionState.completed and int(done.stdout) >= 5 * GIB
+
+
+@on_disk
+async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(opening: Any) -> None:
+    devices = loops()
+    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+        sessions, ledger = platform.sessions, platform.ledger
+        session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)), "ann")
+        await sessions.execute(session.id, write(40), owner="ann")
+        assert ledger.held(Medium.memory) == 0
+        assert 40 * MIB <= ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.session_files] <= 44 * MIB
+        await sessions.execute(session.id, ExecutionSpec(code="import os; os.unlink('/workspace/x'); os.sync()"), owner="ann")
+        assert ledger.use(Medium.disk, "ann").owner_bytes <= 2 * MIB
+        (fork,) = await sessions.fork(session.id, 1, owner="ann")
+        assert loops() > devices
+        for one in (session, fork):
+            await sessions.terminate(one.id, "ann")
+        assert ledger.use(Medium.disk, "ann").owner_bytes == 0
+    assert loops() == devices
+
+
+@on_disk
+async def test_the_disk_limit_of_a_session_on_the_disk_holds(opening: Any) -> None:
+    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+        sessions = platform.sessions
+        session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)))
+        blocks = await sessions.execute(session.id, ExecutionSpec(code=PRINT_BLOCKS))
+        assert 64 * MIB <= int(blocks.stdout) <= 72 * MIB
+        done = await sessions.execute(session.id, write(60))
         assert done.state is ExecutionState.completed, done
+        full = await sessions.execute(session.id, write(30, "y"))
+        assert full.state is ExecutionState.failed and full.ending is Ending.disk_limit
+        await (await sessions.files(session.id)).delete("y")
+        assert (await sessions.execute(session.id, write(1, "z"))).state is ExecutionState.completed
+
+
+@on_disk
+async def test_a_persistent_session_on_the_disk_is_kept_with_its_holes(opening: Any) -> None:
+    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+        spec = SessionSpec(mode=SessionMode.persistent, resources=Resources(disk_bytes=2 * GIB))
+        session = await platform.sessions.create(spec)
+        await platform.sessions.execute(session.id, ExecutionSpec(code=SPARSE))
+        assert platform.ledger.held(Medium.disk, StorageKind.snapshots) < MIB
+    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+        look = "import os; s = os.stat('/workspace/3'); print(s.st_size, s.st_blocks)"
+        done = await platform.sessions.execute(session.id, ExecutionSpec(code=look))
+        assert done.stdout.split() == [str(250 * MIB), "0"]

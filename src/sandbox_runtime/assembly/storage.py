@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
 
+from sandbox_runtime.isolation.images import Images
 from sandbox_runtime.model import Medium, StorageKind, StorageLimits
+from sandbox_runtime.quantities import show_bytes
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store.address import SQLITE, read_address
 from sandbox_runtime.telemetry import Metrics
@@ -37,6 +40,35 @@ def free_bytes(folder: str) -> int:
         path = path.parent
     status = os.statvfs(path)
     return status.f_bavail * status.f_frsize
+
+
+def facts_of(settings: Settings) -> dict[str, str]:
+    """Return what may be held here, and what lies on the disk now, as an operator reads it. Walks the folders."""
+    ledger, images = ledger_of(settings), Images(f"{settings.kept_dir}/areas", settings.session_memory_files_bytes)
+    watch_database(ledger, settings.store_url)
+    folders = {
+        StorageKind.snapshots: settings.files_dir,
+        StorageKind.batches: settings.batches_dir,
+        StorageKind.builds: settings.builds_dir,
+    }
+    for kind, folder in folders.items():
+        ledger.observe(kind, functools.partial(_folder_bytes, folder))
+    ledger.refresh()
+    memory, disk = ledger.use(Medium.memory), ledger.use(Medium.disk)
+    held = ", ".join(f"{kind.replace('_', ' ')} {show_bytes(size)}" for kind, size in disk.by_kind.items())
+    owner = {medium: show_bytes(ledger.owner_limit("an owner", medium)) for medium in Medium}
+    in_memory = f"in memory up to {show_bytes(settings.session_memory_files_bytes)}"
+    return {
+        "storage, memory": f"{show_bytes(memory.limit_bytes)} for files of sessions; {owner[Medium.memory]} for one owner",
+        "storage, disk": f"{show_bytes(disk.held_bytes)} held of {show_bytes(disk.limit_bytes)} ({held or 'nothing'}); "
+        f"{owner[Medium.disk]} for one owner, {show_bytes(settings.batch_max_owner_bytes)} of it for batches",
+        "files of sessions": f"always in memory: {images.lacking}" if images.lacking else f"{in_memory}, on the disk beyond",
+    }
+
+
+def _folder_bytes(folder: str) -> int:
+    found = (os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
+    return sum(_size(path) for path in found)
 
 
 def watch_database(ledger: Ledger, url: str) -> None:

@@ -23,7 +23,8 @@ class StorageKind(StrEnum):
     builds = "builds"
     database = "database"
     """Sessions, executions and what they printed."""
-    logs = "logs"
+    outputs = "outputs"
+    """What executions printed that run or ended a moment ago, for those who follow it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,11 @@ class Executions:
     async def stop_all(self, live: LiveSession, reason: str) -> None:
         await asyncio.gather(*(self.stop(one, reason) for one in list(live.executions.values())))
 
+    @property
+    def output_bytes(self) -> int:
+        """What is held of the output of executions that live or ended a moment ago."""
+        return self._lingering_bytes + sum(one.tape.size_bytes for live in self._open() for one in live.executions.values())
+
     def forget_all(self) -> None:
         for execution_id in list(self._lingering):
             self._forget(execution_id)

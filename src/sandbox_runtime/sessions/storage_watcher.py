@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 
+from sandbox_runtime.model import StorageKind
 from sandbox_runtime.sessions.executions import Executions
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveSession
 from sandbox_runtime.sessions.storage import measure
+from sandbox_runtime.workspace.ledger import PLATFORM
 
 WATCH_EVERY_S = 1.0
 STOPPED = "it was stopped: no storage is left for what it writes"
@@ -21,10 +23,12 @@ class StorageWatcher:
     def __init__(self, ground: Ground, executions: Executions) -> None:
         self._ground = ground
         self._executions = executions
+        self._outputs = ground.ledger.open(StorageKind.outputs, PLATFORM)
 
     async def round(self) -> int:
         """Measure every open session; stop what grows where there is no room left. Return how many sessions were stopped."""
         await asyncio.to_thread(self._ground.ledger.refresh)
+        self._outputs.resize(self._executions.output_bytes, force=True)
         grown = [live for live in list(self._ground.directory.open.values()) if measure(self._ground, live) > 0]
         full = [live for live in grown if live.executions and self._is_full(live)]
         for live in full:

@@ -28,7 +28,7 @@ _NAMES = {
     StorageKind.batches: "batches",
     StorageKind.builds: "build cache",
     StorageKind.database: "database",
-    StorageKind.logs: "logs",
+    StorageKind.outputs: "output of executions",
 }
 _PLACES = {Medium.memory: "memory for files", Medium.disk: "disk"}
 Key = TypeVar("Key")
