@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import types
-import typing
 from collections.abc import Callable, Iterator
 
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 import sandbox_runtime.api.dialects
 from sandbox_runtime.api.dialects.control_plane.wire.sessions import CreateSessionRequest
 from sandbox_runtime.api.dialects.sandboxes.wire import CreateSandbox
 from sandbox_runtime.api.dialects.workspace.asking import session_spec
 from sandbox_runtime.api.dialects.workspace.wire import CreateSession
+from sandbox_runtime.api.numbers import _is_number
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
 from sandbox_runtime.model import Limits, Resources
@@ -180,18 +180,17 @@ def _comes_in(one: type[BaseModel]) -> bool:
     )
 
 
-def test_no_message_takes_a_number_that_is_none() -> None:
-    taken = []
-    for one in set(_requests()):
-        for name, field in one.model_fields.items():
-            kinds = {kind for kind in typing.get_args(field.annotation) or (field.annotation,)}
-            if not kinds & {float, int} or str in kinds:
-                continue
-            adapter: TypeAdapter[object] = TypeAdapter(typing.Annotated[field.annotation, "a number", *field.metadata])
-            for value in (NAN, INF, -INF, True, "nan", "inf", "0x10", "1e999"):
-                try:
-                    adapter.validate_python(value)
-                except ValidationError:
-                    continue
-                taken.append((one.__name__, name, value))
-    assert taken == []
+def _is_refused(one: type[BaseModel], name: str, value: object) -> bool:
+    """Whether it is this field that is complained of: others may be missing."""
+    try:
+        one.model_validate({name: value})
+    except ValidationError as error:
+        return any(name in (*told["loc"], *told["msg"].split()) for told in error.errors())
+    return False
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -INF, True, False, "nan", "inf", "0x10", "1e999"], ids=str)
+def test_no_message_takes_a_number_that_is_none(value: object) -> None:
+    numbers = [(one, name) for one in set(_requests()) for name, field in one.model_fields.items() if _is_number(field)]
+    assert len(numbers) > 30
+    assert [(one.__name__, name) for one, name in numbers if not _is_refused(one, name, value)] == []

@@ -11,7 +11,7 @@ from sandbox_runtime.mcp.tools import packages, sandboxes
 from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.sandboxes import SandboxResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, Languages, SandboxId, Timeout, Whole
+from sandbox_runtime.mcp.tools.wishes import Code, Languages, SandboxId, Timeout
 
 _Text = Annotated[str, Field(max_length=1024**2)]
 
@@ -24,7 +24,7 @@ class InstallArguments(Arguments):
     sandbox_id: SandboxId
     packages: Annotated[Packages, Field(min_length=1)]
     language: Annotated[Languages, Field(description="Whose packages they are.")] = "python"
-    timeout: Annotated[Whole, Field(ge=1, le=1800, description="Seconds.")] = 300
+    timeout: Annotated[int, Field(ge=1, le=1800, description="Seconds.")] = 300
 
 
 class Installed(Result):

@@ -16,7 +16,7 @@ from sandbox_runtime.mcp.places.port import WORKSPACE, FileView
 from sandbox_runtime.mcp.tools import codes
 from sandbox_runtime.mcp.tools.sandboxes import moment
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Encoding, FilePath, SandboxId, Whole, file_name_of, name_of
+from sandbox_runtime.mcp.tools.wishes import Encoding, FilePath, SandboxId, file_name_of, name_of
 
 MOST_READ_BYTES = 10 * 1024**2
 
@@ -41,7 +41,7 @@ class DownloadArguments(Arguments):
 
 
 class ReadArguments(DownloadArguments):
-    max_size: Annotated[Whole, Field(ge=1, le=MOST_READ_BYTES, description="Bytes; a larger file is refused.")] = 1024**2
+    max_size: Annotated[int, Field(ge=1, le=MOST_READ_BYTES, description="Bytes; a larger file is refused.")] = 1024**2
 
 
 class ListArguments(Arguments):

@@ -6,19 +6,17 @@ import posixpath
 import uuid
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.places.port import WORKSPACE
-from sandbox_runtime.quantities import parse_whole
 
 SHORTEST_S, LONGEST_S = 1, 300
 MOST_CODE_CHARACTERS = 1024 * 1024
 _UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 SandboxId = Annotated[str, Field(pattern=_UUID, description="Id of the sandbox, as create_sandbox told it (a UUID).")]
-Whole = Annotated[int, BeforeValidator(lambda value: parse_whole(value))]
-Timeout = Annotated[Whole | None, Field(ge=SHORTEST_S, le=LONGEST_S, description="Seconds after which it is stopped, 1 to 300.")]
+Timeout = Annotated[int | None, Field(ge=SHORTEST_S, le=LONGEST_S, description="Seconds after which it is stopped, 1 to 300.")]
 Environment = Annotated[
     dict[str, Annotated[str, Field(max_length=32_768)]],
     Field(max_length=256, description="Environment variables, by name."),

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.api.numbers import Number, WholeNumber
+from sandbox_runtime.api.numbers import Number, RequestModel
 
 LANGUAGES = (
     "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda", "lua",
@@ -22,10 +22,10 @@ Seconds = Annotated[Number, Field(gt=0)]
 NO_LIMIT = -1
 
 
-class RunCodeRequest(BaseModel):
+class RunCodeRequest(RequestModel):
     compile_timeout: Seconds = Field(10, description="compile timeout in seconds")
     run_timeout: Seconds = Field(10, description="run timeout in seconds")
-    memory_limit_MB: WholeNumber = Field(
+    memory_limit_MB: int = Field(
         NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"
     )
     code: str = Field(description="the program")

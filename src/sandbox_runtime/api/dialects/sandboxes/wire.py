@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
-from sandbox_runtime.api.numbers import Number, WholeNumber
+from sandbox_runtime.api.numbers import Number, RequestModel
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 
 MOST_FILE_BYTES = 10 * 1024 * 1024
@@ -25,7 +25,7 @@ MetricType = Literal["counter", "gauge", "histogram"]
 State = Literal["creating", "ready", "running", "paused", "stopped", "failed", "terminated"]
 
 
-class Asked(BaseModel):
+class Asked(RequestModel, BaseModel):
     """A name that there is not is an error: a misspelt one would otherwise be passed over."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -238,7 +238,7 @@ class File(Told):
 class BatchOptions(Asked):
     continue_on_error: bool = False
     timeout: Annotated[Seconds, Field(description="For all of it together.")] = 300.0
-    max_concurrency: Annotated[WholeNumber, Field(ge=1, le=32)] = 4
+    max_concurrency: Annotated[int, Field(ge=1, le=32)] = 4
 
 
 class Batch(Asked):
@@ -358,7 +358,7 @@ class SandboxEvent(Told):
 
 
 class RetryPolicy(Asked):
-    max_retries: Annotated[WholeNumber, Field(ge=0, le=10)] = 0
+    max_retries: Annotated[int, Field(ge=0, le=10)] = 0
     initial_delay: Annotated[Number, Field(ge=0, le=60)] = 0.5
     backoff_factor: Annotated[Number, Field(ge=1, le=10)] = 2.0
     max_delay: Annotated[Number, Field(ge=0, le=300)] = 30.0

@@ -7,26 +7,26 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.api.numbers import WholeNumber
+from sandbox_runtime.api.numbers import RequestModel
 from sandbox_runtime.model import ArtifactKind, ExecutionKind, ExecutionState
 
 
-class ExecuteCodeRequest(BaseModel):
+class ExecuteCodeRequest(RequestModel):
     """language: python, javascript, shell, or any other of the catalog. A handler that the code defines is called with the
     event; code without one is a plain program. async_mode is taken and changes nothing: which route is called decides."""
 
     code: str = Field(min_length=1, max_length=102_400)
     language: str = Field(min_length=1, max_length=32)
-    timeout: WholeNumber = Field(30, ge=1, le=3600)
+    timeout: int = Field(30, ge=1, le=3600)
     event: dict[str, Any] | None = None
     stdin: str | None = Field(None, max_length=1024 * 1024)
     env_vars: dict[str, str] = Field(default_factory=dict)
     async_mode: bool = False
 
 
-class ExecuteInContextRequest(BaseModel):
+class ExecuteInContextRequest(RequestModel):
     code: str = Field(min_length=1, max_length=102_400)
-    timeout: WholeNumber = Field(30, ge=1, le=3600)
+    timeout: int = Field(30, ge=1, le=3600)
 
 
 class Submitted(BaseModel):

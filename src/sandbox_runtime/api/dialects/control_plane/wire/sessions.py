@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StringConstraints
 
-from sandbox_runtime.api.numbers import Number, WholeNumber
+from sandbox_runtime.api.numbers import Number, RequestModel
 from sandbox_runtime.model import InstallState, SessionMode, SessionState
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 
@@ -32,22 +32,22 @@ class DependencySpec(BaseModel):
     version: Annotated[str, StringConstraints(max_length=100)] | None = None
 
 
-class ResourceRequest(BaseModel):
+class ResourceRequest(RequestModel):
     """The form of the design: what is set here goes before the plain fields."""
 
     cpu: Cores = "1"
     memory: Amount = "512Mi"
     disk: Amount = "1Gi"
-    max_processes: WholeNumber = Field(128, ge=32, le=1024)
+    max_processes: int = Field(128, ge=32, le=1024)
 
 
-class CreateSessionRequest(BaseModel):
+class CreateSessionRequest(RequestModel):
     """What is not set of cpu, memory, disk and timeout is as the template says. resource_limit, as answers call it, is taken for
     resources."""
 
     id: Id | None = None
     template_id: Id
-    timeout: WholeNumber = Field(300, ge=1, le=3600)
+    timeout: int = Field(300, ge=1, le=3600)
     cpu: Cores = "1"
     memory: Amount = "512Mi"
     disk: Amount = "1Gi"
@@ -57,7 +57,7 @@ class CreateSessionRequest(BaseModel):
     env_vars: dict[str, str] = Field(default_factory=dict)
     event: dict[str, Any] | None = None
     dependencies: list[DependencySpec] = Field(default_factory=list, max_length=50)
-    install_timeout: WholeNumber = Field(300, ge=30, le=1800)
+    install_timeout: int = Field(300, ge=30, le=1800)
     fail_on_dependency_error: bool = True
     allow_version_conflicts: bool = False
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
@@ -66,14 +66,14 @@ class CreateSessionRequest(BaseModel):
     network: Literal["none", "nat"] | None = Field(None, description="null: as the server gives it")
 
 
-class InstallRequest(BaseModel):
+class InstallRequest(RequestModel):
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
     dependencies: list[DependencySpec] = Field(min_length=1, max_length=50)
-    install_timeout: WholeNumber = Field(300, ge=30, le=1800)
+    install_timeout: int = Field(300, ge=30, le=1800)
 
 
-class ForkRequest(BaseModel):
-    count: WholeNumber = Field(1, ge=1, le=1000)
+class ForkRequest(RequestModel):
+    count: int = Field(1, ge=1, le=1000)
 
 
 class ResourceLimit(BaseModel):
