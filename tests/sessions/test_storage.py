@@ -119,7 +119,8 @@ async def test_a_snapshot_that_does_not_fit_is_refused(opening: Any, tmp_path: P
     async with opening(storage_disk_bytes=2 * GIB, storage_owner_disk_bytes=4 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
-        await sessions.execute(session.id, write(8), owner="ann")
+        done = await sessions.execute(session.id, write(8), owner="ann")
+        assert done.state is ExecutionState.completed and "its files were not kept" in done.error
         with pytest.raises(QuotaExceeded, match="quota of disk"):
             await sessions.saved(session.id, "ann")
         assert real_bytes(tmp_path / "state/store/files/sessions") < MIB
@@ -177,3 +178,18 @@ async def test_a_persistent_session_on_the_disk_is_kept_with_its_holes(opening: 
         look = "import os; s = os.stat('/workspace/3'); print(s.st_size, s.st_blocks)"
         done = await platform.sessions.execute(session.id, ExecutionSpec(code=look))
         assert done.stdout.split() == [str(250 * MIB), "0"]
+
+
+async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_there(opening: Any) -> None:
+    async with opening(storage_memory_bytes=64 * MIB) as platform:
+        sessions, ledger = platform.sessions, platform.ledger
+        session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
+        await sessions.execute(session.id, write(25))
+        with pytest.raises(StorageFull, match="25 MiB more are asked for"):
+            await sessions.fork(session.id, 3)
+        assert (await sessions.list()).total == 1 and ledger.held(Medium.memory) < 32 * MIB
+        await sessions.fork(session.id, 1)
+    async with opening(storage_memory_bytes=16 * MIB) as platform:
+        with pytest.raises(StorageFull):
+            await platform.sessions.execute(session.id, ExecutionSpec(code="1"))
+        assert platform.ledger.held(Medium.memory) == 0

@@ -250,7 +250,7 @@ class Executions:
         """First the files of a session that outlives us, then the row, then those who wait."""
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
-                await self._save(live)
+                fields = {**fields, **await self._save(live, fields)}
             await self._rows.ended(one, {**fields, "completed_ms": ids.now_ms()})
         except Exception as error:
             # Whoever deletes a session wants nothing of it to be written any more.
@@ -262,11 +262,14 @@ class Executions:
             one.done.set_result(one.execution)
         self._let_go(live, one)
 
-    async def _save(self, live: LiveSession) -> None:
+    async def _save(self, live: LiveSession, fields: endings.Fields) -> endings.Fields:
+        """Return what the execution is to say where its files could not be kept, unless it has an error of its own."""
         try:
             await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
         except (SandboxError, OSError) as error:
             self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
+            return {"error": fields.get("error") or f"its files were not kept and would be lost with the server: {error}"[:2000]}
+        return {}
 
     def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
         execution = one.execution

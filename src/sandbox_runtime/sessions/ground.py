@@ -28,6 +28,10 @@ class Snapshots(Protocol):
         """Whether there was anything to restore."""
         ...
 
+    def size_bytes(self, session: str) -> int:
+        """What is kept of a session, as far as it is known; 0 where it lies elsewhere."""
+        ...
+
     async def drop(self, session: str) -> None:
         """All that was kept."""
         ...

@@ -42,6 +42,10 @@ class KeptFiles:
     async def restore(self, session: str, area: Area) -> bool:
         return await self._of(session).restore(area) is not None
 
+    def size_bytes(self, session: str) -> int:
+        charge = self._charges.get(session)
+        return 0 if charge is None else charge.size_bytes
+
     async def drop(self, session: str) -> None:
         await self._of(session).delete()
         self.forget(session)

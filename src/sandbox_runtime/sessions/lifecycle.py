@@ -291,13 +291,8 @@ class Lifecycle:
         if session.id in self._ground.directory:
             raise Conflict(f"the session {session.id!r} exists already")
         self.check_room(session.owner, most)
-        self._charge(session)
+        storage.admit(self._ground, session)
         self._ground.directory.enter(session.id, session.owner)
-
-    def _charge(self, session: Session) -> None:
-        """Raises StorageFull or QuotaExceeded."""
-        medium = self._ground.hosts[session.node].medium(session.resources.disk_bytes)
-        storage.admit(self._ground, session.id, session.owner, medium)
 
     async def _settle(self, session: Session, home: Home | None, *, hold: bool) -> Session:
         """With a home at hand one write is enough."""
@@ -359,7 +354,7 @@ class Lifecycle:
         if session.mode is not SessionMode.persistent:
             await self.apply(session.id, machine.Lost("its files are gone: the server that held them ended"))
             raise Conflict(f"the session {session.id!r} is lost: the server that held it ended")
-        self._charge(session)
+        storage.admit(self._ground, session, self._ground.snapshots.size_bytes(session.id))
         try:
             home = await self.take_home(session)
         except BaseException:

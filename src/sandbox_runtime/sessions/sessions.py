@@ -197,6 +197,7 @@ class Sessions:
         owner: str = "",
     ) -> Session:
         live = await self._lifecycle.live(session_id, owner)
+        storage.check_room(self._ground, live)
         return await self._dependencies.install(live, dependencies, index_url, timeout_s, sink, owner)
 
     # Executions.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.model import Medium, StorageKind
+from sandbox_runtime.model import Session, StorageKind
 from sandbox_runtime.quantities import MIB
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveSession
@@ -31,8 +31,10 @@ def check_room(ground: Ground, live: LiveSession) -> None:
         ground.ledger.check(charge.owner, charge.medium)
 
 
-def admit(ground: Ground, session_id: str, owner: str, medium: Medium) -> None:
-    """Charge a session that is about to be opened. Raises StorageFull or QuotaExceeded."""
+def admit(ground: Ground, session: Session, size: int = 0) -> None:
+    """Charge a session that is about to be opened, with files of that size. Raises StorageFull or QuotaExceeded."""
+    session_id = session.id
     if session_id not in ground.directory.charges:
-        charge = ground.ledger.open(StorageKind.session_files, owner, RESERVED_BYTES, medium)
+        medium = ground.hosts[session.node].medium(session.resources.disk_bytes)
+        charge = ground.ledger.open(StorageKind.session_files, session.owner, max(size, RESERVED_BYTES), medium)
         ground.directory.charges[session_id] = charge
