@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +196,34 @@ async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_th
         with pytest.raises(StorageFull):
             await platform.sessions.execute(session.id, ExecutionSpec(code="1"))
         assert platform.ledger.held(Medium.memory) == 0
+
+
+KILLED = """
+import asyncio, os, signal, sys
+from sandbox_runtime.assembly import open_platform
+from sandbox_runtime.model import Resources
+from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
+from sandbox_runtime.settings import Settings
+
+async def main():
+    settings = Settings(state_dir=sys.argv[1], log_level="error", check_languages=False, pool_size=0, warm_pool_enabled=False)
+    async with open_platform(settings, sessions=True) as platform:
+        session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=2 * 2**30)))
+        await platform.sessions.execute(session.id, ExecutionSpec(code="open('/workspace/x', 'w').write('x')"))
+        print("made", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+@on_disk
+async def test_a_server_that_is_killed_leaves_no_loop_device_and_no_image(tmp_path: Path) -> None:
+    devices = loops()
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(tmp_path), stdout=asyncio.subprocess.PIPE)
+    printed, _ = await process.communicate()
+    assert (printed, process.returncode) == (b"made\n", -signal.SIGKILL)
+    async with asyncio.timeout(60):
+        while not loops() <= devices:
+            await asyncio.sleep(0.1)
+    assert list((tmp_path / "areas").iterdir()) == []

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from tests.workspace.areas import Folder, area_in, descriptors, make_special, tree
 
-from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import Snapshots, Storage, StorageOptions, open_storage
 from sandbox_runtime.workspace.snapshots import manifest as manifests
 from sandbox_runtime.workspace.snapshots.deciding import tired_objects
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
+from sandbox_runtime.workspace.snapshots.packing import Packing
+from sandbox_runtime.workspace.snapshots.surveying import survey
 from sandbox_runtime.workspace.storage import read_all
 
 FOLDERS = ("/work", "/tmp")
@@ -296,3 +298,11 @@ async def test_a_snapshot_of_the_first_version_is_still_read(area: Folder, other
     await storage.put("sessions/s1/manifest", once(hashlib.sha256(body).hexdigest().encode() + b"\n" + body))
     await of(storage).restore(other)
     assert tree(other.path) == tree(area.path)
+
+
+async def test_data_that_moves_in_front_of_the_reader_is_stored_up_to_the_disk_limit(area: Folder) -> None:
+    for number in range(4):
+        (area.work / str(number)).write_bytes(b"x" * 100)
+    packing = Packing(area, "o", survey(area, FOLDERS, 100), max_bytes=250)
+    with pytest.raises(Conflict, match="more than its disk limit"):
+        list(packing.pieces())
