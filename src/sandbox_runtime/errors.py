@@ -7,6 +7,8 @@
     │   ├── Conflict            does not fit the present state
     │   ├── Denied              the caller may not do this
     │   └── TooMany             a bound on how much at once was reached; carries retry_after_s
+    │       ├── StorageFull     the node has no memory or disk left for it
+    │       └── QuotaExceeded   the owner holds as much as one owner may
     ├── Unavailable             this deployment lacks what the request needs (a toolchain, a kernel feature)
     └── PlatformFault           our fault: never scored against the program that ran
 
@@ -44,6 +46,16 @@ class TooMany(RequestError):
     def __init__(self, message: str, retry_after_s: float = 1.0) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class StorageFull(TooMany):
+    def __init__(self, message: str, retry_after_s: float = 30.0) -> None:
+        super().__init__(message, retry_after_s)
+
+
+class QuotaExceeded(TooMany):
+    def __init__(self, message: str, retry_after_s: float = 30.0) -> None:
+        super().__init__(message, retry_after_s)
 
 
 class Unavailable(SandboxError):

@@ -131,3 +131,9 @@ def test_of_what_does_not_compile_no_input_is_run(run: Run, tmp_path: Path) -> N
     done = run("a.cpp", "int main( {", "--stdin", "in", "--stdin", "in")
     assert done.returncode == COMPILE_FAILED and done.stderr.count(b"error:") >= 1
     assert done.stderr.count(b"In function") <= 1
+
+
+@pytest.mark.parametrize("flag", ["--timeout=nan", "--timeout=inf", "--timeout=-1", "--timeout=-0", "--memory=0", "--memory=-1"])
+def test_a_limit_that_is_no_number_is_refused(run: Run, flag: str) -> None:
+    done = run("a.py", "print(1)", flag)
+    assert (done.returncode, done.stdout) == (64, b"") and b"must be" in done.stderr

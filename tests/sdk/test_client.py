@@ -184,7 +184,7 @@ async def test_the_client_needs_nothing_of_the_server() -> None:
     code = (
         "import sys, sandbox_runtime.sdk\n"
         "ours = {name for name in sys.modules if name.startswith('sandbox_runtime.') and name.count('.') == 1}\n"
-        "assert ours <= {'sandbox_runtime.sdk', 'sandbox_runtime.errors', 'sandbox_runtime.model'}, ours\n"
+        "assert ours <= {f'sandbox_runtime.{name}' for name in ('sdk', 'errors', 'model', 'quantities')}, ours\n"
         "server = {'fastapi', 'starlette', 'uvicorn', 'structlog', 'prometheus_client', 'typer', 'yaml', 'uvloop'}\n"
         "assert not server & set(sys.modules), server & set(sys.modules)\n"
     )

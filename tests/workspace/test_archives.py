@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import stat
+import subprocess
 import tarfile
 import tracemalloc
 import zipfile
@@ -365,3 +366,67 @@ def test_unpacking_into_a_folder_that_is_swapped_never_writes_outside(area: Fold
             except Exception as error:
                 assert not isinstance(error, OSError)
     assert os.listdir(tmp_path / "outside") == []
+
+
+def make_sparse(path: Path, size: int, *data: tuple[int, bytes]) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+        for offset, content in data:
+            file.seek(offset)
+            file.write(content)
+
+
+def test_a_tar_file_keeps_holes(area: Folder, tmp_path: Path) -> None:
+    make_sparse(area.work / "sparse", 250 * MIB, (0, b"first"), (100 * MIB, b"middle"))
+    make_sparse(area.work / "hole", 5 * MIB)
+    archive = packed(area, Format.tar_gz)
+    assert len(gzip.decompress(archive)) < MIB
+    with area_in(tmp_path, "other") as other:
+        unpacked(other, archive, bounds=ArchiveBounds(max_bytes=256 * MIB))
+    for name in ("sparse", "hole"):
+        copy, original = (other.work / name).stat(), (area.work / name).stat()
+        assert (copy.st_size, copy.st_blocks) == (original.st_size, original.st_blocks)
+    with (other.work / "sparse").open("rb") as file:
+        assert file.read(6) == b"first\0"
+        file.seek(100 * MIB)
+        assert file.read(7) == b"middle\0"
+
+
+def test_other_readers_understand_holes(area: Folder, tmp_path: Path) -> None:
+    make_sparse(area.work / "sparse", 5 * MIB, (MIB, b"middle"))
+    (area.work / "plain").write_text("plain")
+    (tmp_path / "a.tar.gz").write_bytes(packed(area, Format.tar_gz))
+    with tarfile.open(tmp_path / "a.tar.gz") as archive:
+        found = archive.extractfile("sparse")
+        assert found is not None and found.read() == (area.work / "sparse").read_bytes()
+        assert sorted(archive.getnames()) == ["plain", "sparse"]
+    (tmp_path / "out").mkdir()
+    subprocess.run(["tar", "-xzf", tmp_path / "a.tar.gz", "-C", tmp_path / "out"], check=True)
+    assert tree(tmp_path / "out") == tree(area.work)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"x\n", b"1\n5\n", b"2\n0\n512\n0\n512\n", b"1\n0\n99999999\n", b"99999999\n", b"1\n-1\n5\n", b"1\n0\n" + b"1" * 600],
+)
+def test_a_map_of_holes_that_makes_no_sense_is_refused(area: Folder, text: bytes) -> None:
+    made = info("GNUSparseFile.0/x")
+    told = {"major": "1", "minor": "0", "name": "x", "realsize": "4096"}
+    made.pax_headers = {f"GNU.sparse.{key}": value for key, value in told.items()}
+    with pytest.raises(InvalidRequest, match="damaged"):
+        unpacked(area, tar((made, text + bytes(-len(text) % 512) + bytes(512))))
+    assert tree(area.work) == {}
+
+
+def test_a_zip_file_larger_with_its_zeros_than_the_disk_is_refused(area: Folder) -> None:
+    for number in range(3):
+        make_sparse(area.work / f"sparse{number}", 2**42)
+    with pytest.raises(InvalidRequest, match=r"with their holes.*tar\.gz"):
+        next(pack(area, "", Format.zip))
+    assert len(packed(area, Format.tar_gz)) < 4096
+
+
+def test_an_upload_cannot_make_a_file_larger_than_may_be_unpacked(area: Folder, tmp_path: Path) -> None:
+    make_sparse(area.work / "sparse", 2**40)
+    with area_in(tmp_path, "other") as other, pytest.raises(InvalidRequest, match="larger than"):
+        unpacked(other, packed(area, Format.tar_gz))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.workspace.areas import Folder, area_in, descriptors, make_special, tree
 
-from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import Snapshots, Storage, StorageOptions, open_storage
 from sandbox_runtime.workspace.snapshots import manifest as manifests
 from sandbox_runtime.workspace.snapshots.deciding import tired_objects
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
+from sandbox_runtime.workspace.snapshots.packing import Packing
+from sandbox_runtime.workspace.snapshots.surveying import survey
+from sandbox_runtime.workspace.storage import read_all
 
 FOLDERS = ("/work", "/tmp")
 
@@ -27,6 +31,10 @@ def other(tmp_path: Path) -> Iterator[Folder]:
 
 def of(storage: Storage, name: str = "s1") -> Snapshots:
     return Snapshots(storage, f"sessions/{name}", FOLDERS)
+
+
+async def once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 async def objects(storage: Storage) -> list[str]:
@@ -239,3 +247,62 @@ def test_objects_of_which_little_is_used_are_stored_anew() -> None:
     used = Kept("/work/x", KeptKind.file, size_bytes=MIB, object="mostly-dead")
     fine = Kept("/work/y", KeptKind.file, size_bytes=MIB, object="alive")
     assert tired_objects(Manifest((used, fine), {"mostly-dead": 10 * MIB, "alive": 2 * MIB})) == {"mostly-dead"}
+
+
+def make_sparse(path: Path, size: int, *data: tuple[int, bytes]) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+        for offset, content in data:
+            file.seek(offset)
+            file.write(content)
+
+
+def real_bytes(folder: Path) -> int:
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+async def test_holes_take_no_room_in_the_storage(area: Folder, other: Folder, tmp_path: Path) -> None:
+    for number in range(8):
+        make_sparse(area.work / f"sparse{number}", 250 * MIB, (100 * MIB, b"middle"))
+    make_sparse(area.work / "hole", 3 * MIB)
+    async with open_storage(StorageOptions(folder=str(tmp_path / "kept"))) as kept:
+        saved = await of(kept).save(area)
+        assert saved.stored_bytes < MIB and real_bytes(tmp_path / "kept") < MIB
+        await of(kept).restore(other)
+    assert real_bytes(other.path) < MIB
+    assert (other.work / "sparse3").stat().st_size == 250 * MIB
+    with (other.work / "sparse3").open("rb") as file:
+        file.seek(100 * MIB - 2)
+        assert file.read(10) == b"\0\0middle\0\0"
+    assert (other.work / "hole").read_bytes() == bytes(3 * MIB)
+
+
+async def test_a_sparse_file_that_has_not_changed_is_not_stored_again(area: Folder, other: Folder, storage: Storage) -> None:
+    make_sparse(area.work / "x", 64 * MIB, (MIB, b"data"))
+    snapshots = of(storage)
+    assert (await snapshots.save(area)).stored_files == 1
+    assert (await snapshots.save(area)).stored_files == 0
+    with (area.work / "x").open("r+b") as file:
+        file.seek(9 * MIB)
+        file.write(b"more")
+    assert (await snapshots.save(area)).stored_files == 1
+    await of(storage).restore(other)
+    assert (other.work / "x").read_bytes() == (area.work / "x").read_bytes()
+
+
+async def test_a_snapshot_of_the_first_version_is_still_read(area: Folder, other: Folder, storage: Storage) -> None:
+    fill(area)
+    await of(storage).save(area)
+    text = await read_all(storage, "sessions/s1/manifest", MIB)
+    body = text.partition(b"\n")[2].replace(b'{"version":2', b'{"version":1', 1)
+    await storage.put("sessions/s1/manifest", once(hashlib.sha256(body).hexdigest().encode() + b"\n" + body))
+    await of(storage).restore(other)
+    assert tree(other.path) == tree(area.path)
+
+
+async def test_data_that_moves_in_front_of_the_reader_is_stored_up_to_the_disk_limit(area: Folder) -> None:
+    for number in range(4):
+        (area.work / str(number)).write_bytes(b"x" * 100)
+    packing = Packing(area, "o", survey(area, FOLDERS, 100), max_bytes=250)
+    with pytest.raises(Conflict, match="more than its disk limit"):
+        list(packing.pieces())

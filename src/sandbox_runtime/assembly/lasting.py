@@ -18,6 +18,7 @@ from sandbox_runtime.assembly.options import (
     storage_options_of,
     store_options_of,
 )
+from sandbox_runtime.assembly.storage import watch_database
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.engine import (
     Engine,
@@ -31,6 +32,7 @@ from sandbox_runtime.sessions import Around, Sessions, holding_node, open_sessio
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store import open_store
 from sandbox_runtime.telemetry import JudgeMetrics, Log, Metrics
+from sandbox_runtime.workspace.ledger import Ledger
 from sandbox_runtime.workspace.session_files import FileBounds
 from sandbox_runtime.workspace.storage import open_storage
 
@@ -49,6 +51,7 @@ async def sessions_opened(settings: Settings, around: Around, *, wanted: bool, a
             yield str(error)
             return
         store = await stack.enter_async_context(open_store(settings.store_url, store_options_of(settings)))
+        watch_database(around.ledger, settings.store_url)
         storage = await stack.enter_async_context(open_storage(storage_options_of(settings)))
         bounds = FileBounds(max_file_bytes=settings.session_file_max_bytes)
         options = session_options_of(settings)
@@ -69,10 +72,12 @@ async def judge_opened(settings: Settings, engine: Engine, metrics: Metrics, log
 
 
 @asynccontextmanager
-async def batches_opened(settings: Settings, judge: Judge, sessions: Sessions | str, log: Log) -> AsyncIterator[Batches | str]:
+async def batches_opened(
+    settings: Settings, judge: Judge, sessions: Sessions | str, log: Log, ledger: Ledger
+) -> AsyncIterator[Batches | str]:
     """They are remembered in the store of the sessions: where there is none, there are no batches either."""
     if isinstance(sessions, str):
         yield sessions
         return
-    async with open_batches(sessions.store, by(judge), judge.datasets(), batch_options_of(settings), log) as batches:
+    async with open_batches(sessions.store, by(judge), judge.datasets(), batch_options_of(settings), log, ledger) as batches:
         yield batches

@@ -20,6 +20,7 @@ from sandbox_runtime.assembly.boxes import (
     usual_of,
 )
 from sandbox_runtime.assembly.lasting import batches_opened, judge_opened, sessions_opened
+from sandbox_runtime.assembly.storage import ledger_of, watch_ledger
 from sandbox_runtime.engine import (
     Admission,
     Ahead,
@@ -43,10 +44,11 @@ from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.languages import Catalog, load_catalog
-from sandbox_runtime.model import Network, Policy
+from sandbox_runtime.model import Network, Policy, StorageKind
 from sandbox_runtime.sessions import Around, Sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log, Metrics, open_log
+from sandbox_runtime.workspace.ledger import PLATFORM, Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Platform:
     open_sessions: Sessions | str
     """Or why there are none."""
     open_batches: Batches | str
+    ledger: Ledger
 
     @property
     def sessions(self) -> Sessions:
@@ -95,6 +98,8 @@ async def open_platform(
     log: another one than the settings describe."""
     log = log or open_log(settings.log_level, settings.log_format, color=settings.log_color)
     metrics = Metrics()
+    ledger = ledger_of(settings)
+    watch_ledger(metrics, ledger)
     catalog = load_catalog(settings.languages_dir)
     allowance = allowance_of(settings)
     policies = policies_of(settings)
@@ -113,7 +118,7 @@ async def open_platform(
                 admission=admission,
                 catalog=catalog,
                 allowance=allowance,
-                builds=_builds(settings, backend, metrics, log),
+                builds=_builds(settings, backend, metrics, log, ledger),
                 log=log,
                 memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 prove_ahead=ahead and settings.check_languages,
@@ -132,12 +137,12 @@ async def open_platform(
             )
             async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
-                around = Around(workshop, admission, metrics, log)
+                around = Around(workshop, admission, metrics, log, ledger)
                 judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with (
                     judging as judge,
                     sessions_opened(settings, around, wanted=sessions, ahead=ahead) as found,
-                    batches_opened(settings, judge, found, log) as batches,
+                    batches_opened(settings, judge, found, log, ledger) as batches,
                 ):
                     yield Platform(
                         settings=settings,
@@ -154,6 +159,7 @@ async def open_platform(
                         judge=judge,
                         open_sessions=found,
                         open_batches=batches,
+                        ledger=ledger,
                     )
 
 
@@ -179,7 +185,7 @@ def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics:
     )
 
 
-def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) -> Builds | None:
+def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log, ledger: Ledger) -> Builds | None:
     return open_builds(
         settings.builds_dir,
         settings.build_cache_bytes,
@@ -189,6 +195,7 @@ def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log) ->
         layers=backend.layers(),
         metrics=metrics,
         log=log,
+        charge=ledger.open(StorageKind.builds, PLATFORM),
     )
 
 

@@ -11,8 +11,10 @@ from sandbox_runtime.errors import (
     InvalidRequest,
     NotFound,
     PlatformFault,
+    QuotaExceeded,
     RequestError,
     SandboxError,
+    StorageFull,
     TooMany,
     Unavailable,
 )
@@ -28,6 +30,8 @@ CODE_OF_ERROR: Mapping[type[SandboxError], int] = MappingProxyType(
         PlatformFault: 70,
         Conflict: 73,
         TooMany: 75,
+        StorageFull: 75,
+        QuotaExceeded: 75,
         Denied: 77,
     }
 )

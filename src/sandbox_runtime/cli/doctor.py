@@ -56,6 +56,7 @@ def doctor(
 
 async def _examine(settings: Settings, everything: bool, progress: bool) -> Diagnosis:
     from sandbox_runtime.assembly import backend_of, policies_of, preset_of
+    from sandbox_runtime.assembly.storage import facts_of
     from sandbox_runtime.proof import Diagnosis, attack, host, load_corpus, prove
 
     corpus = [one for one in load_corpus() if everything or one.quick]
@@ -73,7 +74,7 @@ async def _examine(settings: Settings, everything: bool, progress: bool) -> Diag
     return Diagnosis(
         isolation=settings.isolation,
         as_root=os.geteuid() == 0,
-        host=host.facts(settings.guest_python),
+        host={**host.facts(settings.guest_python), **facts_of(settings)},
         backends=await _backends(settings),
         warnings=host.warnings(),
         layers=layers,

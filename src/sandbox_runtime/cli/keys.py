@@ -17,6 +17,7 @@ from sandbox_runtime.cli.flags import Config, Set, settings_from
 from sandbox_runtime.model import ApiKey, AuditEntry
 from sandbox_runtime.model.access import digest_of
 from sandbox_runtime.model.grants import grants_of
+from sandbox_runtime.quantities import checked
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def create(
         digest=digest_of(secret),
         scopes=tuple(scopes or ()),
         created_ms=now_ms,
-        expires_ms=None if days is None else now_ms + int(days * _DAY_MS),
+        expires_ms=None if days is None else now_ms + int(checked(days, "--days", 0.001, 36_500) * _DAY_MS),
     )
     _in_store(settings_from(config, sets), lambda store: store.keys.add(key, by=ACTOR, audit=_told("create", key)))
     if as_json:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Job, Limits
 from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.quantities import show_amount, show_bytes, show_number
 from sandbox_runtime.workspace import Quotas
 
 MOST_INPUTS = 10_000
@@ -64,9 +65,10 @@ class Allowance:
 
     def _check_limits(self, limits: Limits) -> None:
         if limits.wall_s > self.longest_wall_s:
-            raise InvalidRequest(f"{limits.wall_s:g} s is longer than the {self.longest_wall_s:g} s that a step may take here")
+            longest = show_number(self.longest_wall_s)
+            raise InvalidRequest(f"{show_number(limits.wall_s)} s is longer than the {longest} s that a step may take here")
         if limits.memory_bytes is None or limits.memory_bytes > self.most_memory_bytes:
-            raise InvalidRequest(f"the memory limit must be at most {self.most_memory_bytes} bytes here")
+            raise InvalidRequest(f"the memory limit must be at most {show_bytes(self.most_memory_bytes)} here")
         for name in _OPERATORS_OWN:
             if getattr(limits, name) > getattr(self.default, name):
-                raise InvalidRequest(f"{name} must be at most {getattr(self.default, name):g} here")
+                raise InvalidRequest(f"{name} must be at most {show_amount(getattr(self.default, name), name)} here")

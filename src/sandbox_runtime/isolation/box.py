@@ -22,6 +22,7 @@ from sandbox_runtime.isolation.port import Begun, Sink
 from sandbox_runtime.isolation.refusals import Refusals
 from sandbox_runtime.isolation.running import RunningCommand
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
+from sandbox_runtime.quantities import MIB
 
 OPEN_TIMEOUT_S = 20.0
 DEATH_TIMEOUT_S = 10.0
@@ -268,7 +269,7 @@ class InitBox:
         if self.files_fd < 0 or not self.furnishing.bounded_disk:
             return None, None, False
         area = os.fstatvfs(self.files_fd)
-        full = area.f_bfree == 0 or (area.f_files > 0 and area.f_ffree == 0)
+        full = _is_full(area) or (area.f_files > 0 and area.f_ffree == 0)
         return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree, full
 
     def pid(self) -> int:
@@ -384,3 +385,9 @@ class InitBox:
 
 
 _READ_AT_START = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")
+
+
+def _is_full(area: os.statvfs_result) -> bool:
+    """A file system on the disk keeps a reserve and allocates in large pieces: it refuses the last few blocks."""
+    on_disk = area.f_bavail < area.f_bfree
+    return area.f_bavail * area.f_frsize < MIB if on_disk else area.f_bfree == 0

@@ -25,7 +25,7 @@ from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE
-from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Medium, Policy
 
 START_INSIDE = f"{CODE_INSIDE}/sandbox_runtime/isolation/inside/start.py"
 _UNSHARE = {
@@ -82,6 +82,9 @@ class BubblewrapBackend:
     def layers(self) -> list[LayerReport]:
         bounds = self._ground.bounds()
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
+
+    def medium(self, disk_bytes: int) -> Medium:
+        return Medium.memory
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
         raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")

@@ -13,11 +13,12 @@ from sandbox_runtime.isolation.box import Furnishing, InitBox
 from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.ground import Ground, label
 from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
+from sandbox_runtime.isolation.images import Images
 from sandbox_runtime.isolation.inside import samples, warm_pages, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
-from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Policy
+from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Medium, Policy
 
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """A spawner forks, so nothing it preloads may start threads."""
@@ -33,6 +34,7 @@ class NamespacesBackend:
         self._starting = asyncio.Lock()
         self._user_namespace = -1
         """That spawners of complete boxes share, where we are not root."""
+        self._images = Images(options.images_dir, options.memory_files_bytes)
         self._opened = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> NamespacesBackend:
@@ -60,6 +62,9 @@ class NamespacesBackend:
         bounds = self._ground.bounds()
         return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
+    def medium(self, disk_bytes: int) -> Medium:
+        return self._images.medium(disk_bytes)
+
     async def open_files(self, disk_bytes: int, disk_files: int) -> SharedFiles:
         files = SharedFiles(WORKDIR, WRITABLE, None, self._no_pause())
         files.uid = self._ground.take_uid(files.on_close)
@@ -68,11 +73,21 @@ class NamespacesBackend:
         request = {"disk_bytes": disk_bytes, "disk_files": disk_files, "uid": files.uid}
         try:
             spawner = await self._spawner_for(Policy(preset=next(iter(self._options.presets))))
-            files.hold(*await spawner.make_files(request))
+            if self.medium(disk_bytes) is Medium.disk:
+                await self._on_disk(spawner, files, request)
+            else:
+                files.hold(*await spawner.make_files(request))
         except BaseException:
             await files.close()
             raise
         return files
+
+    async def _on_disk(self, spawner: Spawner, files: SharedFiles, request: wire.Message) -> None:
+        mount = await self._images.mounted(int(request["disk_bytes"]), int(request["disk_files"]))
+        try:
+            files.hold(*await spawner.make_files(request, mount))
+        finally:
+            os.close(mount)
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""

@@ -16,7 +16,7 @@ from sandbox_runtime.isolation.launching import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import START
-from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
+from sandbox_runtime.model import Layer, LayerReport, LayerState, Medium, Policy
 
 LABEL = "none: NO ISOLATION, the program ran as the server's own user"
 HELD = frozenset({Layer.rlimits, Layer.descriptors, Layer.environment, Layer.session})
@@ -45,6 +45,9 @@ class NoneBackend:
         if layer in HELD:
             return LayerReport(layer, LayerState.on)
         return LayerReport(layer, LayerState.missing, "this backend has no isolation", "set isolation to namespaces")
+
+    def medium(self, disk_bytes: int) -> Medium:
+        return Medium.memory
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
         raise Unavailable("the plain backend has no files that boxes can share; set isolation to namespaces")

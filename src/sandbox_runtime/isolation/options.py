@@ -48,4 +48,8 @@ class BackendOptions:
     box_uid_base: int = 200_000
     """As root each box runs as a host user of its own: this number plus its slot."""
     box_slots: int = 4096
+    images_dir: str = ""
+    """Where areas of sessions that are too large for memory are made, on a disk. Empty: all are in memory."""
+    memory_files_bytes: int | None = None
+    """The largest that is kept in memory; None: all are."""
     nat: NatOptions = field(default_factory=NatOptions)

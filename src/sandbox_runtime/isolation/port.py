@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from sandbox_runtime.isolation.clock import Clock
-from sandbox_runtime.model import Command, LayerReport, Limits, Outcome, Policy
+from sandbox_runtime.model import Command, LayerReport, Limits, Medium, Outcome, Policy
 
 Sink = Callable[[str, bytes], None]
 """Called with "stdout" or "stderr" and a piece of output, while the command runs."""
@@ -128,6 +128,10 @@ class Backend(Protocol):
     """Made ready by `async with`; closes all its boxes on the way out."""
 
     name: str
+
+    def medium(self, disk_bytes: int) -> Medium:
+        """Where an area of that size is kept: in memory, or on the disk."""
+        ...
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
         """An empty area. Raises Unavailable where this backend has none to share."""

@@ -91,13 +91,15 @@ class Spawner:
         finally:
             del self._waiting[box_id]
 
-    async def make_files(self, files: wire.Message) -> list[int]:
-        """A writable area of its own: descriptors of its folder and of the mount namespace that holds it."""
+    async def make_files(self, files: wire.Message, mount: int | None = None) -> list[int]:
+        """A writable area of its own: descriptors of its folder and of the mount namespace that holds it. mount: the file system
+        it is on; None: memory."""
         if self._channel is None or not self.alive:
             raise PlatformFault("the spawner is gone")
         ours, theirs = wire.pair()
         with ours, theirs:
-            self._channel.send({"id": "", "files": files}, [theirs.fileno()])
+            passed = [theirs.fileno()] if mount is None else [theirs.fileno(), mount]
+            self._channel.send({"id": "", "files": files}, passed)
             theirs.close()
             received = await Channel(ours).receive(REPLY_TIMEOUT_S)
         if received.message is None or len(received.descriptors) != 2:

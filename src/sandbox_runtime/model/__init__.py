@@ -52,6 +52,7 @@ from sandbox_runtime.model.session import (
     SessionMode,
     SessionState,
 )
+from sandbox_runtime.model.storage import Medium, StorageKind, StorageLimits, StorageUse
 from sandbox_runtime.model.template import PoolSizes, Template
 
 __all__ = [
@@ -95,6 +96,7 @@ __all__ = [
     "LayerState",
     "Limits",
     "ManyResult",
+    "Medium",
     "Metering",
     "MetricKind",
     "MetricSample",
@@ -119,6 +121,9 @@ __all__ = [
     "SessionState",
     "SessionUsage",
     "Step",
+    "StorageKind",
+    "StorageLimits",
+    "StorageUse",
     "Template",
     "Trial",
     "Usage",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.limits import KIB, MIB
+from sandbox_runtime.quantities import KIB, MIB, checked
 
 ID_CHARACTERS = 255
 SHORT_ID_CHARACTERS = 64
@@ -70,12 +69,8 @@ def check_env(env: Mapping[str, str], what: str = "env") -> None:
 
 def check_number(value: object, what: str, low: float, high: float) -> None:
     """None is no number given; whether that is allowed is what the field's type says."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise InvalidRequest(f"{what} must be a number, not {value!r}")
-    if not low <= value <= high:
-        raise InvalidRequest(f"{what} must be between {low:g} and {high:g}, not {value!r}")
+    if value is not None:
+        checked(value, what, low, high)
 
 
 def check_count(values: tuple[object, ...], what: str, most: int) -> None:

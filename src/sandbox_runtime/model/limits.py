@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass
 
-from sandbox_runtime.errors import InvalidRequest
-
-KIB = 1024
-MIB = 1024 * KIB
-GIB = 1024 * MIB
+from sandbox_runtime.quantities import GIB as GIB
+from sandbox_runtime.quantities import KIB as KIB
+from sandbox_runtime.quantities import MIB as MIB
+from sandbox_runtime.quantities import checked
 
 _BOUNDS: dict[str, tuple[float, float]] = {
     "wall_s": (0.001, 86_400),
@@ -50,10 +48,7 @@ class Limits:
             value = getattr(self, name)
             if value is None and name in ("cpu_s", "memory_bytes"):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-                raise InvalidRequest(f"{name} must be a number, not {value!r}")
-            if not low <= value <= high:
-                raise InvalidRequest(f"{name} must be between {low:g} and {high:g}, not {value!r}")
+            checked(value, name, low, high)
 
     def replace(self, **changes: float | None) -> Limits:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

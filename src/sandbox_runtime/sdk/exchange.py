@@ -22,12 +22,14 @@ from sandbox_runtime.errors import (
     PlatformFault,
     RequestError,
     SandboxError,
+    StorageFull,
     TooMany,
     Unavailable,
 )
 
 AGAIN = frozenset({429, 502, 503, 504})
 """Answers that mean: not now."""
+_STORAGE_FULL = 507
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
 _TOLD_CHARACTERS = 500
 _REFUSALS: dict[int, type[RequestError]] = {401: Denied, 403: Denied, 404: NotFound, 409: Conflict}
@@ -121,6 +123,8 @@ def fault_of(url: str, reply: Reply) -> SandboxError:
     told = f"{url} answered {reply.status}: {_detail(reply.body)}"
     if reply.status in AGAIN:
         return TooMany(told, reply.retry_after_s or 1.0)
+    if reply.status == _STORAGE_FULL:
+        return StorageFull(told, reply.retry_after_s or 1.0)
     if reply.status in _UNAVAILABLE:
         return Unavailable(told)
     if 400 <= reply.status < 500:

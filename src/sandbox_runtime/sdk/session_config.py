@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.quantities import parse_bytes, parse_cpu, parse_number, parse_whole
 from sandbox_runtime.sdk.session_models import Dependency
 
 DEFAULT_TEMPLATE = "python-basic"
 WORKSPACE_WORDS = frozenset({"allow_network", "cpu_quota", "memory_limit", "size"})
 """Words of the workspace interface alone: a configuration that has one of them goes there."""
+
+
+def _same(parse: Callable[[object], object]) -> Callable[[object], object]:
+    """Return a validator that refuses what cannot be parsed and leaves the rest for the server as it is."""
+
+    def check(value: object) -> object:
+        parse(value)
+        return value
+
+    return check
+
+
+Number = Annotated[float, BeforeValidator(_same(parse_number))]
+Whole = Annotated[int, BeforeValidator(_same(parse_whole))]
+Size = Annotated[str, BeforeValidator(_same(parse_bytes))]
+Cores = Annotated[str, BeforeValidator(_same(parse_cpu))]
 
 
 class SessionConfig(BaseModel):
@@ -24,19 +41,19 @@ class SessionConfig(BaseModel):
     template_id: str = DEFAULT_TEMPLATE
     mode: Literal["ephemeral", "persistent"] = "ephemeral"
     agent_id: str | None = None
-    timeout: int | None = None
+    timeout: Whole | None = None
     """Seconds that an execution may take which names no time of its own."""
-    cpu: str | None = None
-    memory: str | None = None
-    disk: str | None = None
+    cpu: Cores | None = None
+    memory: Size | None = None
+    disk: Size | None = None
     env_vars: dict[str, str] = Field(default_factory=dict)
     dependencies: list[Dependency] = Field(default_factory=list)
-    install_timeout: int | None = None
+    install_timeout: Whole | None = None
     fail_on_dependency_error: bool | None = None
     python_package_index_url: str | None = None
-    idle_timeout: float | None = None
+    idle_timeout: Number | None = None
     """Seconds after which it ends when nothing is asked of it."""
-    lifetime: float | None = None
+    lifetime: Number | None = None
     network: Literal["none", "nat"] | None = None
     """None: as the server gives it to programs."""
 
@@ -47,10 +64,10 @@ class WorkspaceConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     allow_network: bool | None = None
-    cpu_quota: float | None = None
-    memory_limit: int | str | None = None
-    timeout: float | None = None
-    size: str | None = None
+    cpu_quota: Annotated[float, BeforeValidator(_same(parse_cpu))] | None = None
+    memory_limit: Annotated[int | str, BeforeValidator(_same(parse_bytes))] | None = None
+    timeout: Number | None = None
+    size: Size | None = None
 
 
 Config = SessionConfig | WorkspaceConfig

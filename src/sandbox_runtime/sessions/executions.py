@@ -17,7 +17,7 @@ from sandbox_runtime.engine.homes import Ran, Work
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import artifacts, endings, ids, works
+from sandbox_runtime.sessions import artifacts, endings, ids, storage, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.live import LiveContext, LiveExecution, LiveSession, Slots
@@ -63,6 +63,7 @@ class Executions:
     async def start(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """The execution under way; with an idempotency key that the session has seen, the row of that time."""
         live.check_running()
+        storage.check_room(self._ground, live)
         context = self._context(live, spec)
         wall_s = works.time_of(live.session, spec, self._ground.options)
         execution = self._row(live, spec, wall_s)
@@ -121,6 +122,11 @@ class Executions:
 
     async def stop_all(self, live: LiveSession, reason: str) -> None:
         await asyncio.gather(*(self.stop(one, reason) for one in list(live.executions.values())))
+
+    @property
+    def output_bytes(self) -> int:
+        """What is held of the output of executions that live or ended a moment ago."""
+        return self._lingering_bytes + sum(one.tape.size_bytes for live in self._open() for one in live.executions.values())
 
     def forget_all(self) -> None:
         for execution_id in list(self._lingering):
@@ -244,7 +250,7 @@ class Executions:
         """First the files of a session that outlives us, then the row, then those who wait."""
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
-                await self._save(live)
+                fields = {**fields, **await self._save(live, fields)}
             await self._rows.ended(one, {**fields, "completed_ms": ids.now_ms()})
         except Exception as error:
             # Whoever deletes a session wants nothing of it to be written any more.
@@ -256,15 +262,19 @@ class Executions:
             one.done.set_result(one.execution)
         self._let_go(live, one)
 
-    async def _save(self, live: LiveSession) -> None:
+    async def _save(self, live: LiveSession, fields: endings.Fields) -> endings.Fields:
+        """Return what the execution is to say where its files could not be kept, unless it has an error of its own."""
         try:
-            await self._ground.snapshots.save(live.id, live.home.files)
+            await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
         except (SandboxError, OSError) as error:
             self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
+            return {"error": fields.get("error") or f"its files were not kept and would be lost with the server: {error}"[:2000]}
+        return {}
 
     def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
         execution = one.execution
         one.tape.end()
+        storage.measure(self._ground, live)
         live.touch()
         live.executions.pop(execution.id, None)
         self._linger(execution.id, one)

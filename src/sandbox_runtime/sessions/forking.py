@@ -12,7 +12,7 @@ import dataclasses
 from sandbox_runtime.engine.contexts import copy
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.model import Session, SessionMode, SessionState
-from sandbox_runtime.sessions import ids, works
+from sandbox_runtime.sessions import ids, storage, works
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.lifecycle import Lifecycle, box_id
 from sandbox_runtime.sessions.live import LiveContext, LiveSession
@@ -82,16 +82,17 @@ async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: s
     alive = _alive(live)
     spot = await live.spare.take(len(alive)) if live.spare is not None else None
     spot = spot or await _spot(ground, lifecycle, live.session, len(alive))
-    home = spot.home
+    home, session = spot.home, _row(live.session)
     try:
+        storage.admit(ground, session, live.home.used_bytes())
         made = zip(alive, spot.contexts, strict=True)
         contexts = {one.id: LiveContext(one.id, context, ids.now_ms()) for one, context in made}
         await asyncio.gather(_continued(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
-        session = _row(live.session)
         if session.mode is SessionMode.persistent:
-            await ground.snapshots.save(session.id, home.files)
+            await ground.snapshots.save(session.id, home.files, session.owner)
         copied = await lifecycle.adopt(session, home, live.id, actor)
     except BaseException:
+        ground.directory.release(session.id)
         await home.close()
         raise
     copied.contexts = contexts

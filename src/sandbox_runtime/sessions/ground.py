@@ -14,17 +14,22 @@ from sandbox_runtime.sessions.recording import Recorder
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
 from sandbox_runtime.workspace import Area
+from sandbox_runtime.workspace.ledger import Ledger
 
 
 class Snapshots(Protocol):
     """What is kept of the files of persistent sessions, by the session's id."""
 
-    async def save(self, session: str, area: Area) -> None:
-        """What has changed since the last time. Afterwards it outlives this process."""
+    async def save(self, session: str, area: Area, owner: str) -> None:
+        """What has changed since the last time. Afterwards it outlives this process. Raises StorageFull or QuotaExceeded."""
         ...
 
     async def restore(self, session: str, area: Area) -> bool:
         """Whether there was anything to restore."""
+        ...
+
+    def size_bytes(self, session: str) -> int:
+        """What is kept of a session, as far as it is known; 0 where it lies elsewhere."""
         ...
 
     async def drop(self, session: str) -> None:
@@ -53,3 +58,4 @@ class Ground:
     metrics: SessionMetrics
     log: Log
     recorder: Recorder
+    ledger: Ledger

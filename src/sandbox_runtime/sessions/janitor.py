@@ -11,10 +11,12 @@ from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import NodeState, Session, SessionMode, SessionState
 from sandbox_runtime.model.session import ENDED_SESSION_STATES, LIVE_SESSION_STATES
 from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions.executions import Executions
 from sandbox_runtime.sessions.ground import Ground
 from sandbox_runtime.sessions.lifecycle import Lifecycle
 from sandbox_runtime.sessions.live import LiveSession
 from sandbox_runtime.sessions.paging import all_sessions
+from sandbox_runtime.sessions.storage_watcher import WATCH_EVERY_S, StorageWatcher
 from sandbox_runtime.sessions.supervising import Supervisor
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
 
@@ -33,10 +35,11 @@ class Swept:
 
 
 class Janitor:
-    def __init__(self, ground: Ground, lifecycle: Lifecycle) -> None:
+    def __init__(self, ground: Ground, lifecycle: Lifecycle, executions: Executions) -> None:
         self._ground = ground
         self._lifecycle = lifecycle
         self._supervisor = Supervisor(ground, lifecycle)
+        self._watcher = StorageWatcher(ground, executions)
         self._tasks: list[asyncio.Task[None]] = []
         self._noted: dict[str, int] = {}
 
@@ -46,6 +49,7 @@ class Janitor:
             asyncio.create_task(self._regularly(options.heartbeat_s, self.beat)),
             asyncio.create_task(self._regularly(options.cleanup_s, self.sweep)),
             asyncio.create_task(self._regularly(options.heartbeat_s, self._supervisor.round)),
+            asyncio.create_task(self._regularly(min(WATCH_EVERY_S, options.heartbeat_s), self._watcher.round)),
         ]
         return self
 
@@ -78,6 +82,9 @@ class Janitor:
 
     async def supervise(self) -> None:
         await self._supervisor.round()
+
+    async def watch_storage(self) -> int:
+        return await self._watcher.round()
 
     async def note_activity(self) -> None:
         activity = {live.id: live.active_ms for live in self._ground.directory.open.values()}

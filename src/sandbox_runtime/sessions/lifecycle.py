@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError, TooMany, Unavailable
 from sandbox_runtime.model import AuditEntry, Node, NodeVisit, PoolSizes, Resources, Session, SessionMode, SessionState, Template
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import ids, machine, pausing, works
+from sandbox_runtime.sessions import ids, machine, pausing, storage, works
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.executions import Executions
 from sandbox_runtime.sessions.ground import Ground
@@ -180,6 +180,7 @@ class Lifecycle:
                 if live.spare is not None:
                     await live.spare.close()
                 await live.home.close()
+                self._ground.directory.release(live.id)
         except (TimeoutError, SandboxError, OSError) as error:
             self._ground.log.error("a session could not be closed", session=live.id, reason=str(error) or "it took too long")
 
@@ -290,6 +291,7 @@ class Lifecycle:
         if session.id in self._ground.directory:
             raise Conflict(f"the session {session.id!r} exists already")
         self.check_room(session.owner, most)
+        storage.admit(self._ground, session)
         self._ground.directory.enter(session.id, session.owner)
 
     async def _settle(self, session: Session, home: Home | None, *, hold: bool) -> Session:
@@ -352,10 +354,16 @@ class Lifecycle:
         if session.mode is not SessionMode.persistent:
             await self.apply(session.id, machine.Lost("its files are gone: the server that held them ended"))
             raise Conflict(f"the session {session.id!r} is lost: the server that held it ended")
-        home = await self.take_home(session)
+        storage.admit(self._ground, session, self._ground.snapshots.size_bytes(session.id))
+        try:
+            home = await self.take_home(session)
+        except BaseException:
+            self._ground.directory.release(session.id)
+            raise
         try:
             await self._ground.snapshots.restore(session.id, home.files)
         except BaseException:
+            self._ground.directory.release(session.id)
             await home.close()
             raise
         self._ground.directory.enter(session.id, session.owner)

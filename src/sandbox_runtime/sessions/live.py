@@ -15,6 +15,7 @@ from sandbox_runtime.sessions.node import Home
 from sandbox_runtime.sessions.spare import Spare
 from sandbox_runtime.sessions.streams import Tape
 from sandbox_runtime.workspace.digesting import Digests
+from sandbox_runtime.workspace.ledger import Charge
 
 _FULL_RETRY_S = 2.0
 TERMINALS = 4
@@ -154,6 +155,8 @@ class Directory:
 
     def __init__(self) -> None:
         self.open: dict[str, LiveSession] = {}
+        self.charges: dict[str, Charge] = {}
+        """What the files of each open session hold; given back with its home."""
         self._owners: dict[str, str] = {}
         self._per_owner: Counter[str] = Counter()
 
@@ -174,6 +177,7 @@ class Directory:
 
     def leave(self, session_id: str) -> None:
         live = self.open.pop(session_id, None)
+        self.release(session_id)
         if live is not None:
             live.gone.set()
         owner = self._owners.pop(session_id, None)
@@ -181,6 +185,12 @@ class Directory:
             self._per_owner[owner] -= 1
             if not self._per_owner[owner]:
                 del self._per_owner[owner]
+
+    def release(self, session_id: str) -> None:
+        """Give back what the files of a session held: they are gone."""
+        charge = self.charges.pop(session_id, None)
+        if charge is not None:
+            charge.release()
 
     def executions(self) -> dict[str, LiveExecution]:
         return {key: one for live in self.open.values() for key, one in live.executions.items()}

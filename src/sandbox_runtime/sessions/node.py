@@ -15,7 +15,7 @@ from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.homes import Home as LocalHome
 from sandbox_runtime.engine.homes import Ran, Work, Workshop
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.model import Command, Limits, Network, Node, Outcome, Resources
+from sandbox_runtime.model import Command, Limits, Medium, Network, Node, Outcome, Resources
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.placement import OVERCOMMIT
 from sandbox_runtime.workspace import Area
@@ -30,6 +30,10 @@ class Home(Protocol):
 
     @property
     def files(self) -> Area: ...
+
+    def used_bytes(self) -> int:
+        """What its files take now. Raises OSError where it is closed."""
+        ...
 
     def prepare(self) -> None:
         """Something will be run soon."""
@@ -68,6 +72,10 @@ class Host(Protocol):
     id: str
     backend: str
 
+    def medium(self, disk_bytes: int) -> Medium:
+        """Where the files of a session with such a disk are."""
+        ...
+
     async def open(self, resources: Resources, network: str = "") -> Home:
         """Raises Unavailable where this kind of node has no sessions, or no such network, PlatformFault where we failed."""
         ...
@@ -90,6 +98,9 @@ class LocalHost:
         self._disk_files = disk_files
         self._most_homes = most_homes
         self._meter = _Meter()
+
+    def medium(self, disk_bytes: int) -> Medium:
+        return self._workshop.backend.medium(disk_bytes)
 
     async def open(self, resources: Resources, network: str = "") -> LocalHome:
         return await LocalHome.open(self._workshop, resources.disk_bytes, self._disk_files, network)

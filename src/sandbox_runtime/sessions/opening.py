@@ -30,6 +30,7 @@ from sandbox_runtime.sessions.recovery import recover
 from sandbox_runtime.sessions.sessions import Sessions
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, Metrics, SessionMetrics
+from sandbox_runtime.workspace.ledger import Ledger
 from sandbox_runtime.workspace.session_files import FileBounds
 from sandbox_runtime.workspace.storage import Storage
 
@@ -44,6 +45,7 @@ class Around:
     admission: Admission
     metrics: Metrics
     log: Log
+    ledger: Ledger
 
 
 @contextmanager
@@ -76,16 +78,19 @@ async def open_sessions(
     host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.most_sessions)
     directory = Directory()
     recorder = Recorder(store, directory, around.log)
+    kept = KeptFiles(storage, around.ledger)
+    await kept.recount(store)
     ground = Ground(
         store=store,
         options=options,
         directory=directory,
         hosts={host.id: host},
-        snapshots=KeptFiles(storage),
+        snapshots=kept,
         admission=around.admission,
         metrics=SessionMetrics(around.metrics),
         log=around.log,
         recorder=recorder,
+        ledger=around.ledger,
     )
     pool = HomePool(host, options.most_ready if options.pool_enabled and ahead else 0, around.log)
     executions = Executions(ground)
@@ -93,7 +98,7 @@ async def open_sessions(
     await _prepare(ground, lifecycle, host)
     network = workshop.usual_policy.network.mode != "none"
     dependencies = Dependencies(ground, workshop.ways.python, workshop.node_bin, network=network, index_url=options.package_index)
-    janitor = Janitor(ground, lifecycle)
+    janitor = Janitor(ground, lifecycle, executions)
     sessions = Sessions(ground, lifecycle, executions, Contexts(ground), dependencies, janitor, bounds)
     _watch(around.metrics, ground, pool, host)
     async with recorder, pool, janitor:

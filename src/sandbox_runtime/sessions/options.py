@@ -21,7 +21,7 @@ class SessionOptions:
     template_image: str = ""
     limits: Limits = field(default_factory=Limits)
     most_memory_bytes: int = 4 * GIB
-    most_disk_bytes: int = 4 * GIB
+    most_disk_bytes: int = 16 * GIB
     most_cpu_cores: float = 4096.0
     most_processes: int = 1024
     longest_s: float = 3600.0

@@ -24,10 +24,11 @@ from sandbox_runtime.model import (
     SessionMode,
     SessionState,
     SessionUsage,
+    StorageKind,
 )
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import forking, health, ids, machine, pausing, streams
+from sandbox_runtime.sessions import forking, health, ids, machine, pausing, storage, streams
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.contexts import Contexts, ContextView
 from sandbox_runtime.sessions.dependencies import Dependencies
@@ -50,6 +51,7 @@ from sandbox_runtime.store import (
     SessionFilter,
     Store,
 )
+from sandbox_runtime.workspace.ledger import Charge
 from sandbox_runtime.workspace.session_files import FileBounds, SessionFiles
 
 _BOX_STATES = {
@@ -195,6 +197,7 @@ class Sessions:
         owner: str = "",
     ) -> Session:
         live = await self._lifecycle.live(session_id, owner)
+        storage.check_room(self._ground, live)
         return await self._dependencies.install(live, dependencies, index_url, timeout_s, sink, owner)
 
     # Executions.
@@ -303,7 +306,8 @@ class Sessions:
         """Whoever changes some of a persistent session calls saved() afterwards."""
         live = await self._lifecycle.live(session_id, owner)
         live.touch()
-        return SessionFiles(live.home.files, self._bounds, notes=self._ground.recorder.notes_of(session_id))
+        room = _Room(self._ground, live)
+        return SessionFiles(live.home.files, self._bounds, notes=self._ground.recorder.notes_of(session_id), room=room)
 
     async def files_digest(self, session_id: str, owner: str = "") -> str:
         """The same digest, the same files: names, modes and bytes of all that its programs can write. Raises InvalidRequest
@@ -316,7 +320,7 @@ class Sessions:
         """Files were changed from outside: a persistent session keeps them."""
         live = await self._lifecycle.live(session_id, owner)
         if live.session.mode is SessionMode.persistent:
-            await self._ground.snapshots.save(session_id, live.home.files)
+            await self._ground.snapshots.save(session_id, live.home.files, live.session.owner)
         await self._store.audit.add(entry(owner, "change files", "session", session_id, owner=live.session.owner))
 
     # Figures. What has gathered on the way to the store is written first, so that whoever asks misses nothing.
@@ -421,11 +425,28 @@ class Sessions:
         if live.session.mode is SessionMode.persistent:
             with contextlib.suppress(SandboxError, TimeoutError):
                 async with asyncio.timeout(_SAVE_WITHIN_S):
-                    await self._ground.snapshots.save(live.id, live.home.files)
+                    await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
         await self._lifecycle.close(live, reason)
         if live.session.mode is SessionMode.ephemeral:
             with contextlib.suppress(SandboxError):  # where it cannot be written, the next server finds it
                 await self._lifecycle.apply(live.id, machine.Lost("the server was shut down, and its files with it"))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Room:
+    """What uploads into a session are charged to."""
+
+    ground: Ground
+    live: LiveSession
+
+    def check(self) -> None:
+        storage.check_room(self.ground, self.live)
+
+    def measure(self) -> None:
+        storage.measure(self.ground, self.live)
+
+    def upload(self) -> Charge:
+        return self.ground.ledger.open(StorageKind.uploads, self.live.session.owner)
 
 
 def box_of(session: Session) -> BoxRecord:

@@ -10,6 +10,7 @@ from sandbox_runtime.engine.homes import Work
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.model import ExecutionKind, Limits, Resources, Session, Template
+from sandbox_runtime.quantities import show_amount, show_number
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.specs import ExecutionSpec
 
@@ -22,7 +23,8 @@ def check_resources(resources: Resources, options: SessionOptions) -> None:
         ("processes", options.most_processes),
     ):
         if getattr(resources, name) > most:
-            raise InvalidRequest(f"{name} of a session must be at most {most:g} here, not {getattr(resources, name):g}")
+            asked, allowed = (show_amount(value, name) for value in (getattr(resources, name), most))
+            raise InvalidRequest(f"{name} of a session must be at most {allowed} here, not {asked}")
 
 
 def network_of(asked: str, options: SessionOptions) -> str:
@@ -39,7 +41,9 @@ def time_of(session: Session, spec: ExecutionSpec, options: SessionOptions) -> f
         of_event = timeout_s(spec.event)
         asked = of_event if spec.timeout_s is None else min(of_event, asked)
     if asked > options.longest_s:
-        raise InvalidRequest(f"{asked:g} s is longer than the {options.longest_s:g} s that an execution may take here")
+        raise InvalidRequest(
+            f"{show_number(asked)} s is longer than the {show_number(options.longest_s)} s that an execution may take"
+        )
     return asked
 
 

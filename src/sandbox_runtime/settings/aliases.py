@@ -16,11 +16,10 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.quantities import parse_bytes
 
 ENV_FILE = ".env"
 _MOST_ENV_FILE_BYTES = 64 * 1024
-_UNITS = {"": 1, "ki": 1024, "mi": 1024**2, "gi": 1024**3, "k": 1000, "m": 1000**2, "g": 1000**3}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(ki|mi|gi|k|m|g)?b?", re.IGNORECASE)
 _POOL_OF_TEMPLATE = re.compile(r"WARM_POOL_([A-Z0-9_]+)_SIZE")
 _POOL_OF_ALL = frozenset({"WARM_POOL_DEFAULT_SIZE", "WARM_POOL_MIN_SIZE"})
 _USUAL_RATE = "60"
@@ -37,10 +36,7 @@ def _scaled(factor: float) -> Reading:
 
 
 def _bytes(text: str) -> int:
-    found = _AMOUNT.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(text)
-    return int(float(found[1]) * _UNITS[(found[2] or "").lower()])
+    return parse_bytes(text, decimal=True)
 
 
 def _list(text: str) -> object:

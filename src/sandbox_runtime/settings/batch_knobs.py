@@ -30,6 +30,14 @@ class BatchKnobs:
         16 * MIB, "bytes", "Longest line of a batch: one completion with its options.", "judge", low=1024, high=GIB
     )
     batch_max_per_owner: int = knob(100, "batches", "Batches of one owner that wait or run.", "judge", low=1, high=100_000)
+    batch_max_owner_bytes: int = knob(
+        16 * GIB,
+        "bytes",
+        "What the batches of one owner may hold: completions of those that wait or run, results of all.",
+        "judge",
+        low=1024,
+        high=1024 * GIB,
+    )
     batch_keep_s: float = knob(
         7 * 86_400.0,
         "seconds",

@@ -33,7 +33,7 @@ class SessionKnobs:
     session_contexts: int = knob(8, "contexts", "Live interpreters of one session.", "sessions", low=0, high=1000)
     session_forks: int = knob(64, "copies", "Copies that one fork may make.", "sessions", low=1, high=1000)
     session_disk_ceiling: int = knob(
-        4 * GIB, "bytes", "Largest disk of a session, all its files together.", "sessions", low=64 * 1024, high=1024 * GIB
+        16 * GIB, "bytes", "Largest disk of a session, all its files together.", "sessions", low=64 * 1024, high=1024 * GIB
     )
     session_process_ceiling: int = knob(
         1024, "processes", "Most processes that an execution of a session can ask for.", "sessions", low=1, high=100_000

@@ -16,6 +16,7 @@ from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
 from sandbox_runtime.settings.judge_knobs import JudgeKnobs
 from sandbox_runtime.settings.knob import Knob, check, knob
 from sandbox_runtime.settings.session_knobs import SessionKnobs
+from sandbox_runtime.settings.storage_knobs import StorageKnobs
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
@@ -59,7 +60,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs):
+class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, StorageKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(

@@ -13,14 +13,13 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
 from sandbox_runtime.model import Dependency, InstalledDependency, Metering
-from sandbox_runtime.model.limits import GIB, KIB, MIB
+from sandbox_runtime.quantities import MIB, format_bytes, parse_bytes
 
 NUMBERS = BigInteger().with_variant(Integer, "sqlite")
 """For keys that count up: SQLite does that for INTEGER alone."""
 
 # PostgreSQL keeps no NUL in a text, and programs print some. The escape is a character that nobody uses, from the private area.
 _ESCAPE, _ESCAPED_ESCAPE, _ESCAPED_NUL = "\ue000", "\ue0001", "\ue0000"
-_UNITS = (("Gi", GIB), ("Mi", MIB), ("Ki", KIB))
 
 
 Value = TypeVar("Value")
@@ -113,12 +112,10 @@ class Quantity(TypeDecorator[int]):
     cache_ok = True
 
     def process_bind_param(self, value: int | None, dialect: Dialect) -> str:
-        size = value or 0
-        return next((f"{size // unit}{name}" for name, unit in _UNITS if size and size % unit == 0), str(size))
+        return format_bytes(value or 0)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> int:
-        text = value or "0"
-        return next((int(text.removesuffix(name)) * unit for name, unit in _UNITS if text.endswith(name)), None) or int(text)
+        return parse_bytes(value or "0")
 
 
 class Megabytes(TypeDecorator[int]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
@@ -51,6 +51,14 @@ class Metrics:
     def watch(self, name: str, text: str, read: Callable[[], float]) -> None:
         """A gauge that is read when someone asks, so that keeping it costs nothing."""
         Gauge(name, text, registry=self.registry).set_function(read)
+
+    def watch_all(
+        self, name: str, text: str, labels: Sequence[str], reads: Mapping[tuple[str, ...], Callable[[], float]]
+    ) -> None:
+        """The same with labels: one gauge for each set of their values."""
+        gauge = Gauge(name, text, labels, registry=self.registry)
+        for values, read in reads.items():
+            gauge.labels(*values).set_function(read)
 
     def exposition(self) -> bytes:
         return generate_latest(self.registry)

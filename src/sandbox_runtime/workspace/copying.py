@@ -12,6 +12,7 @@ import stat
 from dataclasses import dataclass
 
 from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.extents import data_extents
 from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, open_folder, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import telling
@@ -162,29 +163,19 @@ def _make_folder(name: str, folder_fd: int) -> None:
 
 
 def copy_bytes(source_fd: int, target_fd: int, size: int) -> int:
-    """Up to size, holes as holes. How many were written."""
-    written = offset = 0
-    while offset < size:
-        try:
-            offset = os.lseek(source_fd, offset, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            break
-        end = min(os.lseek(source_fd, offset, os.SEEK_HOLE), size)
-        copied = _copy_range(source_fd, target_fd, offset, end)
-        if not copied:
-            break
-        written += copied
-        offset += copied
+    """Copy up to size bytes, holes as holes. Return how many were written."""
+    written = 0
+    for offset, length in data_extents(source_fd, 0, size):
+        end = offset + length
+        while offset < end and (copied := _copy_range(source_fd, target_fd, offset, end)):
+            written += copied
+            offset += copied
     os.ftruncate(target_fd, size)
     return written
 
 
 def _copy_range(source_fd: int, target_fd: int, offset: int, end: int) -> int:
     wanted = min(end - offset, _PIECE_BYTES)
-    if wanted <= 0:
-        return 0
     try:
         return os.copy_file_range(source_fd, target_fd, wanted, offset, offset)
     except OSError as error:

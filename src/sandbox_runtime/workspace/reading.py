@@ -13,11 +13,10 @@ from typing import Self
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, place
+from sandbox_runtime.workspace.extents import PIECE_BYTES, read_range
 from sandbox_runtime.workspace.listing import Entry, entry
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import show, telling
-
-PIECE_BYTES = 256 * 1024
 
 # What is told as text where a protocol goes by the name; everything else is bytes.
 _TEXT_SUFFIXES = (
@@ -68,12 +67,12 @@ class OpenFile:
     def pieces(self, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
         """As many bytes as the file had when it was opened, or as were asked for. Raises Conflict where they are gone."""
         end = self.entry.size_bytes if length is None else min(offset + length, self.entry.size_bytes)
-        while offset < end:
-            piece = self.read_at(offset, min(PIECE_BYTES, end - offset))
-            if not piece:
-                raise Conflict(f"{show(self.entry.name)} became shorter while it was read")
-            offset += len(piece)
-            yield piece
+        with telling(self.entry.name, "read"):
+            for piece in read_range(self._descriptor, offset, end):
+                offset += len(piece)
+                yield piece
+        if offset < end:
+            raise Conflict(f"{show(self.entry.name)} became shorter while it was read")
 
     def close(self) -> None:
         """Idempotent."""

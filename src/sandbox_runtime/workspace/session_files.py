@@ -18,6 +18,7 @@ from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.copying import Copied, copy_area
 from sandbox_runtime.workspace.digesting import Digests, digest_area
 from sandbox_runtime.workspace.folders import holding
+from sandbox_runtime.workspace.ledger import Charge
 from sandbox_runtime.workspace.listing import Entry, Listing
 from sandbox_runtime.workspace.reading import OpenFile, Slice
 from sandbox_runtime.workspace.threads import gathered, in_thread, pieces
@@ -50,14 +51,36 @@ class Notes(Protocol):
     def deleted(self, name: str) -> None: ...
 
 
+class Room(Protocol):
+    """The room that is left for a session's files, for whoever accounts for it."""
+
+    def check(self) -> None:
+        """Raises StorageFull or QuotaExceeded where nothing may be added."""
+        ...
+
+    def measure(self) -> None:
+        """Something was written or deleted."""
+        ...
+
+    def upload(self) -> Charge:
+        """A charge for an archive that lies on the server's disk while it is unpacked."""
+        ...
+
+
 class SessionFiles:
     """spool_dir: a folder of the server for archives on their way in. Every verb raises Conflict when the area is closed."""
 
     def __init__(
-        self, area: Area, bounds: FileBounds | None = None, spool_dir: str | None = None, notes: Notes | None = None
+        self,
+        area: Area,
+        bounds: FileBounds | None = None,
+        spool_dir: str | None = None,
+        notes: Notes | None = None,
+        room: Room | None = None,
     ) -> None:
         self._area = area
         self._bounds = bounds or FileBounds()
+        self._room = room
         self._spool_dir = spool_dir
         self._notes = notes
 
@@ -104,6 +127,7 @@ class SessionFiles:
 
     async def write(self, name: str, source: AsyncIterable[bytes] | bytes, *, mode: int = 0o644, replace: bool = True) -> Entry:
         """A new file with these bytes, which come as they come; nobody sees it before the last one has."""
+        self._check_room()
         with holding(self._area) as area:
             upload = Upload(area, name, mode=mode, max_bytes=self._bounds.max_file_bytes, replace=replace)
             digest = hashlib.sha256()
@@ -114,6 +138,7 @@ class SessionFiles:
                 entry = await in_thread(upload.commit)
             finally:
                 upload.close()
+                self._measure()
         if self._notes is not None:
             self._notes.written(name, entry, digest.hexdigest())
         return entry
@@ -123,6 +148,7 @@ class SessionFiles:
 
     async def delete(self, name: str, *, recursive: bool = False) -> int:
         count = await self._do(lambda area: arranging.delete(area, name, recursive=recursive))
+        self._measure()
         if self._notes is not None:
             self._notes.deleted(name)
         return count
@@ -141,9 +167,14 @@ class SessionFiles:
 
     async def unpack(self, source: AsyncIterable[bytes] | bytes, folder: str = "") -> Unpacked:
         """An archive, tar, tar.gz or zip, into the folder."""
-        with tempfile.TemporaryFile(dir=self._spool_dir) as spool:
-            await self._spooled(source, spool)
-            return await self._do(lambda area: unpack(area, folder, spool, self._bounds.archives))
+        self._check_room()
+        charge = self._room.upload() if self._room is not None else contextlib.nullcontext()
+        try:
+            with charge as held, tempfile.TemporaryFile(dir=self._spool_dir) as spool:
+                await self._spooled(source, spool, held)
+                return await self._do(lambda area: unpack(area, folder, spool, self._bounds.archives))
+        finally:
+            self._measure()
 
     async def digest(self, known: Digests) -> str:
         """See digesting.digest_area. known: what the last look found; one look at a time."""
@@ -157,12 +188,22 @@ class SessionFiles:
     def watch(self, folder: str = "", *, recursive: bool = True) -> AbstractAsyncContextManager[watching.Watch]:
         return watching.watching(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
 
-    async def _spooled(self, source: AsyncIterable[bytes] | bytes, spool: BinaryIO) -> None:
+    def _check_room(self) -> None:
+        if self._room is not None:
+            self._room.check()
+
+    def _measure(self) -> None:
+        if self._room is not None:
+            self._room.measure()
+
+    async def _spooled(self, source: AsyncIterable[bytes] | bytes, spool: BinaryIO, charge: Charge | None) -> None:
         size = 0
         async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
             size += len(piece)
             if size > self._bounds.max_file_bytes:
                 raise InvalidRequest(f"the archive has more than the {self._bounds.max_file_bytes} bytes that may come at once")
+            if charge is not None:
+                charge.resize(size)
             await _spooled_piece(spool, piece)
 
     async def _do(self, work: Callable[[Area], T]) -> T:

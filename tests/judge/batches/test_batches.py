@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TooMany, Unavailable
 from sandbox_runtime.judge.batches import Batches, BatchOptions, Config, Line, open_batches
 from sandbox_runtime.judge.batches import judging as trying
-from sandbox_runtime.model import Batch, BatchState, Blame, Reason, Verdict
+from sandbox_runtime.model import Batch, BatchState, Blame, Medium, Reason, StorageKind, StorageLimits, Verdict
+from sandbox_runtime.quantities import GIB
 from sandbox_runtime.store import BatchFilter, Store, open_store
 from sandbox_runtime.telemetry import open_log
+from sandbox_runtime.workspace.ledger import Ledger
 
 RIGHT = Verdict(True, Reason.accepted, None)
 WRONG = Verdict(False, Reason.wrong_answer, Blame.program, message="4 is not 5")
@@ -47,6 +49,9 @@ class Judging:
         return (WRONG if line.completion == "wrong" else RIGHT), {"language": "python"}
 
 
+ROOMY = StorageLimits(memory_bytes=GIB, disk_bytes=GIB)
+
+
 @pytest.fixture
 def judging() -> Judging:
     return Judging()
@@ -64,9 +69,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 @contextlib.asynccontextmanager
-async def opened(store: Store, judging: Judging, folder: Path, **options: Any) -> AsyncIterator[Batches]:
+async def opened(
+    store: Store, judging: Judging, folder: Path, ledger: Ledger | None = None, **options: Any
+) -> AsyncIterator[Batches]:
     chosen = BatchOptions(folder=folder / "batches", **{"parallel": 2, **options})
-    async with open_batches(store, judging, {"mbpp"}, chosen, open_log("error", "text")) as found:
+    async with open_batches(store, judging, {"mbpp"}, chosen, open_log("error", "text"), ledger or Ledger(ROOMY)) as found:
         yield found
 
 
@@ -367,3 +374,43 @@ async def test_every_change_is_in_the_audit(batches: Batches, store: Store) -> N
         ("cancel", "batch", "key-1"),
         ("create", "batch", "key-1"),
     ]
+
+
+def input_of(folder: Path, name: str) -> Path:
+    return folder / "batches" / name / "input.jsonl"
+
+
+async def test_what_was_sent_is_gone_when_the_batch_is_cancelled(store: Store, judging: Judging, tmp_path: Path) -> None:
+    ledger = Ledger(ROOMY)
+    async with opened(store, judging, tmp_path, ledger) as batches:
+        batch, _ = await batches.create("mbpp", {}, sent("stuck", *["x" * 10_000] * 20), owner="ann")
+        assert ledger.use(Medium.disk, "ann").owner_by_kind == {StorageKind.batches: batch.input_bytes}
+        await judging.stuck.wait()
+        await batches.cancel(batch.id)
+        assert not input_of(tmp_path, batch.id).exists()
+        assert ledger.held(Medium.disk) < 10_000
+
+
+async def test_what_was_sent_is_gone_when_the_batch_is_judged(store: Store, judging: Judging, tmp_path: Path) -> None:
+    ledger = Ledger(ROOMY)
+    async with opened(store, judging, tmp_path, ledger) as batches:
+        batch, _ = await batches.create("mbpp", {}, sent("right", "wrong"), owner="ann")
+        told = await results(batches, batch.id, follow=True)
+        assert len(told) == 2 and not input_of(tmp_path, batch.id).exists()
+        held = (tmp_path / "batches" / batch.id / "results.jsonl").stat().st_size
+        assert ledger.use(Medium.disk, "ann").owner_bytes == held
+    again = Ledger(ROOMY)
+    async with opened(store, judging, tmp_path, again) as batches:
+        assert again.use(Medium.disk, "ann").owner_bytes == held
+        assert len(await results(batches, batch.id)) == 2
+        await batches.delete(batch.id)
+        assert again.held(Medium.disk) == 0
+
+
+async def test_an_owner_has_so_many_bytes_of_batches(store: Store, judging: Judging, tmp_path: Path) -> None:
+    ledger = Ledger(StorageLimits(memory_bytes=GIB, disk_bytes=GIB, owner_batch_bytes=5000))
+    async with opened(store, judging, tmp_path, ledger) as batches:
+        with pytest.raises(QuotaExceeded, match="quota for batches"):
+            await batches.create("mbpp", {}, sent(*["x" * 1000] * 10), owner="ann")
+        assert ledger.held(Medium.disk) == 0 and list((tmp_path / "batches").iterdir()) == []
+        await batches.create("mbpp", {}, sent("right"), owner="ann")

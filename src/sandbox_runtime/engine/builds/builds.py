@@ -9,11 +9,12 @@ from sandbox_runtime.engine.builds.entry import decoded, encoded
 from sandbox_runtime.engine.builds.identity import Identity
 from sandbox_runtime.engine.builds.key import key_of
 from sandbox_runtime.engine.builds.store import Store
-from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.errors import StorageFull, Unavailable
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, Layer, LayerReport, LayerState, Limits, Plan
 from sandbox_runtime.telemetry import Log, Metrics
 from sandbox_runtime.workspace import Quotas
+from sandbox_runtime.workspace.ledger import Charge
 
 _MOST_FILES = 4096
 _HIDING = frozenset({Layer.mount, Layer.root})
@@ -54,6 +55,8 @@ class Builds:
         """The caller's answer does not depend on it: what cannot be written is told in the log."""
         try:
             await asyncio.to_thread(self._write, key, build)
+        except StorageFull as error:
+            self._log.info("a build was not kept", reason=str(error))
         except OSError as error:
             self._metrics.fault("build_cache")
             self._log.warning("a build could not be kept", reason=str(error))
@@ -84,6 +87,7 @@ def open_builds(
     layers: Sequence[LayerReport],
     metrics: Metrics,
     log: Log,
+    charge: Charge | None = None,
 ) -> Builds | None:
     """None where builds are not kept: the operator said so, boxes are not kept away from the folder, or it cannot be had."""
     if not most_bytes:
@@ -92,7 +96,7 @@ def open_builds(
     if not on >= _HIDING:
         log.info("builds are not kept: boxes are not isolated from the files of this machine")
         return None
-    store = Store(folder, most_bytes)
+    store = Store(folder, most_bytes, charge)
     try:
         store.open()
     except Unavailable as error:

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator, Sequence
 
 from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.workspace.ledger import Charge
 
 _EVICT_TO = 0.9
 """Share of the bound that is left after an eviction, so that not every new entry evicts."""
@@ -27,7 +28,8 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 class Store:
     """Calls may come from several threads: everything between two of them is a rename, an unlink or a stale sum."""
 
-    def __init__(self, folder: str, most_bytes: int) -> None:
+    def __init__(self, folder: str, most_bytes: int, charge: Charge | None = None) -> None:
+        self._charge = charge
         self._folder = folder
         self._most_bytes = most_bytes
         self._held_bytes = 0
@@ -44,7 +46,12 @@ class Store:
                 f"the folder for builds {self._folder} must belong to the server's user and be closed to all others"
             )
         self._sweep()
-        self._held_bytes = sum(size for _, size, _ in self._entries())
+        self._holds(sum(size for _, size, _ in self._entries()))
+
+    def _holds(self, size: int) -> None:
+        self._held_bytes = size
+        if self._charge is not None:
+            self._charge.resize(size, force=True)
 
     def read(self, key: str) -> bytes | None:
         path = self._path(key)
@@ -57,7 +64,10 @@ class Store:
         return content
 
     def write(self, key: str, content: Sequence[bytes]) -> None:
-        """Raises OSError where it cannot be written; then nothing of it is left."""
+        """Raises OSError where it cannot be written, StorageFull where the node has no room; then nothing of it is left."""
+        size = sum(map(len, content))
+        if self._charge is not None:
+            self._charge.resize(self._held_bytes + size)
         begun = os.path.join(self._folder, f"{_BEGUN}{os.getpid()}-{secrets.token_hex(8)}")
         try:
             with os.fdopen(os.open(begun, _CREATE, 0o600), "wb") as file:
@@ -66,8 +76,9 @@ class Store:
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(begun)
+            self._holds(self._held_bytes)
             raise
-        self._held_bytes += sum(map(len, content))
+        self._holds(self._held_bytes + size)
         if self._held_bytes > self._most_bytes:
             self._evict()
 
@@ -96,7 +107,7 @@ class Store:
                 break
             self.drop(name)
             held -= size
-        self._held_bytes = held
+        self._holds(held)
 
     def _sweep(self) -> None:
         """What a server that was killed had begun to write."""

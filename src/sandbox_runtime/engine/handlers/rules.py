@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -11,7 +10,7 @@ from typing import Any
 from sandbox_runtime.engine.handlers.telling import Told
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Limits, Outcome
-from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.quantities import MIB, parse_number
 
 CODE_CHARACTERS = 102_400
 TIMEOUT_KEY = "__timeout"
@@ -57,9 +56,10 @@ def check_event(event: object) -> Mapping[str, Any]:
 def timeout_s(event: Mapping[str, Any]) -> float:
     """As the event asks. A key `timeout` is the handler's own."""
     asked = event.get(TIMEOUT_KEY, DEFAULT_TIMEOUT_S)
-    if isinstance(asked, bool) or not isinstance(asked, int | float) or math.isnan(asked):
-        raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not {asked!r}")
-    return DEFAULT_TIMEOUT_S if asked <= 0 else min(float(asked), LONGEST_TIMEOUT_S)
+    if isinstance(asked, str):
+        raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not text")
+    seconds = parse_number(asked, TIMEOUT_KEY)
+    return DEFAULT_TIMEOUT_S if seconds <= 0 else min(float(seconds), LONGEST_TIMEOUT_S)
 
 
 def exit_code(outcome: Outcome, told: Told | None) -> int:

@@ -54,6 +54,10 @@ class Home:
         """Have a box stand by for the first program."""
         self._standby.prepare(self._on_network(self._workshop.usual_policy))
 
+    def used_bytes(self) -> int:
+        """What the files take now. Raises OSError where they are closed."""
+        return self.files.usage()[0]
+
     @property
     def boxes_waiting(self) -> int:
         return int(self._standby.waiting)

@@ -12,16 +12,21 @@ from typing import NoReturn
 
 from sandbox_runtime.isolation.inside import boxing, wire
 from sandbox_runtime.isolation.inside.setup import Setup
-from sandbox_runtime.isolation.kernel import descriptors, mounts, namespaces
+from sandbox_runtime.isolation.kernel import descriptors, loop, mounts, namespaces
 
 
-def make(reply: socket.SocketType, setup: Setup) -> NoReturn:
-    """In a fork of the spawner: make one, hand over its folder and its namespace, and be gone."""
+def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> NoReturn:
+    """In a fork of the spawner: make one, hand over its folder and its namespace, and be gone. mount: the file system it is to
+    be on; None: memory."""
     try:
-        descriptors.close_but([reply.fileno()])
+        descriptors.close_but([reply.fileno(), *([] if mount is None else [mount])])
         namespaces.leave(namespaces.NEW_MOUNT)
         uid = os.geteuid() if setup.uid is None else setup.uid
-        mounts.mount_scratch(boxing.SCRATCH, setup.disk_bytes, setup.disk_files)
+        if mount is None:
+            mounts.mount_scratch(boxing.SCRATCH, setup.disk_bytes, setup.disk_files)
+        else:
+            loop.place(mount, boxing.SCRATCH)
+            os.rmdir(f"{boxing.SCRATCH}/lost+found")
         mounts.make_folders(boxing.SCRATCH, setup.writable, uid, uid, setup.home)
         folder = os.open(boxing.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)

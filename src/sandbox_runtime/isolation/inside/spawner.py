@@ -140,8 +140,9 @@ class _Spawner:
     def _make_files(self, request: dict[str, Any], passed: list[int]) -> None:
         if self._start(forking.fork, request) == 0:
             self.setup.__dict__.update(request["files"])
-            files.make(wire.at(passed[0]), self.setup)
-        os.close(passed[0])
+            files.make(wire.at(passed[0]), self.setup, passed[1] if len(passed) > 1 else None)
+        for descriptor in passed:
+            os.close(descriptor)
 
     def _collect(self) -> None:
         """Collect the dead. A box for one command ends with its program: whoever is left in it is ended with its first process,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import shutil
 import time
 from collections.abc import AsyncIterator, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,10 +20,11 @@ from sandbox_runtime.judge.batches.running import Running
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.judge.batches.work import now_ms
 from sandbox_runtime.judge.metrics import Summary, summarize
-from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState
+from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState, StorageKind
 from sandbox_runtime.model.limits import GIB, MIB
 from sandbox_runtime.store import BatchFilter, Page, Store
 from sandbox_runtime.telemetry import Log
+from sandbox_runtime.workspace.ledger import Ledger
 
 LIVE = (BatchState.waiting, BatchState.running)
 _TOLD_EVERY_S = 0.25
@@ -46,7 +48,9 @@ class BatchOptions:
 class Batches:
     """owner: "" sees the batches of all."""
 
-    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Container[str]) -> None:
+    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Container[str], ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._spools: dict[str, Spool] = {}
         self._store = store
         self._running = running
         self._options = options
@@ -72,8 +76,12 @@ class Batches:
         name = f"batch_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
         created_ms = now_ms()
         Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # a key that cannot be kept is refused first
-        spool = self._spool(name)
-        total, size = await spool.receive(pieces, self._options.most_bytes, self._options.most_line_bytes)
+        spool = self._spool(name, owner)
+        try:
+            total, size = await spool.receive(pieces, self._options.most_bytes, self._options.most_line_bytes)
+        except BaseException:
+            self._remove(name, owner)
+            raise
         batch = Batch(
             id=name,
             owner=owner,
@@ -90,10 +98,10 @@ class Batches:
         try:
             found, new = await self._store.batches.add_once(batch, audit=_entry(actor, "create", batch))
         except BaseException:
-            spool.remove()
+            self._remove(batch.id, batch.owner)
             raise
         if not new:
-            spool.remove()
+            self._remove(batch.id, batch.owner)
             return self._same(found, batch.dataset), False
         await self._running.add(found, spool)
         return found, True
@@ -130,7 +138,7 @@ class Batches:
         if not batch.ended:
             await self.cancel(name, owner, actor)
         await self._store.batches.delete(name, audit=_entry(actor, "delete", batch))
-        self._spool(name).remove()
+        self._remove(name, batch.owner)
 
     async def follow(self, name: str, owner: str = "") -> AsyncIterator[Batch | None]:
         """How it stands, each time that changes, but not too often; None where nothing has changed for a while. Ends with it."""
@@ -145,8 +153,7 @@ class Batches:
 
     async def results(self, name: str, owner: str = "", *, offset: int = 0, follow: bool = False) -> AsyncIterator[bytes]:
         """Lines of JSON in the order in which completions were judged, from that byte on. follow: until the batch has ended."""
-        await self.get(name, owner)
-        spool = self._spool(name)
+        spool = self._spool(name, (await self.get(name, owner)).owner)
         while True:
             work = self._running.find(name)
             seen = work.batch if work else None
@@ -160,11 +167,20 @@ class Batches:
 
     async def summary(self, name: str, owner: str = "", ks: Sequence[int] = (1,)) -> Summary:
         """Scores of what was judged up to now."""
-        await self.get(name, owner)
-        return await asyncio.to_thread(lambda: summarize(self._spool(name).samples(), ks))
+        spool = self._spool(name, (await self.get(name, owner)).owner)
+        return await asyncio.to_thread(lambda: summarize(spool.samples(), ks))
 
-    def _spool(self, name: str) -> Spool:
-        return Spool(self._options.folder / name)
+    def _spool(self, name: str, owner: str) -> Spool:
+        """The files of a batch; one object, and so one charge, for each."""
+        found = self._spools.get(name)
+        if found is None:
+            charge = self._ledger.open(StorageKind.batches, owner)
+            found = self._spools[name] = Spool(self._options.folder / name, charge)
+        return found
+
+    def _remove(self, name: str, owner: str) -> None:
+        self._spool(name, owner).remove()
+        del self._spools[name]
 
     def _check(self, dataset: str, config: Mapping[str, Any]) -> None:
         """What can be known before the first completion is."""
@@ -191,12 +207,16 @@ class Batches:
         while page := (await self._store.batches.list(None, limit=_AT_ONCE, offset=len(known))).items:
             known |= {batch.id for batch in page}
             for batch in page:
-                if not batch.ended:
-                    await self._running.add(batch, self._spool(batch.id))
+                spool = self._spool(batch.id, batch.owner)
+                spool.recount()
+                if batch.ended:
+                    spool.remove_input()
+                else:
+                    await self._running.add(batch, spool)
         if self._options.folder.is_dir():
             for folder in self._options.folder.iterdir():
                 if folder.name not in known:
-                    Spool(folder).remove()
+                    shutil.rmtree(folder, ignore_errors=True)
 
     async def retain(self) -> None:
         """Removes batches that ended long ago, again and again."""
@@ -223,12 +243,12 @@ def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
 
 @asynccontextmanager
 async def open_batches(
-    store: Store, judging: Judging, datasets: Container[str], options: BatchOptions, log: Log
+    store: Store, judging: Judging, datasets: Container[str], options: BatchOptions, log: Log, ledger: Ledger
 ) -> AsyncIterator[Batches]:
     """judging: what judges one completion. datasets: the ids of those that are registered."""
     options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with Running(store, judging, options.parallel, log) as running:
-        batches = Batches(store, running, options, datasets)
+        batches = Batches(store, running, options, datasets, ledger)
         await batches.resume()
         retaining = asyncio.create_task(batches.retain())
         try:

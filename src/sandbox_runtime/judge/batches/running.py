@@ -63,6 +63,7 @@ class Running:
             work = await Work.resumed(batch, spool, json.loads(batch.config_json or "{}"))
         except (PlatformFault, OSError) as error:
             self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
+            spool.remove_input()
             await self._store.batches.update(batch, state=BatchState.failed, message=str(error), ended_ms=now_ms())
             return
         self._works[batch.id] = work

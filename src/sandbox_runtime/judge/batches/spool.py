@@ -8,6 +8,7 @@ judges the others. A folder without a row is what is left of an upload that was 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,13 +19,17 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.judge.batches.lines import Line, Result, read_line
 from sandbox_runtime.judge.metrics import Sample
 from sandbox_runtime.model import Reason
+from sandbox_runtime.workspace.ledger import Charge
 
 INPUT, RESULTS = "input.jsonl", "results.jsonl"
 _PIECE_BYTES = 1 << 20
 
 
 class Spool:
-    def __init__(self, folder: Path) -> None:
+    """charge: what the files of the batch hold of the node's storage."""
+
+    def __init__(self, folder: Path, charge: Charge) -> None:
+        self.charge = charge
         self._folder = folder
         self._results = folder / RESULTS
         self._input = folder / INPUT
@@ -42,6 +47,7 @@ class Spool:
                 count = 0
                 async for line in _lines(pieces, most_bytes, most_line_bytes):
                     read_line(line, count)
+                    self.charge.grow(len(line))
                     file.write(line)
                     count += 1
                 file.flush()
@@ -111,8 +117,26 @@ class Spool:
                 told = json.loads(line)
                 yield Sample(told["id"], Reason(told["reason"]), told.get("groups", {}))
 
+    def recount(self) -> None:
+        """Charge what lies on the disk."""
+        self.charge.resize(sum(_size(path) for path in (self._input, self._results)), force=True)
+
+    def remove_input(self) -> None:
+        """The batch has ended: nobody reads what was sent again."""
+        with contextlib.suppress(OSError):
+            self._input.unlink()
+        self.recount()
+
     def remove(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
+        self.charge.release()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _read_back(line: bytes) -> tuple[int, str]:

@@ -66,6 +66,7 @@ class Work:
     def keep(self, result: Result) -> None:
         """Raises Unavailable where it cannot be kept; then nothing of it is."""
         write_result(self._descriptor, result)
+        self._spool.charge.grow(len(result.text), force=True)
         self.reasons[result.reason] = self.reasons.get(result.reason, 0) + 1
         self._count()
 
@@ -96,6 +97,8 @@ class Work:
         self.closed = True
         self._lines.close()
         os.close(self._descriptor)
+        if self.batch.ended:
+            self._spool.remove_input()
         self._changed.set()
 
 

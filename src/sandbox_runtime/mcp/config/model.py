@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sandbox_runtime.mcp.config import images
-from sandbox_runtime.mcp.config.quantities import Seconds, SizeBytes
+from sandbox_runtime.mcp.config.quantities import Cores, Seconds, SizeBytes
 
 DEFAULT_TOOLS = (
     "create_sandbox", "list_sandboxes", "terminate_sandbox", "exec_command", "run_code",
@@ -55,7 +55,7 @@ class ServerSection(_Section):
 
 
 class DefaultResources(_Section):
-    cpu_limit: Annotated[str, Field(pattern=r"^\d+(\.\d+)?$")] = "1.0"
+    cpu_limit: Cores = "1.0"
     memory_limit: SizeBytes = 1024**3
     disk_limit: SizeBytes = 10 * 1024**3
 

@@ -11,11 +11,11 @@ from pydantic import Field
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.mcp.config import images
-from sandbox_runtime.mcp.config.quantities import size_bytes
 from sandbox_runtime.mcp.places.port import WORKSPACE, SandboxSpec, SandboxView
 from sandbox_runtime.mcp.tools import codes
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
 from sandbox_runtime.mcp.tools.wishes import Environment, SandboxId, new_id
+from sandbox_runtime.quantities import MIB, InvalidQuantity, parse_bytes, parse_cpu
 
 STATUS_OF_STATE = {
     "creating": "creating",
@@ -145,18 +145,17 @@ def _spec(asked: CreateArguments, call: Call) -> SandboxSpec:
 
 
 def _cores(text: str | None) -> float | None:
-    if text is not None and not 0.01 <= float(text) <= 4096:
-        raise codes.ToolFailure(codes.INVALID_LIMITS, f"cpu_limit must be at least 0.01 cores, not {text}")
-    return None if text is None else float(text)
+    try:
+        return None if text is None else parse_cpu(text, "cpu_limit")
+    except InvalidQuantity as error:
+        raise codes.ToolFailure(codes.INVALID_LIMITS, str(error)) from error
 
 
 def _bytes(text: str | None, name: str) -> int | None:
-    if text is None:
-        return None
-    found = size_bytes(text)
-    if not isinstance(found, int) or found < 4 * 1024**2:
-        raise codes.ToolFailure(codes.INVALID_LIMITS, f"{name} must be at least 4M, not {text}")
-    return found
+    try:
+        return None if text is None else parse_bytes(text, name, low=4 * MIB)
+    except InvalidQuantity as error:
+        raise codes.ToolFailure(codes.INVALID_LIMITS, str(error)) from error
 
 
 async def list_all(call: Call, _asked: NoArguments) -> Answer:

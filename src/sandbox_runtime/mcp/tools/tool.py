@@ -8,11 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from sandbox_runtime.api.numbers import RequestModel
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.places.port import Place, Sink
 
 
-class Arguments(BaseModel):
+class Arguments(RequestModel, BaseModel):
     """What a tool takes. A name that it does not have is an error: a misspelt one would otherwise be ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import GIB, MIB
+from sandbox_runtime.workspace.extents import Extent
 from sandbox_runtime.workspace.refusals import show
 
 _NAME_BYTES = 4000
@@ -55,6 +56,12 @@ class Member:
     target: str = ""
     """Of a link: as it stands in the archive. Of a hard link: the name of an earlier member."""
     content: Content = nothing
+    extents: tuple[Extent, ...] | None = None
+    """Of a sparse file: where the bytes of the content go. size_bytes is with its holes."""
+
+    @property
+    def data_bytes(self) -> int:
+        return self.size_bytes if self.extents is None else sum(length for _, length in self.extents)
 
 
 def checked(members: Iterable[Member], archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
@@ -63,8 +70,12 @@ def checked(members: Iterable[Member], archive_bytes: int, bounds: ArchiveBounds
     for count, member in enumerate(members, 1):
         if count > bounds.max_members:
             raise InvalidRequest(f"the archive has more than the {bounds.max_members} members that may be unpacked")
-        total += member.size_bytes
+        total += member.data_bytes
         bounds.admit(total, archive_bytes)
+        if member.size_bytes > bounds.max_bytes:
+            raise InvalidRequest(
+                f"the archive's {show(member.name)} is larger than the {bounds.max_bytes} bytes that may be unpacked"
+            )
         if fit := _fit(member):
             yield fit
 
@@ -81,7 +92,7 @@ def _fit(member: Member) -> Member | None:
         target = plain_name(target)
         if not target or target == name:
             raise InvalidRequest(f"the archive's {show(name)} is a second name of nothing")
-    return Member(name, member.kind, member.size_bytes, member.mode & 0o777, member.modified_s, target, member.content)
+    return replace(member, name=name, mode=member.mode & 0o777, target=target)
 
 
 def plain_name(name: str) -> str:

@@ -1,7 +1,9 @@
 """A folder as one stream of bytes, as tar.gz or zip, made while it is sent: no more than a piece of it is in memory.
 
-Plain files, folders and links are packed; links as links. A file that shrinks meanwhile is filled up with zeros and one that
-grows is cut, because its size was told in front of it. What cannot be opened any more is left out.
+Plain files, folders and links are packed; links as links. A tar file keeps the holes of sparse files; a zip file cannot, so there
+their zeros count, and a folder whose files are larger together than the box's disk is refused. A file that shrinks meanwhile is
+filled up with zeros and one that grows is cut, because its size was told in front of it. What cannot be opened any more is left
+out.
 """
 
 from __future__ import annotations
@@ -16,7 +18,11 @@ import zipfile
 import zlib
 from collections.abc import Generator, Iterator
 
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.quantities import show_bytes
+from sandbox_runtime.workspace.archives.sparse import MAX_EXTENTS, make_sparse
 from sandbox_runtime.workspace.area import Area, place_folder
+from sandbox_runtime.workspace.extents import area_bytes, read_range, sparse_extents, zeros
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import telling
 from sandbox_runtime.workspace.walking import Found, target_of, walk
@@ -41,8 +47,20 @@ class Format(enum.StrEnum):
 def pack(area: Area, name: str, form: Format, *, most: int = 1_000_000) -> Generator[bytes, None, None]:
     """Names in it are below that folder. Raises NotFound before the first piece, InvalidRequest where there is more than most."""
     with telling(name or area.workdir, "packed"):
-        found = walk(area.files_fd, place_folder(area, name), most)
+        folder = place_folder(area, name)
+        if form is Format.zip:
+            _check_size(walk(area.files_fd, folder, most), area_bytes(area))
+        found = walk(area.files_fd, folder, most)
         yield from _zipped(found) if form is Format.zip else _gzipped(_tarred(found))
+
+
+def _check_size(entries: Iterator[Found], max_bytes: int) -> None:
+    total = sum(found.status.st_size for found in entries if found.is_file)
+    if total > max_bytes:
+        raise InvalidRequest(
+            f"the files are {show_bytes(total)} large with their holes, more than the {show_bytes(max_bytes)} disk of the box,"
+            " and a zip file keeps no holes: take it as tar.gz"
+        )
 
 
 def _gzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -70,9 +88,15 @@ def _tarred(entries: Iterator[Found]) -> Iterator[bytes]:
 
 def _tarred_file(info: tarfile.TarInfo, descriptor: int) -> Iterator[bytes]:
     try:
-        info.size = os.fstat(descriptor).st_size
-        yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
-        yield from _exactly(descriptor, info.size)
+        size = info.size = os.fstat(descriptor).st_size
+        extents = sparse_extents(descriptor, size)
+        if extents is None or len(extents) > MAX_EXTENTS:
+            head, extents = b"", ((0, size),)
+        else:
+            head = make_sparse(info, size, extents)
+        yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape") + head
+        for offset, length in extents:
+            yield from _exactly(descriptor, offset, offset + length)
     finally:
         os.close(descriptor)
     yield bytes(-info.size % tarfile.BLOCKSIZE)
@@ -101,13 +125,12 @@ def _opened(found: Found) -> int | None:
     return None
 
 
-def _exactly(descriptor: int, size: int) -> Iterator[bytes]:
-    offset = 0
-    while offset < size:
-        wanted = min(_PIECE_BYTES, size - offset)
-        piece = os.pread(descriptor, wanted, offset) or bytes(wanted)
-        offset += len(piece)
+def _exactly(descriptor: int, start: int, end: int) -> Iterator[bytes]:
+    """Yield as many bytes as were announced, however short the file has become."""
+    for piece in read_range(descriptor, start, end):
+        start += len(piece)
         yield piece
+    yield from zeros(end - start)
 
 
 class _Sink(io.RawIOBase):
@@ -151,7 +174,7 @@ def _add(archive: zipfile.ZipFile, found: Found) -> Iterator[None]:
     elif found.is_file and (descriptor := _opened(found)) is not None:
         try:
             with archive.open(info, "w", force_zip64=True) as member:
-                for piece in _exactly(descriptor, os.fstat(descriptor).st_size):
+                for piece in _exactly(descriptor, 0, os.fstat(descriptor).st_size):
                     member.write(piece)
                     yield
         finally:

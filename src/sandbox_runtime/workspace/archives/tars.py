@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, MemberKind
+from sandbox_runtime.workspace.archives.sparse import is_sparse, read_sparse
 from sandbox_runtime.workspace.refusals import show
 
 _BLOCK = tarfile.BLOCKSIZE
@@ -140,13 +141,25 @@ class _Reading:
     def _member(self, info: tarfile.TarInfo, told: Mapping[str, str]) -> Member:
         name = told.get("path", info.name)
         kind = _KINDS.get(info.type)
-        if kind is None or any(key.startswith("GNU.sparse") for key in told):
-            raise InvalidRequest(f"the archive's {show(name)} is a device, a FIFO or a sparse file, or has too many headers")
+        if kind is None or (is_sparse(told) and kind is not MemberKind.file):
+            raise InvalidRequest(
+                f"the archive's {show(name)} is a device, a FIFO or a sparse file of an old form, or has too many headers"
+            )
         size = _size(told, info) if kind is MemberKind.file else 0
         self._unread = _filled(size)
         modified_s = max(0.0, min(float(info.mtime), 2.0**33))
+        if is_sparse(told):
+            return self._sparse(told, size, info.mode & 0o777, modified_s)
         target = told.get("linkpath", info.linkname)
         return Member(name, kind, size, info.mode & 0o777, modified_s, target, lambda: self._content(size))
+
+    def _sparse(self, told: Mapping[str, str], stored: int, mode: int, modified_s: float) -> Member:
+        found = read_sparse(told, stored, lambda: self._exactly(_BLOCK) or b"")
+        self._unread -= found.map_bytes
+        data = stored - found.map_bytes
+        return Member(
+            found.name, MemberKind.file, found.size_bytes, mode, modified_s, "", lambda: self._content(data), found.extents
+        )
 
     def _content(self, size: int) -> Iterator[bytes]:
         while size:

@@ -12,10 +12,10 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives import tars, zips
 from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, MemberKind, checked
 from sandbox_runtime.workspace.area import Area, place_folder
+from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import show, telling
-from sandbox_runtime.workspace.staging import write_all
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
@@ -98,9 +98,11 @@ class _Writing:
         descriptor = open_beneath(folder_fd, name, _CREATE, 0o600)
         try:
             give(descriptor, self._owner, member.mode)
+            writer = SparseWriter(descriptor, member.size_bytes, member.extents)
             for piece in member.content():
-                write_all(descriptor, piece)
+                writer.write(piece)
                 self._bytes += len(piece)
+            writer.finish()
             os.utime(descriptor, (member.modified_s, member.modified_s))
         except BaseException:
             # Half a file looks like a whole one, and takes the room that may be what is lacking.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
-from sandbox_runtime.workspace.snapshots.packing import ALONE_BYTES, digest_of
+from sandbox_runtime.workspace.snapshots.packing import ALONE_BYTES, is_stored
 from sandbox_runtime.workspace.snapshots.surveying import Seen, Stamp
 
 _MOST_SMALL_OBJECTS = 32
@@ -27,7 +27,8 @@ def sort(area: Area, seen: Sequence[Seen], last: Manifest, stamps: Mapping[str, 
             continue
         kept = before.get(item.kept.path)
         if kept and kept.object not in tired and _same(area, item, kept, stamps.get(kept.path)):
-            held.append(dataclasses.replace(item.kept, sha256=kept.sha256, object=kept.object, offset=kept.offset))
+            where = dataclasses.replace(kept, mode=item.kept.mode, modified_ns=item.kept.modified_ns)
+            held.append(where)
         else:
             changed.append(item)
     return held, changed
@@ -37,7 +38,7 @@ def _same(area: Area, item: Seen, kept: Kept, stamp: Stamp | None) -> bool:
     """By its stamp where that is sure; otherwise it is read, which costs less than to store it again."""
     if item.kept.size_bytes != kept.size_bytes:
         return False
-    return (item.stamp is not None and item.stamp == stamp) or digest_of(area, kept) == kept.sha256
+    return (item.stamp is not None and item.stamp == stamp) or is_stored(area, kept)
 
 
 def tired_objects(manifest: Manifest) -> set[str]:
@@ -45,7 +46,7 @@ def tired_objects(manifest: Manifest) -> set[str]:
     used: Counter[str] = Counter()
     for kept in manifest.entries:
         if kept.kind is KeptKind.file:
-            used[kept.object] += kept.size_bytes
+            used[kept.object] += kept.stored_bytes
     tired = {name for name, size in manifest.objects.items() if size - used[name] > max(used[name], _WORTH_REWRITING_BYTES)}
     small = {name for name, size in manifest.objects.items() if size < ALONE_BYTES}
     return tired | small if len(small) > _MOST_SMALL_OBJECTS else tired

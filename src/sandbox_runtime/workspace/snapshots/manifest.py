@@ -7,10 +7,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.workspace.extents import Extent
 
-_VERSION = 1
+_VERSION = 2
+_READABLE = (1, _VERSION)
+"""Version 1 has no extents: every file was stored with its holes filled."""
 
 
 class KeptKind(enum.StrEnum):
@@ -35,6 +39,12 @@ class Kept:
     object: str = ""
     """Which object holds the bytes, from the offset on."""
     offset: int = 0
+    extents: tuple[Extent, ...] | None = None
+    """Of a file with holes: the ranges that hold data. Only those are stored, one after the other, and digested."""
+
+    @property
+    def stored_bytes(self) -> int:
+        return self.size_bytes if self.extents is None else sum(length for _, length in self.extents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +57,7 @@ class Manifest:
 
 def write(manifest: Manifest) -> bytes:
     """A line with the digest of the rest, then JSON."""
-    entries = [
-        [kept.path, kept.kind, kept.mode, kept.modified_ns, kept.target, kept.size_bytes, kept.sha256, kept.object, kept.offset]
-        for kept in manifest.entries
-    ]
+    entries = [_written(kept) for kept in manifest.entries]
     found = {"version": _VERSION, "objects": dict(manifest.objects), "entries": entries}
     body = json.dumps(found, separators=(",", ":")).encode()
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
@@ -62,9 +69,31 @@ def read(text: bytes) -> Manifest:
         raise PlatformFault("the manifest of the snapshot is damaged")
     try:
         found = json.loads(body)
-        if found["version"] != _VERSION:
+        if found["version"] not in _READABLE:
             raise PlatformFault(f"the snapshot was written by a newer version of this program: {found['version']}")
-        entries = tuple(Kept(path, KeptKind(kind), *rest) for path, kind, *rest in found["entries"])
+        entries = tuple(_read(entry) for entry in found["entries"])
         return Manifest(entries, {str(name): int(size) for name, size in found["objects"].items()})
     except (ValueError, KeyError, TypeError) as error:
         raise PlatformFault(f"the manifest of the snapshot makes no sense: {error}") from error
+
+
+def _written(kept: Kept) -> list[Any]:
+    plain = [
+        kept.path,
+        kept.kind,
+        kept.mode,
+        kept.modified_ns,
+        kept.target,
+        kept.size_bytes,
+        kept.sha256,
+        kept.object,
+        kept.offset,
+    ]
+    return plain if kept.extents is None else [*plain, [number for extent in kept.extents for number in extent]]
+
+
+def _read(entry: list[Any]) -> Kept:
+    path, kind, mode, modified_ns, target, size, sha256, name, offset, *rest = entry
+    numbers = rest[0] if rest else None
+    extents = None if numbers is None else tuple(zip(numbers[::2], numbers[1::2], strict=True))
+    return Kept(path, KeptKind(kind), mode, modified_ns, target, size, sha256, name, offset, extents)

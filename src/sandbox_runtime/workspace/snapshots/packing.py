@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import hashlib
 import os
 import stat
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
-from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.extents import read_range, sparse_extents, zeros
 from sandbox_runtime.workspace.folders import opened
 from sandbox_runtime.workspace.refusals import show
 from sandbox_runtime.workspace.snapshots.manifest import Kept
@@ -29,25 +31,27 @@ def groups(files: Sequence[Seen]) -> Iterator[list[Seen]]:
     gathered: list[Seen] = []
     size = 0
     for seen in files:
-        if seen.kept.size_bytes >= ALONE_BYTES:
+        if seen.real_bytes >= ALONE_BYTES:
             yield [seen]
             continue
-        if size + seen.kept.size_bytes > _TOGETHER_BYTES:
+        if size + seen.real_bytes > _TOGETHER_BYTES:
             yield gathered
             gathered, size = [], 0
         gathered.append(seen)
-        size += seen.kept.size_bytes
+        size += seen.real_bytes
     if gathered:
         yield gathered
 
 
 class Packing:
-    """One object on its way into the storage. Afterwards, placed tells what lies where."""
+    """One object on its way into the storage. Afterwards, placed tells what lies where. max_bytes: raise Conflict beyond it, as
+    a program could otherwise move its data from file to file in front of the reader."""
 
-    def __init__(self, area: Area, name: str, files: Sequence[Seen]) -> None:
+    def __init__(self, area: Area, name: str, files: Sequence[Seen], max_bytes: int) -> None:
         self._area = area
         self._name = name
         self._files = files
+        self._max_bytes = max_bytes
         self.placed: list[tuple[Kept, Stamp | None]] = []
         self.size_bytes = 0
 
@@ -65,34 +69,71 @@ class Packing:
                 raise
 
     def _content(self, seen: Seen, descriptor: int) -> Generator[bytes, None, None]:
-        digest, start, offset = hashlib.sha256(), self.size_bytes, 0
-        while piece := os.pread(descriptor, min(_PIECE_BYTES, seen.kept.size_bytes - offset), offset):
-            digest.update(piece)
-            offset += len(piece)
-            self.size_bytes += len(piece)
-            yield piece
+        digest, start = hashlib.sha256(), self.size_bytes
+        size = min(seen.kept.size_bytes, os.fstat(descriptor).st_size)
+        extents = sparse_extents(descriptor, size)
+        for offset, length in ((0, size),) if extents is None else extents:
+            for piece in _filled(descriptor, offset, length):
+                digest.update(piece)
+                self._count(len(piece))
+                yield piece
         same = seen.stamp if stamp_of(os.fstat(descriptor)) == seen.stamp else None
-        kept = dataclasses.replace(seen.kept, size_bytes=offset, sha256=digest.hexdigest(), object=self._name, offset=start)
-        self.placed.append((kept, same))
+        told = {"size_bytes": size, "sha256": digest.hexdigest(), "object": self._name, "offset": start, "extents": extents}
+        self.placed.append((dataclasses.replace(seen.kept, **told), same))  # type: ignore[arg-type]
+
+    def _count(self, size: int) -> None:
+        self.size_bytes += size
+        if self.size_bytes > self._max_bytes:
+            raise Conflict("the files of the session hold more than its disk limit while they are saved: stop its programs first")
+
+
+def _filled(descriptor: int, offset: int, length: int) -> Generator[bytes, None, None]:
+    """Yield exactly that many bytes: what a program cut off meanwhile is zeros."""
+    end = offset + length
+    while offset < end:
+        piece = os.pread(descriptor, min(_PIECE_BYTES, end - offset), offset)
+        if not piece:
+            yield from zeros(end - offset)
+            return
+        offset += len(piece)
+        yield piece
 
 
 def digest_of(area: Area, kept: Kept) -> str:
-    """Of what a file holds now; empty where it is none, or has another size."""
+    """Return the digest of what a file holds now; empty if it is missing or has another size."""
     try:
-        with opened(area.files_fd, place_of(area, kept.path), os.O_RDONLY) as descriptor:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size != kept.size_bytes:
-                return ""
-            return _digest(descriptor, kept.size_bytes)
+        with _as_plain_file(area, kept) as descriptor:
+            return _digest(read_range(descriptor, 0, kept.size_bytes))
     except OSError:
         return ""
 
 
-def _digest(descriptor: int, size: int) -> str:
-    digest, offset = hashlib.sha256(), 0
-    while piece := os.pread(descriptor, min(_PIECE_BYTES, size - offset), offset):
+def is_stored(area: Area, kept: Kept) -> bool:
+    """Return whether a file is what the snapshot holds of it: the same data between the same holes."""
+    try:
+        with _as_plain_file(area, kept) as descriptor:
+            extents = sparse_extents(descriptor, kept.size_bytes)
+            if extents != kept.extents:
+                return False
+            data = ((0, kept.size_bytes),) if extents is None else extents
+            return _digest(piece for extent in data for piece in _filled(descriptor, *extent)) == kept.sha256
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _as_plain_file(area: Area, kept: Kept) -> Iterator[int]:
+    with opened(area.files_fd, place_of(area, kept.path), os.O_RDONLY) as descriptor:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != kept.size_bytes:
+            raise OSError(errno.ESTALE, "another file by now")
+        yield descriptor
+
+
+def _digest(pieces: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for piece in pieces:
         digest.update(piece)
-        offset += len(piece)
     return digest.hexdigest()
 
 

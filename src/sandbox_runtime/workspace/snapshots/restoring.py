@@ -9,12 +9,12 @@ from collections.abc import Iterable
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import folder, give, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.refusals import show, telling
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind
 from sandbox_runtime.workspace.snapshots.packing import place_of
-from sandbox_runtime.workspace.staging import write_all
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
@@ -25,11 +25,12 @@ class Filling:
     def __init__(self, area: Area, files: Iterable[Kept]) -> None:
         self._area = area
         self._owner = owner_of(area)
-        self._waiting = sorted(files, key=lambda kept: (kept.offset, kept.offset + kept.size_bytes), reverse=True)
+        self._waiting = sorted(files, key=lambda kept: (kept.offset, kept.offset + kept.stored_bytes), reverse=True)
         self._at = 0
         self._descriptor = -1
+        self._writer = SparseWriter(-1, 0, None)
         self._digest = hashlib.sha256()
-        self.needed_bytes = max((kept.offset + kept.size_bytes for kept in self._waiting), default=0)
+        self.needed_bytes = max((kept.offset + kept.stored_bytes for kept in self._waiting), default=0)
 
     def feed(self, piece: bytes) -> None:
         view = memoryview(piece)
@@ -39,7 +40,7 @@ class Filling:
             if self._at < kept.offset:
                 view = self._pass(view, kept.offset - self._at)
                 continue
-            end = kept.offset + kept.size_bytes
+            end = kept.offset + kept.stored_bytes
             part, view = view[: end - self._at], view[end - self._at :]
             self._write(kept, part)
             if self._at == end:
@@ -63,7 +64,7 @@ class Filling:
             os.close(descriptor)
 
     def _finish_empty(self) -> None:
-        while self._waiting and not self._waiting[-1].size_bytes:
+        while self._waiting and not self._waiting[-1].stored_bytes:
             kept = self._waiting.pop()
             self._write(kept, memoryview(b""))
             self._finish(kept)
@@ -72,14 +73,16 @@ class Filling:
         with telling(kept.path, "restored"):
             if self._descriptor < 0:
                 self._descriptor = _created(self._area, kept)
+                self._writer = SparseWriter(self._descriptor, kept.size_bytes, kept.extents)
                 self._digest = hashlib.sha256()
-            write_all(self._descriptor, part)
+            self._writer.write(part)
         self._digest.update(part)
         self._at += len(part)
 
     def _finish(self, kept: Kept) -> None:
         if self._digest.hexdigest() != kept.sha256:
             raise PlatformFault(f"the snapshot is damaged: {show(kept.path)} is not what was saved")
+        self._writer.finish()
         give(self._descriptor, self._owner, kept.mode)
         os.utime(self._descriptor, ns=(kept.modified_ns, kept.modified_ns))
         self.close()

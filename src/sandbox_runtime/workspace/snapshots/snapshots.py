@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
+from sandbox_runtime.workspace.extents import area_bytes
 from sandbox_runtime.workspace.folders import holding
 from sandbox_runtime.workspace.snapshots import deciding
 from sandbox_runtime.workspace.snapshots import manifest as manifests
@@ -24,6 +25,8 @@ from sandbox_runtime.workspace.threads import in_thread, pieces
 _MOST_ENTRIES = 1_000_000
 _MOST_OBJECTS = 100_000
 _MANIFEST_BYTES = 256 * MIB
+
+Admit = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,20 @@ class Snapshots:
         self._prefix = prefix
         self._folders = tuple(folders)
         self._last = Manifest()
+        self._manifest_bytes = 0
         self._stamps: dict[str, Stamp] = {}
         self._busy = asyncio.Lock()
 
-    async def save(self, area: Area) -> Saved:
+    @property
+    def held_bytes(self) -> int:
+        """What the storage holds of it, as of the last save or restore."""
+        return sum(self._last.objects.values()) + self._manifest_bytes
+
+    async def save(self, area: Area, admit: Admit | None = None) -> Saved:
+        """admit: asked with what the storage will hold of it meanwhile; raises where that is too much."""
         async with self._busy:
             with holding(area) as held:
-                return await self._save(held)
+                return await self._save(held, admit)
 
     async def restore(self, area: Area) -> Restored | None:
         """Into an area in which nothing runs yet. None where nothing was saved. Raises PlatformFault where what was saved is
@@ -67,23 +77,27 @@ class Snapshots:
             except NotFound:
                 return None
             with holding(area) as held:
-                return await self._restore(held, manifests.read(text))
+                restored = await self._restore(held, manifests.read(text))
+        self._manifest_bytes = len(text)
+        return restored
 
     async def delete(self) -> None:
         """All that was saved."""
         async with self._busy:
             await delete_below(self._storage, f"{self._prefix}/")
-            self._last, self._stamps = Manifest(), {}
+            self._last, self._stamps, self._manifest_bytes = Manifest(), {}, 0
 
-    async def _save(self, area: Area) -> Saved:
+    async def _save(self, area: Area, admit: Admit | None) -> Saved:
         seen = await in_thread(lambda: survey(area, self._folders, _MOST_ENTRIES))
         held, changed = await in_thread(lambda: deciding.sort(area, seen, self._last, self._stamps))
         stored = _Stored()
+        if admit is not None and changed:
+            admit(self.held_bytes + sum(item.real_bytes for item in changed))
         try:
-            await self._store(area, changed, stored)
+            await self._store(area, changed, stored, area_bytes(area))
             made = self._manifest(seen, held, stored)
             if is_new := made != self._last:
-                await self._storage.put(self._key("manifest"), _once(manifests.write(made)))
+                self._manifest_bytes = await self._storage.put(self._key("manifest"), _once(manifests.write(made)))
         except SandboxError:
             await self._drop(stored.objects)
             raise
@@ -93,10 +107,10 @@ class Snapshots:
         await self._drop(unnamed)
         return Saved(len(made.entries), len(stored.files), sum(stored.objects.values()), is_new)
 
-    async def _store(self, area: Area, files: Sequence[Seen], stored: _Stored) -> None:
+    async def _store(self, area: Area, files: Sequence[Seen], stored: _Stored, max_bytes: int) -> None:
         for group in groups(files):
             name = secrets.token_hex(16)
-            packing = Packing(area, name, group)
+            packing = Packing(area, name, group, max_bytes - sum(stored.objects.values()))
             async with contextlib.aclosing(pieces(packing.pieces())) as source:
                 stored.objects[name] = await self._storage.put(self._object(name), source)
             stored.files += packing.placed
@@ -126,7 +140,7 @@ class Snapshots:
         self._last = saved
         self._stamps = {item.kept.path: item.stamp for item in seen if item.stamp}
         await self._drop_unnamed(saved.objects)
-        return Restored(len(saved.entries), sum(kept.size_bytes for kept in files))
+        return Restored(len(saved.entries), sum(kept.stored_bytes for kept in files))
 
     async def _fill(self, name: str, filling: Filling) -> None:
         try:

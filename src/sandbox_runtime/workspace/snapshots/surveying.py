@@ -33,6 +33,8 @@ class Seen:
     """Without the bytes' whereabouts."""
     stamp: Stamp | None = None
     """Of a plain file; None where it changed too lately to tell."""
+    real_bytes: int = 0
+    """Of a plain file: what it takes on the disk, which is less than its size where it has holes."""
 
 
 def survey(area: Area, folders: Sequence[str], most: int) -> list[Seen]:
@@ -66,4 +68,4 @@ def _seen(item: Found, path: str, first_names: dict[int, str], now_ns: int) -> S
         return Seen(Kept(path, KeptKind.name, target=first))
     sure = status.st_ctime_ns < now_ns - UNSURE_NS
     kept = Kept(path, KeptKind.file, mode & 0o777, status.st_mtime_ns, size_bytes=status.st_size)
-    return Seen(kept, stamp_of(status) if sure else None)
+    return Seen(kept, stamp_of(status) if sure else None, min(status.st_size, status.st_blocks * 512))

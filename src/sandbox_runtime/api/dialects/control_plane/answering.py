@@ -40,6 +40,7 @@ CODE_OF_STATUS: Mapping[int, str] = MappingProxyType(
         429: "Sandbox.TooManyRequestsExection",
         500: "Sandbox.InternalError",
         501: "Sandbox.InternalError",
+        507: "Sandbox.TooManyRequestsExection",
     }
 )
 _SOLUTION_OF_STATUS: Mapping[int, str] = MappingProxyType(
@@ -50,6 +51,7 @@ _SOLUTION_OF_STATUS: Mapping[int, str] = MappingProxyType(
         409: "Look at the present state first, then try what fits it.",
         422: "Correct the fields that error_detail names.",
         429: "Wait for as long as Retry-After says.",
+        507: "Delete sessions, files or batches that are no longer needed, or try again later.",
     }
 )
 _REFUSALS: dict[int | str, dict[str, Any]] = {

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.dialects.fusion.wire import LANGUAGES, RunCodeResponse, Seconds
+from sandbox_runtime.api.numbers import RequestModel
 
 Id = int | str
 ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
@@ -14,7 +15,7 @@ MOST_ROWS = 1_000_000
 _MOST = 2**53
 
 
-class TestConfig(BaseModel):
+class TestConfig(RequestModel):
     __test__: ClassVar[bool] = False
     """No test, whatever pytest makes of the name."""
 
@@ -33,7 +34,7 @@ class TestConfig(BaseModel):
     extra: dict[str, Any] = Field({}, description="options of the benchmark's own")
 
 
-class Question(BaseModel):
+class Question(RequestModel):
     dataset: str = Field(max_length=1000, description="id of the dataset")
     config: TestConfig
 

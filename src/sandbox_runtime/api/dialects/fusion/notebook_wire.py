@@ -7,11 +7,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.dialects.fusion.wire import NO_LIMIT, CommandRunResult, RunStatus, Seconds
+from sandbox_runtime.api.numbers import Number, RequestModel
 
 
-class RunJupyterRequest(BaseModel):
+class RunJupyterRequest(RequestModel):
     cells: list[str] = Field(description="the code of each cell, in order")
-    cell_timeout: float = Field(0, ge=0, allow_inf_nan=False, description="timeout of each cell in seconds; 0: none of its own")
+    cell_timeout: Number = Field(0, ge=0, description="timeout of each cell in seconds; 0: none of its own")
     total_timeout: Seconds = Field(45, description="timeout of all cells together in seconds")
     memory_limit_MB: int = Field(
         NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
+from sandbox_runtime.api.numbers import Number, RequestModel
+
 LANGUAGES = (
     "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda", "lua",
     "R", "perl", "D_ut", "ruby", "scala", "julia", "pytest", "junit", "kotlin_script", "jest", "verilog", "python_gpu", "lean",
@@ -16,11 +18,11 @@ LANGUAGES = (
 RunStatus = Literal["Success", "Failed", "SandboxError"]
 CommandRunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
 
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0)]
 NO_LIMIT = -1
 
 
-class RunCodeRequest(BaseModel):
+class RunCodeRequest(RequestModel):
     compile_timeout: Seconds = Field(10, description="compile timeout in seconds")
     run_timeout: Seconds = Field(10, description="run timeout in seconds")
     memory_limit_MB: int = Field(

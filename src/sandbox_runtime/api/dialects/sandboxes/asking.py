@@ -16,6 +16,7 @@ from sandbox_runtime.api.dialects.sandboxes import wire
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.guessing import language_of
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources
+from sandbox_runtime.quantities import parse_bytes, parse_cpu
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 
 WORKSPACE = "/workspace"
@@ -23,8 +24,6 @@ DEFAULT_IMAGE = "ubuntu:22.04"
 _ROOTS = (WORKSPACE, "/tmp")
 _ENV = "/usr/bin/env"
 _NETWORK = {None: "", "none": "none", "bridge": "nat", "host": "nat"}
-_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([KMGT]?)I?B?")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?)\s*((?:[<>=!~]=?|===).*)?")
 _SHELLS = frozenset({"sh", "shell"})
 
@@ -43,28 +42,16 @@ def session_spec(asked: wire.CreateSandbox, usual: Resources) -> SessionSpec:
 
 def resources_of(asked: wire.ResourcesAsked, usual: Resources) -> Resources | None:
     """None: all as the template says."""
-    if not any((asked.cpu_limit, asked.memory_limit, asked.disk_limit)):
+    given = (asked.cpu_limit, asked.memory_limit, asked.disk_limit)
+    if all(value is None for value in given):
         return None
+    cpu, memory, disk = given
     return Resources(
-        cpu_cores=cores_of(asked.cpu_limit) if asked.cpu_limit else usual.cpu_cores,
-        memory_bytes=bytes_of(asked.memory_limit) if asked.memory_limit else usual.memory_bytes,
-        disk_bytes=bytes_of(asked.disk_limit) if asked.disk_limit else usual.disk_bytes,
+        cpu_cores=usual.cpu_cores if cpu is None else parse_cpu(cpu, "cpu_limit"),
+        memory_bytes=usual.memory_bytes if memory is None else parse_bytes(memory, "memory_limit"),
+        disk_bytes=usual.disk_bytes if disk is None else parse_bytes(disk, "disk_limit"),
         processes=usual.processes,
     )
-
-
-def cores_of(amount: str | float) -> float:
-    try:
-        return float(amount)
-    except ValueError as error:
-        raise InvalidRequest(f"cpu_limit is a number of cores such as 0.5, not {str(amount)[:40]!r}") from error
-
-
-def bytes_of(amount: str | int) -> int:
-    found = _AMOUNT.fullmatch(str(amount).strip().upper())
-    if found is None:
-        raise InvalidRequest(f"{str(amount)[:40]!r} is no amount of bytes: write it as 512M or 1G")
-    return int(float(found[1]) * _UNITS[found[2]])
 
 
 def noted(about: Mapping[str, Any]) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
 
+from sandbox_runtime.api.numbers import Number, RequestModel
+from sandbox_runtime.quantities import parse_bytes, parse_cpu
+
 MOST_FILE_BYTES = 10 * 1024 * 1024
 LONGEST_S = 3600.0
-_SIZE = re.compile(r"\d{1,15}(?:\.\d{1,6})?(?:[KMGT]i?)?B?", re.IGNORECASE)
 Json = dict[str, JsonValue]
 Text = Annotated[str, StringConstraints(max_length=1024 * 1024)]
 Name = Annotated[str, StringConstraints(max_length=128)]
 Path = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
-Seconds = Annotated[float, Field(gt=0, le=LONGEST_S, allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0, le=LONGEST_S)]
 Environment = Annotated[dict[str, Annotated[str, StringConstraints(max_length=32_768)]], Field(max_length=256)]
 Encoding = Literal["utf8", "utf-8", "base64"]
 CallStatus = Literal["running", "completed", "failed", "cancelled"]
@@ -24,7 +25,7 @@ MetricType = Literal["counter", "gauge", "histogram"]
 State = Literal["creating", "ready", "running", "paused", "stopped", "failed", "terminated"]
 
 
-class Asked(BaseModel):
+class Asked(RequestModel, BaseModel):
     """A name that there is not is an error: a misspelt one would otherwise be passed over."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,11 +54,18 @@ class ResourcesAsked(Asked):
     memory_limit: Annotated[str | int | None, Field(description="Bytes, or such as 512M, 1G.")] = None
     disk_limit: Annotated[str | int | None, Field(description="Bytes, or such as 1G.")] = None
 
-    @field_validator("memory_limit", "disk_limit")
+    @field_validator("memory_limit", "disk_limit", mode="before")
     @classmethod
-    def _is_amount(cls, value: str | int | None) -> str | int | None:
-        if isinstance(value, str) and not _SIZE.fullmatch(value.strip()):
-            raise ValueError("write it as a number of bytes, or as 512M or 1G")
+    def _is_size(cls, value: object) -> object:
+        if value is not None:
+            parse_bytes(value)
+        return value
+
+    @field_validator("cpu_limit", mode="before")
+    @classmethod
+    def _is_cpu(cls, value: object) -> object:
+        if value is not None:
+            parse_cpu(value)
         return value
 
 
@@ -75,7 +83,7 @@ class CreateSandbox(Asked):
     resources: ResourcesAsked = ResourcesAsked()
     environment: Environment = {}
     metadata: Json = {}
-    ttl: Annotated[float | None, Field(gt=0, le=30 * 86_400, description="Seconds after which it ends by itself.")] = None
+    ttl: Annotated[Number | None, Field(gt=0, le=30 * 86_400, description="Seconds after which it ends by itself.")] = None
     network_mode: Annotated[Literal["none", "bridge", "host"] | None, Field(description="none: no network at all.")] = None
     template: Name = ""
 
@@ -86,7 +94,7 @@ class ChangeSandbox(Asked):
     name: Name | None = None
     environment: Environment | None = None
     metadata: Json | None = None
-    ttl: Annotated[float | None, Field(gt=0, le=30 * 86_400, description="Seconds from now.")] = None
+    ttl: Annotated[Number | None, Field(gt=0, le=30 * 86_400, description="Seconds from now.")] = None
 
 
 class Sandbox(Told):
@@ -351,9 +359,9 @@ class SandboxEvent(Told):
 
 class RetryPolicy(Asked):
     max_retries: Annotated[int, Field(ge=0, le=10)] = 0
-    initial_delay: Annotated[float, Field(ge=0, le=60)] = 0.5
-    backoff_factor: Annotated[float, Field(ge=1, le=10)] = 2.0
-    max_delay: Annotated[float, Field(ge=0, le=300)] = 30.0
+    initial_delay: Annotated[Number, Field(ge=0, le=60)] = 0.5
+    backoff_factor: Annotated[Number, Field(ge=1, le=10)] = 2.0
+    max_delay: Annotated[Number, Field(ge=0, le=300)] = 30.0
 
 
 class ToolOptions(Asked):

@@ -13,7 +13,17 @@ from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from sandbox_runtime.api import faults
-from sandbox_runtime.errors import Conflict, Denied, InvalidRequest, NotFound, SandboxError, TooMany, Unavailable
+from sandbox_runtime.errors import (
+    Conflict,
+    Denied,
+    InvalidRequest,
+    NotFound,
+    QuotaExceeded,
+    SandboxError,
+    StorageFull,
+    TooMany,
+    Unavailable,
+)
 
 Table = Mapping[type[SandboxError], tuple[int, str]]
 
@@ -24,6 +34,8 @@ OF_SESSION: Table = MappingProxyType(
         Conflict: (500, "SESSION_CONFLICT"),
         Denied: (403, "DENIED"),
         TooMany: (503, "RESOURCE_LIMIT"),
+        StorageFull: (507, "STORAGE_FULL"),
+        QuotaExceeded: (429, "QUOTA_EXCEEDED"),
         Unavailable: (500, "UNAVAILABLE"),
         SandboxError: (500, "INTERNAL_ERROR"),
     }
@@ -34,6 +46,8 @@ OF_HANDLER: Table = MappingProxyType(
     {
         InvalidRequest: (400, "Sandbox.InvalidParameter"),
         TooMany: (503, "Sandbox.TooManyRequestsExection"),
+        StorageFull: (507, "Sandbox.TooManyRequestsExection"),
+        QuotaExceeded: (429, "Sandbox.TooManyRequestsExection"),
         Unavailable: (503, "Sandbox.NotInitialized"),
         SandboxError: (500, "Sandbox.InternalError"),
     }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+from sandbox_runtime.api.numbers import Number, RequestModel
+from sandbox_runtime.quantities import KIB, parse_bytes, parse_cpu
 
 DEFAULT_SIZE = "100M"
 HANDLER_CHARACTERS = 102_400
@@ -12,19 +15,35 @@ MOST_EFAST_FILES = 100
 PREFIX = "/workspace/se"
 
 Json = dict[str, Any]
-Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
+Seconds = Annotated[Number, Field(gt=0, le=3600)]
+
+
+def _is_size(value: object) -> object:
+    if value is not None:
+        parse_bytes(value, unit=KIB)
+    return value
+
+
+def _is_cpu(value: object) -> object:
+    parse_cpu(value)
+    return value
+
+
+Cores = Annotated[float, Field(gt=0, le=4096, allow_inf_nan=False), BeforeValidator(_is_cpu)]
 Words = Annotated[list[str], Field(max_length=1000)]
 
 
-class CreateSession(BaseModel):
+class CreateSession(RequestModel):
     size: str = Field(DEFAULT_SIZE, max_length=20, description="room for files, as 50M, 1G or a number of bytes")
     allow_network: bool | None = Field(None, description="null: as the server is set")
-    cpu_quota: float | None = Field(None, gt=0, le=4096, allow_inf_nan=False, description="cores")
-    memory_limit: int | str | None = Field(None, description="KB as a number, or a text as 256M")
+    cpu_quota: Cores | None = Field(None, description="cores")
+    memory_limit: Annotated[int | str | None, BeforeValidator(_is_size)] = Field(
+        None, description="KB as a number, or a text as 256M"
+    )
     timeout: Seconds | None = Field(None, description="seconds an execution may take that says nothing itself")
 
 
-class ExecuteCode(BaseModel):
+class ExecuteCode(RequestModel):
     code: str = Field(description="a script; a handler that it defines is called with the event")
     filename: str | None = Field(None, description="where the script is saved; the extension is added where it is missing")
     args: Words | None = None
@@ -36,7 +55,7 @@ class ExecuteCode(BaseModel):
     timeout: Seconds | None = Field(None, description="seconds; null: as the session says")
 
 
-class Execute(BaseModel):
+class Execute(RequestModel):
     """A command, or a handler: one of command and code."""
 
     command: str | None = Field(None, min_length=1, description="a line for the shell, or with args a program")
@@ -52,7 +71,7 @@ class Execute(BaseModel):
         return self
 
 
-class CreateFile(BaseModel):
+class CreateFile(RequestModel):
     content: str
     filename: str = Field(min_length=1)
     mode: int = Field(0o644, ge=0, le=0o777, description="permission bits")

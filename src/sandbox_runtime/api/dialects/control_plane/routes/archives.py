@@ -16,13 +16,14 @@ from sandbox_runtime.api.dialects.control_plane.routes.files import Folder, rela
 from sandbox_runtime.api.dialects.control_plane.sending import Sending
 from sandbox_runtime.api.dialects.control_plane.wire import files as wire
 from sandbox_runtime.api.general import pieces_of
+from sandbox_runtime.api.numbers import Number
 from sandbox_runtime.workspace.archives import Format
 from sandbox_runtime.workspace.watching import Watch
 
 routes = router("/sessions/{session_id}", "files")
 QUIET_S = 15.0
 LONGEST_WATCH_S = 3600.0
-For = Annotated[float, Query(gt=0, le=LONGEST_WATCH_S, description="Seconds after which the stream ends.")]
+For = Annotated[Number, Query(gt=0, le=LONGEST_WATCH_S, description="Seconds after which the stream ends.")]
 
 
 @routes.get("/archive", response_class=StreamingResponse)

@@ -20,6 +20,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.asking import (
 from sandbox_runtime.api.dialects.control_plane.translation import executions as translation
 from sandbox_runtime.api.dialects.control_plane.wire import executions as wire
 from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.numbers import Number
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import Artifact, Execution, ExecutionKind, ExecutionState
 from sandbox_runtime.sessions import ExecutionSpec
@@ -28,8 +29,8 @@ from sandbox_runtime.store import ExecutionFilter
 routes = router("/executions", "executions")
 of_sessions = router("/sessions", "executions")
 _ONE = returns(wire.ExecutionResponse)
-Poll = Annotated[float, Query(ge=0.1, le=10, description="Taken, and not needed: the answer comes when the execution ends.")]
-Within = Annotated[float, Query(ge=10, le=3600)]
+Poll = Annotated[Number, Query(ge=0.1, le=10, description="Taken, and not needed: the answer comes when the execution ends.")]
+Within = Annotated[Number, Query(ge=10, le=3600)]
 
 
 @routes.post("/sessions/{session_id}/execute", status_code=201, responses=returns(wire.Submitted, 201))

@@ -17,6 +17,7 @@ from sandbox_runtime.api.dialects.control_plane.routes import contexts, executio
 from sandbox_runtime.api.dialects.control_plane.wire.executions import ExecuteCodeRequest, ExecuteInContextRequest
 from sandbox_runtime.api.dialects.control_plane.wire.sessions import CreateSessionRequest
 from sandbox_runtime.api.general import body_of
+from sandbox_runtime.api.numbers import Number, RequestModel
 
 Handler = Callable[..., Awaitable[Response]]
 BASE = "/api/v1"
@@ -26,12 +27,12 @@ class Nothing(BaseModel):
     pass
 
 
-class Waiting(BaseModel):
-    poll_interval: float = Field(0.5, ge=0.1, le=10)
-    sync_timeout: float = Field(300, ge=10, le=3600)
+class Waiting(RequestModel):
+    poll_interval: Number = Field(0.5, ge=0.1, le=10)
+    sync_timeout: Number = Field(300, ge=10, le=3600)
 
 
-class Staying(BaseModel):
+class Staying(RequestModel):
     wait: bool = True
 
 

@@ -41,8 +41,8 @@ def resources_of(asked: wire.CreateSessionRequest, usual: Resources) -> Resource
         return None
     return Resources(
         cpu_cores=cores_of(given["cpu"]) if "cpu" in given else usual.cpu_cores,
-        memory_bytes=bytes_of(given["memory"]) if "memory" in given else usual.memory_bytes,
-        disk_bytes=bytes_of(given["disk"]) if "disk" in given else usual.disk_bytes,
+        memory_bytes=bytes_of(given["memory"], "memory") if "memory" in given else usual.memory_bytes,
+        disk_bytes=bytes_of(given["disk"], "disk") if "disk" in given else usual.disk_bytes,
         processes=given.get("max_processes", usual.processes),
     )
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from sandbox_runtime.api.numbers import RequestModel
 from sandbox_runtime.model import ArtifactKind, ExecutionKind, ExecutionState
 
 
-class ExecuteCodeRequest(BaseModel):
+class ExecuteCodeRequest(RequestModel):
     """language: python, javascript, shell, or any other of the catalog. A handler that the code defines is called with the
     event; code without one is a plain program. async_mode is taken and changes nothing: which route is called decides."""
 
@@ -23,7 +24,7 @@ class ExecuteCodeRequest(BaseModel):
     async_mode: bool = False
 
 
-class ExecuteInContextRequest(BaseModel):
+class ExecuteInContextRequest(RequestModel):
     code: str = Field(min_length=1, max_length=102_400)
     timeout: int = Field(30, ge=1, le=3600)
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from sandbox_runtime.api.numbers import Number, RequestModel
 from sandbox_runtime.model import ArtifactKind
 
 _TEXT = 1024 * 1024
@@ -20,7 +21,7 @@ class ContainerReady(BaseModel):
     ready_at: datetime | None = None
 
 
-class ContainerExited(BaseModel):
+class ContainerExited(RequestModel):
     container_id: str | None = Field(None, max_length=128)
     session_id: str | None = Field(None, max_length=255)
     exit_code: int = 0
@@ -28,26 +29,26 @@ class ContainerExited(BaseModel):
     exited_at: datetime | None = None
 
 
-class Heartbeat(BaseModel):
+class Heartbeat(RequestModel):
     timestamp: datetime | None = None
 
 
-class ReportedMetrics(BaseModel):
-    duration_ms: float = Field(ge=0)
-    cpu_time_ms: float | None = None
-    peak_memory_mb: float | None = None
+class ReportedMetrics(RequestModel):
+    duration_ms: Number = Field(ge=0)
+    cpu_time_ms: Number | None = None
+    peak_memory_mb: Number | None = None
     io_read_bytes: int | None = None
     io_write_bytes: int | None = None
 
 
-class ExecutionResultReport(BaseModel):
+class ExecutionResultReport(RequestModel):
     """status is checked by the route: a word that is none of its is 400."""
 
     status: str
     stdout: str = Field("", max_length=_TEXT)
     stderr: str = Field("", max_length=_TEXT)
     exit_code: int
-    execution_time: float = Field(ge=0)
+    execution_time: Number = Field(ge=0)
     return_value: Any = None
     metrics: ReportedMetrics | None = None
     artifacts: list[str] = Field(default_factory=list, max_length=1000)

@@ -5,25 +5,26 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, StringConstraints
 
-from sandbox_runtime.api.dialects.control_plane import quantities
+from sandbox_runtime.api.numbers import Number, RequestModel
 from sandbox_runtime.model import InstallState, SessionMode, SessionState
+from sandbox_runtime.quantities import parse_bytes, parse_cpu
 
 
-def _is_amount(text: str) -> str:
-    quantities.bytes_of(text)
-    return text
+def _is_amount(value: object) -> str:
+    parse_bytes(value, decimal=True)
+    return str(value)
 
 
-def _is_number(text: str) -> str:
-    quantities.cores_of(text)
-    return text
+def _is_number(value: object) -> str:
+    parse_cpu(value)
+    return str(value)
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Amount = Annotated[str, AfterValidator(_is_amount)]
-Cores = Annotated[str, AfterValidator(_is_number)]
+Amount = Annotated[str, BeforeValidator(_is_amount)]
+Cores = Annotated[str, BeforeValidator(_is_number)]
 
 
 class DependencySpec(BaseModel):
@@ -31,7 +32,7 @@ class DependencySpec(BaseModel):
     version: Annotated[str, StringConstraints(max_length=100)] | None = None
 
 
-class ResourceRequest(BaseModel):
+class ResourceRequest(RequestModel):
     """The form of the design: what is set here goes before the plain fields."""
 
     cpu: Cores = "1"
@@ -40,10 +41,9 @@ class ResourceRequest(BaseModel):
     max_processes: int = Field(128, ge=32, le=1024)
 
 
-class CreateSessionRequest(BaseModel):
-    """What is not set of cpu, memory, disk and timeout is as the template says."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)
+class CreateSessionRequest(RequestModel):
+    """What is not set of cpu, memory, disk and timeout is as the template says. resource_limit, as answers call it, is taken for
+    resources."""
 
     id: Id | None = None
     template_id: Id
@@ -51,7 +51,7 @@ class CreateSessionRequest(BaseModel):
     cpu: Cores = "1"
     memory: Amount = "512Mi"
     disk: Amount = "1Gi"
-    resources: ResourceRequest | None = None
+    resources: ResourceRequest | None = Field(None, validation_alias=AliasChoices("resources", "resource_limit"))
     mode: SessionMode = SessionMode.ephemeral
     agent_id: Annotated[str, StringConstraints(max_length=128)] | None = None
     env_vars: dict[str, str] = Field(default_factory=dict)
@@ -61,18 +61,18 @@ class CreateSessionRequest(BaseModel):
     fail_on_dependency_error: bool = True
     allow_version_conflicts: bool = False
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
-    idle_timeout: float | None = Field(None, gt=0, le=30 * 86_400)
-    lifetime: float | None = Field(None, gt=0, le=30 * 86_400)
+    idle_timeout: Number | None = Field(None, gt=0, le=30 * 86_400)
+    lifetime: Number | None = Field(None, gt=0, le=30 * 86_400)
     network: Literal["none", "nat"] | None = Field(None, description="null: as the server gives it")
 
 
-class InstallRequest(BaseModel):
+class InstallRequest(RequestModel):
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
     dependencies: list[DependencySpec] = Field(min_length=1, max_length=50)
     install_timeout: int = Field(300, ge=30, le=1800)
 
 
-class ForkRequest(BaseModel):
+class ForkRequest(RequestModel):
     count: int = Field(1, ge=1, le=1000)
 
 

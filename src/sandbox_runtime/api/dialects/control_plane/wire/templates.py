@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
 
 from sandbox_runtime.api.dialects.control_plane.wire.sessions import ResourceLimit
+from sandbox_runtime.api.numbers import Number, RequestModel
 
 RuntimeType = Literal["python3.11", "nodejs20", "java17", "go1.21"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
@@ -20,7 +21,7 @@ _TIMEOUT = {"ge": 60, "le": 3600}
 _TIMEOUT_NAMES = AliasChoices("default_timeout", "default_timeout_sec")
 
 
-class CreateTemplateRequest(BaseModel):
+class CreateTemplateRequest(RequestModel):
     model_config = ConfigDict(populate_by_name=True)
 
     id: Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -31,14 +32,14 @@ class CreateTemplateRequest(BaseModel):
     base_image: Annotated[str, StringConstraints(max_length=256)] = ""
     pre_installed_packages: list[str] = Field(default_factory=list, max_length=500)
     security_context: dict[str, Any] | None = None
-    default_cpu_cores: float = Field(0.5, ge=0.1, le=4)
+    default_cpu_cores: Number = Field(0.5, ge=0.1, le=4)
     default_memory_mb: int = Field(512, ge=128, le=8192)
     default_disk_mb: int = Field(1024, ge=256, le=51_200)
     default_timeout: int = Field(300, ge=60, le=3600, validation_alias=_TIMEOUT_NAMES)
     default_env_vars: dict[str, str] | None = None
 
 
-class UpdateTemplateRequest(BaseModel):
+class UpdateTemplateRequest(RequestModel):
     model_config = ConfigDict(populate_by_name=True)
 
     name: Name | None = None
@@ -47,7 +48,7 @@ class UpdateTemplateRequest(BaseModel):
     base_image: Annotated[str, StringConstraints(max_length=256)] | None = None
     pre_installed_packages: list[str] | None = Field(None, max_length=500)
     security_context: dict[str, Any] | None = None
-    default_cpu_cores: float | None = Field(None, ge=0.1, le=4)
+    default_cpu_cores: Number | None = Field(None, ge=0.1, le=4)
     default_memory_mb: int | None = Field(None, ge=128, le=8192)
     default_disk_mb: int | None = Field(None, ge=256, le=51_200)
     default_timeout: int | None = Field(None, ge=60, le=3600, validation_alias=_TIMEOUT_NAMES)

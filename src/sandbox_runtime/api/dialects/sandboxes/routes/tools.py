@@ -17,6 +17,7 @@ from sandbox_runtime.api.dialects.sandboxes.flowing import events
 from sandbox_runtime.api.dialects.sandboxes.offer import offer_of
 from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize
 from sandbox_runtime.api.dialects.sandboxes.versions import version_of
+from sandbox_runtime.api.numbers import Number
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
@@ -26,7 +27,7 @@ _STREAMED: dict[int | str, dict[str, Any]] = {
     200: {"description": "What came of it; with stream, as events", "content": {"text/event-stream": {}}},
     202: {"model": wire.ToolResult, "description": "Under way (async)"},
 }
-Wait = Annotated[float, Query(ge=0, le=60, description="Seconds.")]
+Wait = Annotated[Number, Query(ge=0, le=60, description="Seconds.")]
 
 
 @routes.get("/tools", response_model=wire.Listed)

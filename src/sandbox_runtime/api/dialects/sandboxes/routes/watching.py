@@ -11,6 +11,7 @@ from sandbox_runtime.api.dialects.sandboxes import batches, measuring, telling, 
 from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize, sessions_of
 from sandbox_runtime.api.dialects.sandboxes.versions import check_second, version_of
+from sandbox_runtime.api.numbers import Number
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.model import Period
 from sandbox_runtime.store import ExecutionFilter
@@ -42,7 +43,7 @@ async def metrics(
     sandbox_id: Identifier,
     name: Annotated[str | None, Query(max_length=64)] = None,
     aggregation: wire.Period = "raw",
-    seconds: Annotated[float | None, Query(gt=0, le=400 * 86_400)] = None,
+    seconds: Annotated[Number | None, Query(gt=0, le=400 * 86_400)] = None,
 ) -> Response:
     """What a sandbox used, and what was measured over time: of one metric where name says which, put together by periods of
     aggregation, of the last seconds. What is older is there in coarser periods alone."""

@@ -1,0 +1,98 @@
+"""Areas of sessions on the disk: an ext4 file system of a fixed size in a sparse file, which is its quota.
+
+A file takes on the disk what is written to it, and gives back what is deleted. It never has a name: when the area is closed, or
+the server ends in any way, its room is free again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.kernel import loop
+from sandbox_runtime.model import Medium
+from sandbox_runtime.quantities import MIB
+
+KIND = "ext4"
+_MAKE = "mkfs.ext4"
+_PATHS = "/usr/sbin:/sbin:/usr/bin:/bin"
+_INODE_BYTES = 256
+_SPARE_FILES = 16
+_MAKE_WITHIN_S = 30.0
+_OVERHEAD = 48
+
+
+class Images:
+    """folder: where images are made. memory_bytes: areas of up to this size are kept in memory; None: all are."""
+
+    def __init__(self, folder: str, memory_bytes: int | None) -> None:
+        self._folder = folder
+        self._memory_bytes = memory_bytes
+        self._make = shutil.which(_MAKE, path=_PATHS)
+
+    @property
+    def lacking(self) -> str:
+        """Why no area can be on the disk here; empty where it can."""
+        if not self._folder or self._memory_bytes is None:
+            return "it is switched off"
+        if os.geteuid() != 0:
+            return "only root can mount file systems of the disk"
+        if self._make is None:
+            return f"{_MAKE} is not installed: apt install e2fsprogs"
+        return "" if os.access(loop.CONTROL, os.W_OK) else f"{loop.CONTROL} is missing or closed: load the kernel module loop"
+
+    def medium(self, disk_bytes: int) -> Medium:
+        if self._memory_bytes is None or disk_bytes <= self._memory_bytes or self.lacking:
+            return Medium.memory
+        return Medium.disk
+
+    async def mounted(self, disk_bytes: int, disk_files: int) -> int:
+        """Return a descriptor of a mount with room for that much. Raises PlatformFault."""
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            descriptor = os.open(self._folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise PlatformFault(f"no area can be made on the disk in {self._folder}: {error.strerror}") from error
+        try:
+            os.ftruncate(descriptor, _image_bytes(disk_bytes, disk_files))
+            await self._make_file_system(descriptor, disk_files)
+            return await asyncio.to_thread(loop.mounted, descriptor, KIND)
+        except OSError as error:
+            raise PlatformFault(f"no area can be made on the disk: {error}") from error
+        finally:
+            os.close(descriptor)
+
+    async def _make_file_system(self, descriptor: int, disk_files: int) -> None:
+        """Without a journal: what is in it does not outlive the server."""
+        assert self._make is not None
+        options = ["-q", "-F", "-O", "^has_journal", "-m", "0", "-b", "4096", "-I", str(_INODE_BYTES)]
+        options += ["-N", str(disk_files + _SPARE_FILES), "-E", "lazy_itable_init=1,nodiscard"]
+        process = await asyncio.create_subprocess_exec(
+            self._make,
+            *options,
+            f"/proc/self/fd/{descriptor}",
+            pass_fds=(descriptor,),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            async with asyncio.timeout(_MAKE_WITHIN_S):
+                _, complaint = await process.communicate()
+        except TimeoutError as error:
+            raise PlatformFault(f"{_MAKE} did not end within {_MAKE_WITHIN_S:g} s") from error
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if process.returncode:
+            raise PlatformFault(f"{_MAKE} failed: {complaint.decode(errors='replace')[:200]}")
+
+
+def _image_bytes(disk_bytes: int, disk_files: int) -> int:
+    """The area's own size, and what the file system needs for itself: tables of files, maps, and what it keeps in reserve."""
+    return disk_bytes + disk_files * _INODE_BYTES + disk_bytes // _OVERHEAD + 4 * MIB
