@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer
 
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _UNITS_BYTES = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-_TIME_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_TIME_PART = re.compile(r"(?<!\d)(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _TIME = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", re.IGNORECASE)
 _LONGEST_TEXT = 40

@@ -13,11 +13,12 @@ from sandbox_runtime.judge.integrity.sealing.text import last_match
 from sandbox_runtime.model import Job
 
 _C_MAIN = re.compile(
-    r"^[^\S\n]*(?:static\s+|extern\s+)?(?:int|signed|auto|long|int32_t|void)?\s*\bmain\s*\([^{};]*\)[^{};]*\{", re.MULTILINE
+    r"^[^\S\n]*(?:(?:static|extern)\s+)?(?:(?:int|signed|auto|long|int32_t|void)\s+)?main\s*\([^{};()]*\)[^{};()]*(?:\([^{};()]*\)[^{};()]*)?\{",
+    re.MULTILINE,
 )
-_RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)[^{;]*\{")
+_RUST_MAIN = re.compile(r"\bfn\s+main\s*\(\s*\)(?:(?!\bfn\b)[^{;])*\{")
 _GO_MAIN = re.compile(r"^func\s+main\s*\(\s*\)\s*\{", re.MULTILINE)
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
 _SCALA_MAIN = re.compile(r"\bdef\s+main\s*\(\s*\w+\s*:\s*Array\s*\[\s*String\s*\]\s*\)")
 _CSHARP_MAIN = re.compile(r"(?:\bpublic\s+|\bprivate\s+|\binternal\s+)?\bstatic\s+(void|int)\s+Main\s*\(([^(){};]*)\)")

@@ -10,7 +10,7 @@ from sandbox_runtime.judge.integrity.sealing.seal import Asks, Read, Seal, token
 from sandbox_runtime.judge.integrity.sealing.text import blanked
 from sandbox_runtime.model import Job, JobResult, Output
 
-_GO_PACKAGE = re.compile(r"^\s*package\s+\w+", re.MULTILINE)
+_GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 _GO_TEST_MAIN = re.compile(r"\bfunc\s+TestMain\s*\(")
 _GO_IMPORTS = '\nimport sandboxos_ "os"\nimport sandboxtesting_ "testing"\n'
 _GO_MAIN = """

@@ -35,7 +35,7 @@ builtin exit "$sandbox_status_"
 _LUA_TELLS = 'io.stdout:write("\\n", io.stdin:read("l") or "", "\\n") io.stdout:flush()'
 _LUA_RUNS = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
 _RUBY_TELLS = '$stdout.flush; STDOUT.syswrite("\\n#{STDIN.gets}")'
-_RUBY_UNIT = re.compile(r"^\s*require\s*\(?\s*['\"](?:test/unit|minitest/autorun)['\"]", re.MULTILINE)
+_RUBY_UNIT = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"](?:test/unit|minitest/autorun)['\"]", re.MULTILINE)
 _RUBY_SUMMARY = re.compile(rb"^(\d+) (?:tests|runs), (\d+) assertions, 0 failures, 0 errors", re.MULTILINE)
 
 
