@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.settings.access_knobs import AccessKnobs
 from sandbox_runtime.settings.batch_knobs import BatchKnobs
+from sandbox_runtime.settings.connection_knobs import ConnectionKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
 from sandbox_runtime.settings.judge_knobs import JudgeKnobs
@@ -59,7 +60,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs):
+class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, ConnectionKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
