@@ -157,9 +157,17 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
     for top in tree.body:
         name = top.name if isinstance(top, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else ""
         for node in ast.walk(top):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CALLS:
-                if isinstance(node.func.value, ast.Name) and node.func.value.id == "re":
-                    yield node, name
+            if isinstance(node, ast.Call) and _is_call_of_re(node.func):
+                yield node, name
+
+
+def _is_call_of_re(function: ast.expr) -> bool:
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in _CALLS
+        and isinstance(function.value, ast.Name)
+        and function.value.id == "re"
+    )
 
 
 def _guards(tree: ast.Module) -> Iterator[ast.expr]:

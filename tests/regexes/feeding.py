@@ -55,7 +55,11 @@ def _feed_in_child(used: list[Used], first: int) -> int:
         return len(used)
     at, _, text = last[0].partition(" ")
     ended = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "an error"
-    print(json.dumps({"slow": used[int(at)].where, "pattern": str(used[int(at)].pattern.pattern), "text": text.strip(), "by": ended}))
+    print(
+        json.dumps(
+            {"slow": used[int(at)].where, "pattern": str(used[int(at)].pattern.pattern), "text": text.strip(), "by": ended}
+        )
+    )
     return int(at) + 1
 
 

@@ -10,8 +10,9 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 ALPHABETS = (
-    "\n", " ", "\t", "`", "```\n", "(", "[", "{", "<", ")", "]", "}", '"', "'", "\\", "a", "a ", "a\n", " \n", "\n ", "\r\n", "/*",
-    "//", "--", "/-", "#", "0", "0.", ".", "$", ";", "=", ":", ",", "@", "/", "a.", "a,", "a(", "a=", "\x1b[", "\x1e", "{a", "()", "-", '\\"', "\\'", "\\`", "\\\n",
+    "\n", " ", "\t", "`", "```\n", "(", "[", "{", "<", ")", "]", "}", '"', "'", "\\", "a", "a ", "a\n", " \n", "\n ", "\r\n",
+    "/*", "//", "--", "/-", "#", "0", "0.", ".", "$", ";", "=", ":", ",", "@", "/", "a.", "a,", "a(", "a=", "\x1b[", "\x1e", "{a",
+    "()", "-", '\\"', "\\'", "\\`", "\\\n",
 )  # fmt: skip
 _PROBES = "\n \ta0_.-/\"'`([{<;:=\\$#@,é\x1b"
 _MANY = 64
@@ -34,7 +35,9 @@ def attacks(pattern: re.Pattern[Any]) -> list[Attack]:
     own = _of_sequence(list(tree), "")
     found = dict.fromkeys(Attack("", unit) for unit in ALPHABETS)
     for prefix, unit in own:
-        found.update(dict.fromkeys([Attack(prefix, unit), Attack("\n" + prefix, unit), Attack("", prefix + unit), Attack("", prefix)]))
+        found.update(
+            dict.fromkeys([Attack(prefix, unit), Attack("\n" + prefix, unit), Attack("", prefix + unit), Attack("", prefix)])
+        )
         found.update(dict.fromkeys([Attack("", "\n" + prefix + unit)]))
     return [attack for attack in found if attack.unit]
 

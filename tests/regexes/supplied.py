@@ -6,9 +6,10 @@ import re
 from types import MappingProxyType
 from typing import Any
 
+from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
+
 from sandbox_runtime.languages import guessing
 from sandbox_runtime.mcp.tools import filtering
-from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
 
 
 def _guessed() -> list[re.Pattern[Any]]:

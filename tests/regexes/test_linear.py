@@ -18,7 +18,12 @@ WITHIN_S = 240
 def test_every_pattern_is_linear_in_a_million_hostile_characters() -> None:
     """A new pattern is found by itself; one that is put together at run time has its entry in supplied.py."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.regexes.feeding"], cwd=CHECKOUT, capture_output=True, text=True, timeout=WITHIN_S, check=True
+        [sys.executable, "-m", "tests.regexes.feeding"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=True,
     )
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [one for one in found if "patterns" not in one] == []

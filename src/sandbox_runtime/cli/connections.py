@@ -186,9 +186,10 @@ def protocol_for(settings: Settings, protocol: type[BoundedProtocol] = BoundedPr
     return partial(protocol, limits=limits_of(settings))
 
 
-def _stopped(timer: asyncio.TimerHandle | None) -> None:
+def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     if timer is not None:
         timer.cancel()
+    return None
 
 
 def _address(peer: object) -> str | None:

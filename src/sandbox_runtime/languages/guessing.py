@@ -14,10 +14,16 @@ _SURE = (
     ("rust", r"\bfn\s+main\s*\(|\bprintln!\(|^[^\S\n]*use\s+std::"),
     ("cpp", r"#include\s*<(iostream|vector|string|map|algorithm|bits/stdc\+\+\.h)>|\bstd::|using\s+namespace\s+std"),
     ("c", r"^[^\S\n]*#include\s*[<\"]"),
-    ("typescript", r"^[^\S\n]*(export\s+)?(interface|type)\s+\w[^\n={]*[={]|\b(const|let)\s+\w+\s*:\s*(string|number|boolean|unknown)\b"),
+    (
+        "typescript",
+        r"^[^\S\n]*(export\s+)?(interface|type)\s+\w[^\n={]*[={]|\b(const|let)\s+\w+\s*:\s*(string|number|boolean|unknown)\b",
+    ),
 )
 _LIKELY = (
-    ("python", r"\bprint\(|^[^\S\n]*(import|from)\s+\w|^[^\S\n]*def\s+\w+\s*\(|^[^\S\n]*(if|for|while|class|with|try)\b[^\n{]*:\s*(#.*)?$"),
+    (
+        "python",
+        r"\bprint\(|^[^\S\n]*(import|from)\s+\w|^[^\S\n]*def\s+\w+\s*\(|^[^\S\n]*(if|for|while|class|with|try)\b[^\n{]*:\s*(#.*)?$",
+    ),
     ("javascript", r"\bconsole\.log\(|\bfunction\b|^[^\S\n]*(const|let|var)\s+\w|=>|\brequire\("),
     ("go", r"\bfunc\s+\w+\s*\(|\bfmt\.Print"),
     ("c", r"\bint\s+main\s*\(|\bprintf\("),

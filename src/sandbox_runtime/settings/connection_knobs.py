@@ -33,8 +33,8 @@ class ConnectionKnobs:
     body_timeout_s: float = knob(
         60.0,
         "seconds",
-        "Time in which a request body must bring at least 1 KiB, or its end; the connection is closed otherwise. Time in which the "
-        "server itself does not read is not counted.",
+        "Time in which a request body must bring at least 1 KiB, or its end; the connection is closed otherwise. Time in "
+        "which the server itself does not read is not counted.",
         "connections",
         low=0.1,
         high=3600,

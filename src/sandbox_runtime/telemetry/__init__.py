@@ -11,4 +11,14 @@ from sandbox_runtime.telemetry.loop_lag import measured_loop
 from sandbox_runtime.telemetry.metrics import Metrics
 from sandbox_runtime.telemetry.session_metrics import SessionMetrics
 
-__all__ = ["JudgeMetrics", "Log", "LogFile", "Metrics", "Rotation", "SessionMetrics", "measured_loop", "open_log", "server_log_config"]
+__all__ = [
+    "JudgeMetrics",
+    "Log",
+    "LogFile",
+    "Metrics",
+    "Rotation",
+    "SessionMetrics",
+    "measured_loop",
+    "open_log",
+    "server_log_config",
+]
