@@ -289,10 +289,17 @@ def show(data):
 
 async def test_a_flood_of_messages_is_cut_and_the_context_lives_on(backend: Backend, guest_python: str) -> None:
     async with live(backend, guest_python, limits=LIMITS.replace(output_bytes=8 * MIB)) as context:
-        await run(context, SENDS)
-        result = await run(context, "while True: show({'text/plain': 'x' * 900_000})")
+        await run(context, "from IPython.display import display")
+        result = await run(context, "while True: display({'text/plain': 'x' * 900_000}, raw=True)")
         assert [error.name for error in result.errors] == ["OutputLimitError", "KeyboardInterrupt"]
         assert (await run(context, "print(len('abc'))")).stdout.text == "3\n"
+
+
+async def test_a_flood_that_does_not_stop_ends_its_context_and_tells_why(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python, limits=LIMITS.replace(output_bytes=8 * MIB)) as context:
+        await run(context, SENDS + "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})")
+        result = await run(context, "while True: show({'text/plain': 'x' * 900_000})")
+        assert (result.ending, result.errors[0].name) == (CellEnding.died, "OutputLimitError")
 
 
 async def test_a_message_too_long_to_be_kept_is_dropped_and_told(backend: Backend, guest_python: str) -> None:
