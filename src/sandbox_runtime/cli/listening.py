@@ -17,7 +17,7 @@ import uvloop
 from fastapi import FastAPI
 
 import sandbox_runtime
-from sandbox_runtime.api.app import create_app, refuse_exposure
+from sandbox_runtime.api.app import build_routes, create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import protocol_for
 from sandbox_runtime.cli.mcp_mounting import mounted
@@ -37,6 +37,7 @@ def listen(settings: Settings, tls: Mapping[str, str | None] | None = None) -> N
 async def _listen(settings: Settings, tls: dict[str, Any]) -> None:
     """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
     app = create_app(settings)
+    build_routes(app)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
         async with mounted(app, platform):
