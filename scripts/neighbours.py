@@ -29,13 +29,18 @@ MOST_P99_S = 0.1
 PAUSE_S = 0.005
 START_WITHIN_S = 120.0
 HALF_OPEN = 200
+BEGINNINGS = (
+    b"",
+    b"GET /v1/ping HTTP/1.1\r\nHost: localhost\r\n",
+    b"POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+)
 NEWLINES_LEAN, NEWLINES_CPP, LONG = 8_000, 24_000, 1_000_000
-_THEOREM = {"id": "one", "content": "theorem one : 1 + 1 = 2 := by sorry", "labels": {}}
-_CPP_ROW = {
+THEOREM = {"id": "one", "content": "theorem one : 1 + 1 = 2 := by sorry", "labels": {}}
+CPP_ROW = {
     "id": "one", "task_id": "one", "name": "one", "language": "cpp", "prompt": "#include<assert.h>\nint one() {\n",
     "tests": "}\nint main() { assert(one() == 1); }\n", "stop_tokens": ["\n}"],
 }  # fmt: skip
-_FLOOD = """
+FLOOD = """
 import json, os, socket, struct
 line = socket.socket(fileno=os.dup(3))
 text = json.dumps({"event": "display", "cell": 0, "data": {"application/json": [1] * (8 * 1024**2 // 3 - 100)}}).encode()
@@ -79,12 +84,12 @@ def submit_newlines(dataset: str, config: Mapping[str, Any], completion: str) ->
 
 
 def lean(count: int) -> Callable[[int], None]:
-    return submit_newlines("minif2f_lean4_test", {"provided_data": _THEOREM}, "\n" * count + "x")
+    return submit_newlines("minif2f_lean4_test", {"provided_data": THEOREM}, "\n" * count + "x")
 
 
 def cpp(count: int) -> Callable[[int], None]:
     code = "```cpp\n" + "\n" * count + "int one() { return 1; }\n```"
-    return submit_newlines("multiple_cpp", {"provided_data": _CPP_ROW}, code)
+    return submit_newlines("multiple_cpp", {"provided_data": CPP_ROW}, code)
 
 
 def contexts(port: int) -> None:
@@ -95,22 +100,26 @@ def contexts(port: int) -> None:
         status, told = client.ask("POST", f"/api/v1/sessions/{session}/contexts")
         path = f"/api/v1/sessions/{session}/contexts/{json.loads(told).get('id')}/execute"
         while status < 300:
-            status, told = client.ask("POST", path, {"code": _FLOOD, "timeout": 30})
+            status, told = client.ask("POST", path, {"code": FLOOD, "timeout": 30})
             if b"DeadKernelError" in told:
                 break
 
 
 def half_open(port: int) -> None:
     """Silent connections, headers without end, and bodies that never come; opened again whenever the server closes them."""
-    pieces = (b"", b"GET /v1/ping HTTP/1.1\r\nHost: x\r\n", b"POST /run_code HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
     held: list[socket.socket] = []
     while True:
         held = [one for one in held if not _closed(one)]
         while len(held) < HALF_OPEN:
-            held.append(socket.create_connection(("127.0.0.1", port)))
-            held[-1].sendall(pieces[len(held) % len(pieces)])
-            held[-1].setblocking(False)
+            held.append(half_opened(port, len(held)))
         time.sleep(0.05)
+
+
+def half_opened(port: int, number: int) -> socket.socket:
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(BEGINNINGS[number % len(BEGINNINGS)])
+    connection.setblocking(False)
+    return connection
 
 
 def _closed(connection: socket.socket) -> bool:
@@ -150,7 +159,10 @@ def server(**settings: str) -> Iterator[int]:
             yield port
         finally:
             process.terminate()
-            process.wait(60)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(60)
+            process.kill()
+            process.wait()
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], port: int) -> None:
@@ -179,15 +191,14 @@ def attacked(port: int, name: str) -> Iterator[None]:
 
 
 def measure(port: int, name: str, seconds: float) -> Figures:
-    """Ping while the attack runs; its first second is left out."""
+    """Ping while the attack runs."""
     client, times = Client(port), []
     client.ask("GET", "/v1/ping")
     with attacked(port, name):
-        begin = time.monotonic() + min(1.0, seconds / 4)
-        while (now := time.monotonic()) < begin + seconds:
+        end = time.monotonic() + seconds
+        while (now := time.monotonic()) < end:
             client.ask("GET", "/v1/ping")
-            if now >= begin:
-                times.append(time.monotonic() - now)
+            times.append(time.monotonic() - now)
             time.sleep(PAUSE_S)
     times.sort()
     return Figures(name, len(times), statistics.median(times), times[int(len(times) * 0.99)], times[-1])

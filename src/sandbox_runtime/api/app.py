@@ -35,6 +35,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
 
     app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
     app.state.begun_s = time.monotonic()
+    app.state.max_request_values = settings.max_request_values
     app.state.signing_secret = secrets.token_bytes(32)
     entrances.install(app, settings)
     faults.install(app)

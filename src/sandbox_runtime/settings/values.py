@@ -188,6 +188,14 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
     queue_wait_s: float = knob(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
 
     max_request_bytes: int = knob(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
+    max_request_values: int = knob(
+        200_000,
+        "values",
+        "JSON values in one request body, about: parsing many small ones takes far longer than one long text.",
+        "bounds",
+        low=1000,
+        high=1_000_000_000,
+    )
     max_code_bytes: int = knob(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
     max_stdin_bytes: int = knob(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
     max_files: int = knob(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)

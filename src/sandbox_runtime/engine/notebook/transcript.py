@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.notebook.kept import KeptText
+from sandbox_runtime.model.bounds import json_values
 from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
 
 MAX_DISPLAYS = 10_000
@@ -39,19 +40,6 @@ def parse(line: bytes) -> Event | None:
     return event if isinstance(event, dict) else None
 
 
-def elements(line: bytes) -> int:
-    """Return how many values a JSON text holds, or more; what stands in strings is left out where that matters."""
-    found = _separators(line)
-    if found <= _FEW_ELEMENTS:
-        return found
-    bare = line.replace(b"\\\\", b"").replace(b'\\"', b"")
-    return _separators(b"".join(bare.split(b'"')[::2])) if bare.count(b'"') <= 2 * MAX_ELEMENTS else found
-
-
-def _separators(text: bytes) -> int:
-    return sum(text.count(mark) for mark in (b",", b":", b"[", b"{"))
-
-
 @dataclass(frozen=True, slots=True)
 class Read:
     """An event as read_event() returns it. event: None for what is none. data: of a display, ready to be kept; None where it is
@@ -66,7 +54,7 @@ class Read:
 
 def read_event(line: bytes, elements_left: int) -> Read:
     """Parse a line. May run in a thread: it touches nothing else."""
-    count = elements(line) if len(line) > _SMALL_BYTES else 0
+    count = json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
     count = count if count > _FEW_ELEMENTS else 0
     if count > elements_left:
         return Read(len(line), dropped=True)
