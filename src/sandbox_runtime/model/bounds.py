@@ -63,8 +63,8 @@ def bytes_of(value: str, what: str = "a text") -> int:
 def json_values(text: bytes, few: int) -> int:
     """Return about how many values a JSON text holds, without parsing it.
 
-    What stands in strings is left out where more than `few` seem to be there. Parsing takes up to a microsecond for each, in which
-    no other thread of the interpreter runs.
+    What stands in strings is left out where more than `few` seem to be there. Parsing takes up to a microsecond for each, in
+    which no other thread of the interpreter runs.
     """
     found = _separators(text)
     if found <= few:
