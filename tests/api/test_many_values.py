@@ -49,7 +49,15 @@ async def test_a_line_of_a_batch_is_bounded_as_well() -> None:
 
 @pytest.mark.parametrize(
     ("text", "least"),
-    [(b"[" + b"1," * 500 + b"1]", 500), (b'{"a":"' + b"," * 500 + b'"}', 2), (b'["' + b'\\",' * 500 + b'"]', 1)],
+    [
+        (b"[" + b"1," * 500 + b"1]", 500),
+        (b'{"a":"' + b"," * 500 + b'"}', 2),
+        (b'["' + b'\\",' * 500 + b'"]', 1),
+        (b'["' + b"," * 600_000 + b'",1,1]', 3),
+        (b'["' + b"\\" * 600_000 + b'",1,1]', 3),
+        (b'["' + b'\\",' * 300_000 + b'",1,1]', 3),
+        (b"[" + b'"a",' * 300_000 + b"1]", 300_000),
+    ],
 )
 async def test_values_are_counted_without_what_stands_in_strings(text: bytes, least: int) -> None:
     assert least <= json_values(text, 10) <= least + 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
@@ -16,6 +16,10 @@ from sandbox_runtime.model.bounds import JSON_VALUES, check_json_values
 
 BODY_WITHIN_S = 60.0
 PIECE_WITHIN_S = 60.0
+LARGE_BYTES = 1024 * 1024
+"""From here on bodies are parsed, and answers written, in a thread."""
+
+T = TypeVar("T")
 
 router = APIRouter()
 
@@ -36,8 +40,14 @@ async def body_of(request: Request, *, raw: bool = False) -> bytes:
     except TimeoutError as error:
         raise HTTPException(408, f"the request body did not arrive within {BODY_WITHIN_S:g} s") from error
     if not raw:
-        _check_values(body, getattr(request.app.state, "max_request_values", JSON_VALUES))
+        most = getattr(request.app.state, "max_request_values", JSON_VALUES)
+        await in_turn(len(body), _check_values, body, most)
     return body
+
+
+async def in_turn(size: int, function: Callable[..., T], *arguments: Any) -> T:
+    """Call the function, in a thread where it works on many bytes: others are served between its steps."""
+    return function(*arguments) if size < LARGE_BYTES else await asyncio.to_thread(function, *arguments)
 
 
 def _check_values(body: bytes, most: int) -> None:
