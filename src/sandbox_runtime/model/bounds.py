@@ -17,7 +17,6 @@ ENV_KEYS = 64
 JSON_VALUES = 200_000
 """In one message, so that parsing it holds nobody else up for long."""
 _PIECE_BYTES = 256 * 1024
-_BACKSLASH = ord("\\")
 ENV_BYTES = 10 * KIB
 
 
@@ -69,21 +68,28 @@ def json_values(text: bytes, few: int) -> int:
     """
     if len(text) <= _PIECE_BYTES and (found := _separators(text)) <= few:
         return found
-    count, quoted, at = 0, 0, 0
-    while at < len(text):
-        end = _piece_end(text, at)
-        parts = text[at:end].replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
-        count += _separators(b"".join(parts[quoted::2]))
-        quoted, at = (quoted + len(parts) - 1) % 2, end
-    return count
+    counter = JsonValueCounter()
+    for at in range(0, len(text), _PIECE_BYTES):
+        counter.feed(text[at : at + _PIECE_BYTES])
+    return counter.count
 
 
-def _piece_end(text: bytes, at: int) -> int:
-    """Not between a backslash and what it escapes."""
-    end = min(at + _PIECE_BYTES, len(text))
-    while end < len(text) and text[end - 1] == _BACKSLASH:
-        end += 1
-    return end
+class JsonValueCounter:
+    """Counts the values of a JSON text that comes in pieces, without those marks that stand in strings."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._quoted = 0
+        self._rest = b""
+        """Backslashes at the end of the latest piece: what they escape comes with the next one."""
+
+    def feed(self, piece: bytes) -> None:
+        data = self._rest + piece
+        whole = data.rstrip(b"\\")
+        self._rest = data[len(whole) :][len(data[len(whole) :]) // 2 * 2 :]
+        parts = whole.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+        self.count += _separators(b"".join(parts[self._quoted :: 2]))
+        self._quoted = (self._quoted + len(parts) - 1) % 2
 
 
 def _separators(text: bytes) -> int:
