@@ -83,6 +83,10 @@ test-mcp: setup ## the published conformance suite and the inspector of MCP, fro
 	@scripts/system-packages.sh mcp
 	@$(BIN)/python scripts/mcp/conformance.py
 
+.PHONY: test-neighbours
+test-neighbours: setup ## measure pings while others attack the same server; fails at a 99th percentile of 100 ms
+	@$(BIN)/python scripts/neighbours.py
+
 .PHONY: services
 services: ## start MariaDB, PostgreSQL and an S3 server for trying things out, on loopback, and print their URLs
 	@scripts/services/mariadb.sh start .state/services/mariadb $(MARIADB_PORT)

@@ -16,7 +16,7 @@ import uvicorn
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.cli.connections import BoundedProtocol, protocol_for
 from sandbox_runtime.settings import Settings
 
 
@@ -82,7 +82,16 @@ async def listening(
     app = create_app(settings)
     async with open_platform(settings, sessions=sessions) as platform:
         app.state.platform = platform
-        server = Server(uvicorn.Config(app, http=protocol, lifespan="off", log_config=None, access_log=False))
+        server = Server(
+            uvicorn.Config(
+                app,
+                http=protocol_for(settings, protocol),
+                timeout_keep_alive=settings.keep_alive_s,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+            )
+        )
         with an_ear() as ear:
             serving = asyncio.create_task(server.serve([ear]))
             try:

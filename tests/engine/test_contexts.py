@@ -275,3 +275,58 @@ async def test_a_context_can_be_interrupted_and_reports_signals_after_it_was_cop
         result = await run(other, "import os\nos.kill(os.getpid(), 9)")
         assert result.ending is CellEnding.died and "signal 9" in result.errors[0].text
         assert await shown(original, "1 + 1") == "2"
+
+
+SENDS = """
+import json, os, socket, struct
+line = socket.socket(fileno=os.dup(3))
+def send(text):
+    line.sendall(struct.pack(">I", len(text)) + text)
+def show(data):
+    send(json.dumps({"event": "display", "cell": 0, "data": data}).encode())
+"""
+
+
+async def test_a_flood_of_messages_is_cut_and_the_context_lives_on(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python, limits=LIMITS.replace(output_bytes=8 * MIB)) as context:
+        await run(context, "from IPython.display import display")
+        result = await run(context, "while True: display({'text/plain': 'x' * 900_000}, raw=True)")
+        assert [error.name for error in result.errors] == ["OutputLimitError", "KeyboardInterrupt"]
+        assert (await run(context, "print(len('abc'))")).stdout.text == "3\n"
+
+
+async def test_a_flood_that_does_not_stop_ends_its_context_and_tells_why(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python, limits=LIMITS.replace(output_bytes=8 * MIB)) as context:
+        await run(context, SENDS + "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})")
+        result = await run(context, "while True: show({'text/plain': 'x' * 900_000})")
+        assert (result.ending, result.errors[0].name) == (CellEnding.died, "OutputLimitError")
+
+
+async def test_a_message_too_long_to_be_kept_is_dropped_and_told(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python) as context:
+        result = await run(context, SENDS + "show({'text/plain': 'x' * 3_000_000})\nshow({'text/plain': 'y'})")
+        assert (result.ending, result.dropped_displays) == (CellEnding.ok, 1)
+        assert [display["text/plain"] for display in result.displays] == ["y"]
+
+
+async def test_a_message_with_more_values_than_allowed_is_not_parsed(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python) as context:
+        result = await run(context, SENDS + "show({'application/json': [1] * 150_000})\nshow({'text/plain': 'a,' * 200_000})")
+        assert (result.ending, result.dropped_displays) == (CellEnding.ok, 1)
+        assert [list(display) for display in result.displays] == [["text/plain"]]
+
+
+async def test_what_announces_more_than_it_may_ever_send_is_ended_and_told_why(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python) as context:
+        result = await run(context, SENDS + "line.sendall(b'\\xff' * 4)\nimport time\ntime.sleep(60)")
+        assert (result.ending, result.errors[0].name) == (CellEnding.died, "OutputLimitError")
+
+
+async def test_messages_between_cells_are_bounded_too(backend: Backend, guest_python: str) -> None:
+    async with live(backend, guest_python) as context:
+        floods = "import threading\ndef flood():\n    while True: show({'text/plain': 'x' * 900_000})\n"
+        await run(context, SENDS + floods + "import time\nthreading.Timer(0.5, flood).start()")
+        async with asyncio.timeout(60):
+            while context.alive:
+                await asyncio.sleep(0.05)
+        assert (await run(context, "1")).ending is CellEnding.not_run

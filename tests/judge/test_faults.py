@@ -23,6 +23,7 @@ from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
+from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Blame, Options, Reason, Trial
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
@@ -124,7 +125,7 @@ def judge_with(platform: Platform, rows: AwayRows) -> Judge:
         JudgeMetrics(Metrics(), frozenset()),
         platform.log,
     )
-    return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of)
+    return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of, TextWorkers())
 
 
 async def test_rows_that_cannot_be_had_are_asked_for_again_and_then_told_of(platform: Platform, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
+from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Case, Check, Completion, Dataset, Options, Prompt, Reason, Row, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
 
@@ -50,7 +51,7 @@ def judge(platform: Platform) -> Judge:
     options = loop_options_of(platform.settings, warm=True)
     loop = Loop(platform.engine, platform.allowance, options, JudgeMetrics(Metrics(), frozenset()), platform.log)
     dataset = Dataset("greetings", GREETINGS, "table_of_greetings")
-    return Judge(loop, [dataset], {GREETINGS.name: GREETINGS}, Rows([]), "table_{}".format)
+    return Judge(loop, [dataset], {GREETINGS.name: GREETINGS}, Rows([]), "table_{}".format, TextWorkers())
 
 
 async def test_a_completion_is_judged_with_the_row_that_comes_with_it(judge: Judge) -> None:
@@ -62,6 +63,18 @@ async def test_a_completion_is_judged_with_the_row_that_comes_with_it(judge: Jud
         and right.extra.items() >= {"said": "hello", "right": True}.items()
     )
     assert wrong.reason is Reason.wrong_answer and wrong.extra["right"] is False
+
+
+async def test_a_completion_longer_than_allowed_is_refused_with_the_bound_and_the_setting(judge: Judge) -> None:
+    with pytest.raises(InvalidRequest, match=r"1,048,577 bytes, and 1,048,576 are allowed.*max_completion_bytes"):
+        await judge.submit("greetings", 3, "x" * (1024**2 + 1), OPTIONS, provided=ROW)
+    with pytest.raises(InvalidRequest, match="bytes"):
+        await judge.submit("greetings", 3, "é" * (1024**2 // 2 + 1), OPTIONS, provided=ROW)
+
+
+async def test_a_long_completion_is_judged_like_a_short_one(judge: Judge) -> None:
+    text = "\n" * 500_000 + "```python\nprint('hello')\n```"
+    assert (await judge.submit("greetings", 3, text, OPTIONS, provided=ROW)).accepted
 
 
 async def test_extraction_code_of_the_caller_goes_before_ours(judge: Judge) -> None:

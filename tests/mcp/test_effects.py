@@ -242,6 +242,15 @@ async def test_a_request_that_does_not_arrive_is_given_up(served: tuple[int, Pat
     assert told.startswith(b"HTTP/1.1 408 ") and b"did not arrive within 1 s" in told
 
 
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_request_of_very_many_values_is_refused_before_it_is_parsed(served: tuple[int, Path]) -> None:
+    body = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": [' + b"[]," * 300_000 + b"1]}"
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    async with httpx.AsyncClient(timeout=60) as web:
+        answer = await web.post(f"http://127.0.0.1:{served[0]}/mcp", content=body, headers=headers)
+    assert answer.status_code == 413 and "200000 JSON values" in answer.json()["error"]["message"]
+
+
 async def test_without_caching_every_command_is_run(workspace: Path, tmp_path: Path) -> None:
     words = {"SANDBOXRUNNER_TOOLS_ENABLE_CACHING": "false", "SANDBOXRUNNER_RESOURCES_TEMP_DIR": str(tmp_path / "temp")}
     async with Client(stdio(workspace, **words)) as one:

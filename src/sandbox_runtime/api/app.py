@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
@@ -10,6 +11,8 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 
 from sandbox_runtime.api import entrances, faults, general, languages, pages
 from sandbox_runtime.api.dialects import control_plane, fusion, judge, sandboxes, workspace
@@ -32,6 +35,7 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
 
     app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
     app.state.begun_s = time.monotonic()
+    app.state.max_request_values = settings.max_request_values
     app.state.signing_secret = secrets.token_bytes(32)
     entrances.install(app, settings)
     faults.install(app)
@@ -45,8 +49,27 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.include_router(workspace.router)
     app.include_router(sandboxes.router)
     app.include_router(pages.router())
+    _describe_in_a_thread(app)
     app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
     return app
+
+
+def build_routes(app: FastAPI) -> None:
+    """Build what FastAPI would build while it serves the first request of each router, which takes a second in all."""
+    nowhere = {"type": "http", "method": "GET", "path": "/\0", "root_path": "", "headers": [], "query_string": b""}
+    for route in app.router.routes:
+        route.matches(dict(nowhere))
+
+
+def _describe_in_a_thread(app: FastAPI) -> None:
+    """The description of all routes is made when it is first asked for, which takes another second."""
+
+    async def describe(_request: Request) -> JSONResponse:
+        return JSONResponse(await asyncio.to_thread(app.openapi))
+
+    routes = app.router.routes
+    routes[:] = [route for route in routes if getattr(route, "path", "") != app.openapi_url]
+    app.add_route(str(app.openapi_url), describe, include_in_schema=False)
 
 
 def _described(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:

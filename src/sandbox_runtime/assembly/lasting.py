@@ -28,6 +28,7 @@ from sandbox_runtime.judge.batches import Batches, by, open_batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import open_rows
+from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.sessions import Around, Sessions, holding_node, open_sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store import open_store
@@ -66,9 +67,9 @@ async def judge_opened(settings: Settings, engine: Engine, metrics: Metrics, log
         log.warning("completions are judged here: cpu_runner_url and gpu_runner_url of the configuration file are not used")
     told = JudgeMetrics(metrics, frozenset(dataset.id for dataset in registered))
     loop = Loop(engine, allowance_of(settings), loop_options_of(settings, warm=warm), told, log)
-    async with open_rows(row_options_of(settings)) as rows:
+    async with open_rows(row_options_of(settings)) as rows, TextWorkers() as workers:
         table = functools.partial(registry.table_of, default_table=settings.dataset.default_dataset_table)
-        yield Judge(loop, registered, registry.benchmark_classes(), rows, table)
+        yield Judge(loop, registered, registry.benchmark_classes(), rows, table, workers, settings.max_completion_bytes)
 
 
 @asynccontextmanager

@@ -47,7 +47,7 @@ from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.model import Network, Policy, StorageKind
 from sandbox_runtime.sessions import Around, Sessions
 from sandbox_runtime.settings import Settings
-from sandbox_runtime.telemetry import Log, Metrics, open_log
+from sandbox_runtime.telemetry import Log, Metrics, measured_loop, open_log
 from sandbox_runtime.workspace.ledger import PLATFORM, Ledger
 
 
@@ -135,7 +135,7 @@ async def open_platform(
                 keep_bytes=settings.output_keep_bytes,
                 standby_s=settings.session_standby_s,
             )
-            async with started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
+            async with measured_loop(metrics), started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
                 metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 around = Around(workshop, admission, metrics, log, ledger)
                 judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")

@@ -23,6 +23,7 @@ from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
+from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Options, Reason
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
@@ -89,7 +90,7 @@ def _judge_of(platform: Platform, rows: AwayRows) -> Judge:
     """As the platform's own, but with rows that can be kept away."""
     metrics = JudgeMetrics(Metrics(), frozenset((STDIO, TESTED)))
     loop = Loop(platform.engine, platform.allowance, loop_options_of(platform.settings, warm=True), metrics, platform.log)
-    return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of)
+    return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of, TextWorkers())
 
 
 async def _judge_all(judge: Judge, attempts: Sequence[Attempt], found: FaultFindings) -> None:

@@ -12,6 +12,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -29,7 +30,7 @@ from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt
 _COMPILE_S, _RUN_S = 120.0, 60.0
 _ASK = "{content}\n\nWrite {files} in {language}. Keep the names that these stubs have, and answer with {form}.\n\n{stubs}\n"
 _ONE, _MANY = "the whole file in one fenced code block", "one fenced code block for each file, with its name in the line above"
-_IGNORED = re.compile(r"(?m)^[ \t]*#\[ignore[^\]]*\][ \t]*\n")
+_IGNORED = re.compile(r"(?m)^[ \t]*#\[ignore[^\]\n]*\][ \t]*\n")
 _DISABLED = re.compile(r'@Disabled\("[^"]*"\)|@Disabled\b')
 _SKIPPED = re.compile(r"\bx(test|it|describe)\b(?=[ \t]*(?:\(|\.))")
 _CATCH = "#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
@@ -97,9 +98,12 @@ def answered(completion: Completion, extracted: Extracted, stubs: Texts) -> Text
 
 def _named(written: str, name: str) -> list[str]:
     """The block that has this name above it."""
-    base = re.escape(PurePosixPath(name).name)
-    found = re.search(rf"(?m)^[^\n`]*`?\b{base}`?[^\n`]*\n(```[^\n]*\n.*?^```)", written, re.DOTALL | re.MULTILINE)
-    return [block.code for block in fenced(found[1])[:1]] if found else []
+    named = re.compile(rf"\b{re.escape(PurePosixPath(name).name)}")
+    lines = written.split("\n")
+    for at, (line, below) in enumerate(pairwise(lines)):
+        if below.startswith("```") and line.count("`") <= 2 and named.search(line):
+            return [block.code for block in fenced("\n".join(lines[at + 1 :]))[:1]]
+    return []
 
 
 def _python(exercise: _Exercise) -> Trial:

@@ -48,7 +48,7 @@ unordered_set numeric functional sstream cmath
 _CPP_HEAD = "".join(f"#include <{name}>\n" for name in _CPP_HEADERS.split())
 _JAVA_HEAD = "import java.util.*;\nimport java.lang.*;\n"
 _SIGNATURE = re.compile(r"(?m)^.*\{[ \t]*$|^[ \t]*def [^\n]*:[ \t]*$")
-_CALLED = re.compile(r"(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]*>)?\(")
+_CALLED = re.compile(r"\b(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]{0,200}>)?\(")
 _DEFINED = re.compile(r"(?m)^def (\w+)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "match", "else", "function", "return"))

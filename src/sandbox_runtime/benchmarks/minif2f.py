@@ -28,15 +28,15 @@ _ASK: Mapping[str, str] = {
 _SORRY = re.compile(r":=\s*(?:by\s+)?sorry\s*\Z")
 _COMMENT = re.compile(r"--[^\n]*|/-.*?(?:-/|\Z)", re.DOTALL)
 _TOP = re.compile(r"(?m)^(?:import|open(?! .*\bin\b))\b[^\n]*\n?")
-_DECLARES = re.compile(r"(?m)^\s*(?:theorem|lemma|example)\b")
+_DECLARES = re.compile(r"(?m)^[^\S\n]*(?:theorem|lemma|example)\b")
 _TRICKS: Mapping[str, re.Pattern[str]] = {
     "the answer adds an axiom": re.compile(
-        r"(?m)^\s*(?:@\[[^\]]*\]\s*)?(?:private\s+|protected\s+|noncomputable\s+)*(?:axiom|constant|opaque)\b"
+        r"(?m)(?:^[^\S\n]*|\]\s*|\b(?:private|protected|noncomputable)\s+)(?:axiom|constant|opaque)\b"
     ),
     "the answer leaves a gap": re.compile(r"\b(?:sorry|admit|sorryAx|stop)\b"),
     "the answer changes the language": re.compile(
-        r"(?m)^\s*(?:local\s+|scoped\s+)?(?:macro|macro_rules|syntax|elab|elab_rules|notation|infix[lr]?|prefix|postfix|declare_syntax_cat"
-        r"|initialize|builtin_initialize|run_cmd|run_elab|#eval|attribute|instance|unsafe)\b"
+        r"(?m)(?:^[^\S\n]*|\b(?:local|scoped)\s+)(?:macro|macro_rules|syntax|elab|elab_rules|notation|infix[lr]?|prefix|postfix"
+        r"|declare_syntax_cat|initialize|builtin_initialize|run_cmd|run_elab|#eval|attribute|instance|unsafe)\b"
     ),
     "the answer speaks to the checker": re.compile(
         r"#(?:exit|eval|print)\b|\bdepends on axioms\b|\bset_option\s+(?:debug|warn|pp|linter)\b|\b(?:IO|logInfo|dbg_trace)\b"

@@ -17,7 +17,7 @@ from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
 _SLOW_ROWS = {52: 40.0}
-_TAGGED = re.compile(r"\[Python\](.*?)\[/Python\]", re.DOTALL)
+_TAG, _END_TAG = "[Python]", "[/Python]"
 _BEGINS = re.compile(r"(?m)^(?:import|from|class|def)\b")
 
 
@@ -53,9 +53,9 @@ def _language(row: Row, options: Options) -> str:
 
 def _python_of(completion: Completion) -> Extracted:
     """Between tags, in a fence, or from the first line that looks like a program."""
-    tagged = _TAGGED.search(completion.text)
-    if tagged and not completion.custom:
-        return default_extract(Completion(tagged[1]), "python") if fenced(tagged[1]) else Extracted(tagged[1], "fenced")
+    tagged, closed, _ = completion.text.partition(_TAG)[2].partition(_END_TAG)
+    if closed and not completion.custom:
+        return default_extract(Completion(tagged), "python") if fenced(tagged) else Extracted(tagged, "fenced")
     found = default_extract(completion, "python")
     if found.kind in ("fenced", "incomplete_fenced"):
         return found

@@ -23,7 +23,7 @@ _AGREES = r"Mismatches: 0 in [1-9]\d* samples"
 _DIFFERS = r"Mismatches: [1-9]\d* in"
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_HEAD = re.compile(r"\bmodule\s+(\w+)[^;]*;", re.DOTALL)
+_HEAD = re.compile(r"\bmodule\s+(\w+)\b(?:(?!\bmodule\b)[^;])*;", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _WORDS = "module input output inout wire reg logic signed unsigned integer int bit byte parameter localparam"
 _NOT_PORTS = frozenset(_WORDS.split())

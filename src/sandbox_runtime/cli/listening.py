@@ -17,14 +17,13 @@ import uvloop
 from fastapi import FastAPI
 
 import sandbox_runtime
-from sandbox_runtime.api.app import create_app, refuse_exposure
+from sandbox_runtime.api.app import build_routes, create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.cli.connections import protocol_for
 from sandbox_runtime.cli.mcp_mounting import mounted
 from sandbox_runtime.settings import Settings, environment_name, load, shown
 from sandbox_runtime.telemetry import server_log_config
 
-KEEP_ALIVE_S = 30
 SHUTDOWN_S = 30
 
 
@@ -38,6 +37,7 @@ def listen(settings: Settings, tls: Mapping[str, str | None] | None = None) -> N
 async def _listen(settings: Settings, tls: dict[str, Any]) -> None:
     """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
     app = create_app(settings)
+    build_routes(app)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
         async with mounted(app, platform):
@@ -90,12 +90,12 @@ def server_options(settings: Settings) -> dict[str, Any]:
     return {
         "host": settings.host,
         "port": settings.port,
-        "http": BoundedProtocol,
+        "http": protocol_for(settings),
         "loop": "uvloop",
         "access_log": False,
         "log_config": server_log_config(settings.log_level, settings.log_format, color=settings.log_color),
         "server_header": False,
-        "timeout_keep_alive": KEEP_ALIVE_S,
+        "timeout_keep_alive": settings.keep_alive_s,
         "timeout_graceful_shutdown": SHUTDOWN_S,
     }
 

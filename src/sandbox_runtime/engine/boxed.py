@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.prompted_input import PromptedInput
+from sandbox_runtime.engine.threads import LARGE_BYTES, run_to_end
 from sandbox_runtime.engine.turns import Turns
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
@@ -61,12 +62,15 @@ class BoxedRun:
         ran = None if self.task.only_build or (compiled is not None and not compiled.ok) else await self._run()
         if not wanted:
             return JobResult(compiled, ran)
-        fetched = fetch(self.box, wanted, self.quotas)
+        fetched = await run_to_end(fetch, self.box, wanted, self.quotas)
         return JobResult(compiled, ran, fetched.files, fetched.skipped)
 
     async def prepare(self) -> Outcome | None:
         """All up to the run step."""
-        self._stage()
+        if sum(len(file.content) for file in self.plan.files) < LARGE_BYTES:
+            self._stage()
+        else:
+            await run_to_end(self._stage)
         return await self._compile()
 
     def command(self) -> Command:

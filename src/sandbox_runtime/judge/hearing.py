@@ -32,7 +32,7 @@ from sandbox_runtime.judge.settling import (
 )
 from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
 
-_LONG_TEXT = 1024 * 1024
+_LONG_TEXT = 64 * 1024
 """From here on texts are compared in a thread, because others wait for this one."""
 _PARTNERS_EXTRA_S = 5.0
 _TOLD_CHARACTERS = 400

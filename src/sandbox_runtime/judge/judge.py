@@ -10,17 +10,18 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.custom import custom_blocks
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
+from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
 
 MOST_ROWS = 1_000_000
 _ROWS_AT_ONCE = 32
-_LONG_TEXT = 256 * 1024
-"""From here on a completion is read in a thread, because others wait for this one."""
+MOST_COMPLETION_BYTES = 1024 * 1024
 
 
 class Judge:
     """datasets: in the order in which they are told. classes: benchmarks by class name, for rows that come with the request.
-    table: where the rows of a dataset that is not registered would be."""
+    table: where the rows of a dataset that is not registered would be. workers: read long completions.
+    most_completion_bytes: longer completions are refused."""
 
     def __init__(
         self,
@@ -29,12 +30,16 @@ class Judge:
         classes: Mapping[str, Benchmark],
         rows: Rows,
         table: Callable[[str], str],
+        workers: TextWorkers,
+        most_completion_bytes: int = MOST_COMPLETION_BYTES,
     ) -> None:
         self._loop = loop
         self._datasets = {dataset.id: dataset for dataset in datasets}
         self._classes = classes
         self._rows = rows
         self._table = table
+        self._workers = workers
+        self._most_completion_bytes = most_completion_bytes
 
     def datasets(self) -> list[str]:
         return list(self._datasets)
@@ -103,11 +108,20 @@ class Judge:
         return self._rows.page(dataset, offset, limit)
 
     async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
+        """Read the completion. Raises InvalidRequest for one that is longer than allowed."""
+        self._check_length(text)
         blocks = await custom_blocks(self._loop.run, extract, text) if extract else ()
-        completion = Completion(text, blocks)
-        if len(text) + _length(row) < _LONG_TEXT:
-            return dataset.benchmark.trial(row, completion, options)
-        return await asyncio.to_thread(dataset.benchmark.trial, row, completion, options)
+        arguments = (row, Completion(text, blocks), options)
+        return await self._workers.run(len(text) + _length(row), dataset.benchmark.trial, *arguments)
+
+    def _check_length(self, text: str) -> None:
+        most = self._most_completion_bytes
+        size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+        if size > most:
+            raise InvalidRequest(
+                f"the completion has {size:,} bytes, and {most:,} are allowed: shorten it, or raise max_completion_bytes "
+                "(SANDBOX_MAX_COMPLETION_BYTES)"
+            )
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Of a trial that is ready. dataset: what it counts for in the metrics."""

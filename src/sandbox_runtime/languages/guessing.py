@@ -8,17 +8,23 @@ _SURE = (
     ("python", r"\A#!.*\bpython"),
     ("javascript", r"\A#!.*\bnode"),
     ("bash", r"\A#!.*\b(ba|z|da|k)?sh\b"),
-    ("go", r"^\s*package\s+\w+\s*$"),
-    ("csharp", r"^\s*using\s+System\b|\bConsole\.Write(Line)?\("),
-    ("java", r"\bpublic\s+(final\s+)?class\s+\w+|\bSystem\.out\.print|^\s*import\s+java[x.]"),
-    ("rust", r"\bfn\s+main\s*\(|\bprintln!\(|^\s*use\s+std::"),
+    ("go", r"^[^\S\n]*package\s+\w+\s*$"),
+    ("csharp", r"^[^\S\n]*using\s+System\b|\bConsole\.Write(Line)?\("),
+    ("java", r"\bpublic\s+(final\s+)?class\s+\w+|\bSystem\.out\.print|^[^\S\n]*import\s+java[x.]"),
+    ("rust", r"\bfn\s+main\s*\(|\bprintln!\(|^[^\S\n]*use\s+std::"),
     ("cpp", r"#include\s*<(iostream|vector|string|map|algorithm|bits/stdc\+\+\.h)>|\bstd::|using\s+namespace\s+std"),
-    ("c", r"^\s*#include\s*[<\"]"),
-    ("typescript", r"^\s*(export\s+)?(interface|type)\s+\w+.*[={]|\b(const|let)\s+\w+\s*:\s*(string|number|boolean|unknown)\b"),
+    ("c", r"^[^\S\n]*#include\s*[<\"]"),
+    (
+        "typescript",
+        r"^[^\S\n]*(export\s+)?(interface|type)\s+\w[^\n={]*[={]|\b(const|let)\s+\w+\s*:\s*(string|number|boolean|unknown)\b",
+    ),
 )
 _LIKELY = (
-    ("python", r"\bprint\(|^\s*(import|from)\s+\w|^\s*def\s+\w+\s*\(|^\s*(if|for|while|class|with|try)\b[^\n{]*:\s*(#.*)?$"),
-    ("javascript", r"\bconsole\.log\(|\bfunction\b|^\s*(const|let|var)\s+\w|=>|\brequire\("),
+    (
+        "python",
+        r"\bprint\(|^[^\S\n]*(import|from)\s+\w|^[^\S\n]*def\s+\w+\s*\(|^[^\S\n]*(if|for|while|class|with|try)\b[^\n{]*:\s*(#.*)?$",
+    ),
+    ("javascript", r"\bconsole\.log\(|\bfunction\b|^[^\S\n]*(const|let|var)\s+\w|=>|\brequire\("),
     ("go", r"\bfunc\s+\w+\s*\(|\bfmt\.Print"),
     ("c", r"\bint\s+main\s*\(|\bprintf\("),
 )

@@ -24,6 +24,14 @@ class JudgeKnobs:
     judge_retry_first_s: float = knob(
         0.1, "seconds", "Wait before the second of these; each further one waits twice as long.", "judge", low=0, high=60
     )
+    max_completion_bytes: int = knob(
+        1024**2,
+        "bytes",
+        "Longest completion that is judged. Reading one takes processor time in proportion to its length.",
+        "judge",
+        low=1024,
+        high=1024**3,
+    )
     judge_warm: bool = knob(
         True,
         "yes or no",

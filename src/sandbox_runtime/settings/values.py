@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.settings.access_knobs import AccessKnobs
 from sandbox_runtime.settings.batch_knobs import BatchKnobs
+from sandbox_runtime.settings.connection_knobs import ConnectionKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
 from sandbox_runtime.settings.judge_knobs import JudgeKnobs
@@ -60,7 +61,7 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, StorageKnobs):
+class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, StorageKnobs, ConnectionKnobs):
     host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
     port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = knob(
@@ -188,6 +189,14 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
     queue_wait_s: float = knob(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
 
     max_request_bytes: int = knob(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
+    max_request_values: int = knob(
+        200_000,
+        "values",
+        "JSON values in one request body, about: parsing many small ones takes far longer than one long text.",
+        "bounds",
+        low=1000,
+        high=1_000_000_000,
+    )
     max_code_bytes: int = knob(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
     max_stdin_bytes: int = knob(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
     max_files: int = knob(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)

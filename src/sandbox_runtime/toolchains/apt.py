@@ -16,7 +16,7 @@ BOX_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Where a program must lie so that boxes find it."""
 _UPDATE_WITHIN_S, _INSTALL_WITHIN_S, _ASK_WITHIN_S = 300.0, 3600.0, 60.0
 _LOCK_WAIT = "DPkg::Lock::Timeout=900"
-_INSTALLED = re.compile(r"^(\S+?)(?::\S+)? install ok installed$", re.MULTILINE)
+_INSTALLED = re.compile(r"^([^\s:]+)(?::\S+)? install ok installed$", re.MULTILINE)
 
 
 def wanted(language: Language) -> tuple[str, ...]:

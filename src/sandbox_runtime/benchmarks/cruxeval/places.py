@@ -12,8 +12,9 @@ import re
 from sandbox_runtime.benchmarks.cruxeval.expressions import Copied, NoAnswer
 from sandbox_runtime.benchmarks.cruxeval.modes import OUTPUT
 
-_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`", re.DOTALL)
-_LISP_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|#\\.", re.DOTALL)
+# What a backslash escapes begins no text: so one that is never closed is looked through once, not from each quote in it.
+_STRING = re.compile(r"\\.|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`", re.DOTALL)
+_LISP_STRING = re.compile(r"\\.|\"(?:\\.|[^\"\\])*\"|#\\.", re.DOTALL)
 _DATUM = re.compile(r"['`,]*(?:#\w*)?[(\[]|[)\]]|[^\s()\[\]]+")
 _INTERPOLATION = re.compile(r"[#$@]\{|\$\(|\\\(|@\{\[")
 _BASH_PIECE = r"\"(?:\\.|[^\"\\`$]|\$(?![({\w@*#?!$-]))*\"|\$?'[^']*'|[\w.,:+/@%=-]"
@@ -30,7 +31,7 @@ def placed(answer: str, mode: str, language: str) -> str:
         raise NoAnswer("there is no answer")
     if language == "bash":
         return _bash(answer, mode)
-    bare = (_LISP_STRING if language == "racket" else _STRING).sub('""', answer)
+    bare = (_LISP_STRING if language == "racket" else _STRING).sub(_emptied, answer)
     _check_brackets(bare)
     if mode != OUTPUT:
         return answer
@@ -38,6 +39,10 @@ def placed(answer: str, mode: str, language: str) -> str:
     if language == "racket":
         return _one_datum(answer, bare)
     return f"({answer})"
+
+
+def _emptied(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith("\\") else '""'
 
 
 def _check_brackets(bare: str) -> None:

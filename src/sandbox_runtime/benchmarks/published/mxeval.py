@@ -19,7 +19,7 @@ _RUNS: Mapping[str, str] = {"javascript": "nodejs", "kotlin": "kotlin_script"}
 _KNOWN = frozenset(
     ("python", "cpp", "java", "javascript", "typescript", "php", "ruby", "perl", "kotlin", "scala", "swift", "go", "csharp")
 )
-_CLASS_OPENS = re.compile(r"\b(?:class|object)\s+\w+[^{]*\{")
+_CLASS_OPENS = re.compile(r"\b(?:class|object)\s+\w+\b[^{]{0,1000}\{")
 
 
 def read(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) -> Iterable[Row]:

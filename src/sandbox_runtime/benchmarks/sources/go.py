@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+\w+[^\n]*\n?")
-_IMPORTS = re.compile(r"(?m)^import[ \t]*\(([^)]*)\)[^\n]*\n?|^import[ \t]+([^\n(]+)\n?")
+_IMPORTS = re.compile(r"(?m)^import[ \t]*\(([^)]*)(?:\)[^\n]*\n?|\Z)|^import[ \t]+([^\n(]+)\n?")
 # Directives to the compiler hold for the place they stand in, which is another one here.
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*//(?:go:build|[ \t]*\+build)\b[^\n]*\n?")
 _SPEC = re.compile(r'^[ \t]*((?:[\w.]+[ \t]+)?)("[^"\n]+"|`[^`\n]+`)', re.MULTILINE)

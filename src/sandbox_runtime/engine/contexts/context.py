@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.engine.contexts.line import Line
 from sandbox_runtime.engine.contexts.modules import START
-from sandbox_runtime.engine.notebook.transcript import Transcript, parse
+from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Read, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running, Sink
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
@@ -29,6 +29,12 @@ END_WITHIN_S = 30.0
 LONGEST_LIFE_S = 86_400.0
 _OUTPUT_OF_A_LIFE_BYTES = 16 * 1024**3
 _MESSAGE_OVERHEAD_BYTES = 64 * 1024
+_OVER_BYTES = 64 * 1024**2
+"""What a context may send over its line beyond the output of a cell, while it is being stopped, before its line is closed."""
+_IDLE_MESSAGE_BYTES = 1024**2
+"""What it may send while no cell runs: that it is ready, or was forked."""
+_FLOOD_BYTES_PER_S = 16 * 1024**2
+"""How fast messages are read from one that has sent too much."""
 _PROGRAM = "/run/context.py"
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -46,6 +52,8 @@ class Context:
         self._done: asyncio.Future[None] | None = None
         self._transcript: Transcript | None = None
         self._flooded: Transcript | None = None
+        self._sent_bytes = 0
+        """Over the line, since the latest cell began or ended."""
         self._sink: Sink | None = None
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
@@ -58,7 +66,7 @@ class Context:
         command = Command((python, _PROGRAM), env=env, limits=self._limits)
         self._running = await self.box.start(command, sink=self._hear, control=True)
         assert self._running.control is not None
-        self.line = Line(self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES)
+        self.line = Line(self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES, self._cell_output_bytes + _OVER_BYTES)
         self._ended = asyncio.ensure_future(self._running.wait())
         self._listening = asyncio.create_task(self._listen())
         await self.until_ready()
@@ -101,6 +109,7 @@ class Context:
             raise
         finally:
             self._done = self._transcript = self._sink = None
+            self._sent_bytes = 0
 
     def interrupt(self) -> None:
         """The running cell, if there is one."""
@@ -133,6 +142,7 @@ class Context:
         if self.busy:
             raise Conflict("the context runs a cell already; wait for it, or interrupt it")
         self._transcript = Transcript(1, wall_s, self._keep_bytes)
+        self._sent_bytes = 0
         self._sink = sink
         self._done = asyncio.get_running_loop().create_future()
         return self._done
@@ -200,19 +210,46 @@ class Context:
 
     async def _listen(self) -> None:
         assert self.line is not None and self._running is not None
-        while (text := await self.line.receive()) is not None:
-            self._take(text)
+        while (message := await self.line.receive()) is not None:
+            size, text = message
+            self._sent_bytes += size
+            if self._sent_bytes > self._most_sent_bytes + _OVER_BYTES:
+                break
+            await self._take(text, whole=len(text) == size)
+        if self.line.overrun and self._transcript is not None:
+            self._stop_flood(self._transcript)
         if self._ended is not None:  # as a rule because the process is at its end; one that goes on without a line is of no use
             await asyncio.wait((self._ended,), timeout=INTERRUPT_GRACE_S)
         self._running.cancel()
 
-    def _take(self, text: bytes) -> None:
-        event = parse(text) or {}
-        kind = event.get("event")
-        if kind == "ready" and not self._ready.done():
+    @property
+    def _most_sent_bytes(self) -> int:
+        return self._cell_output_bytes if self._transcript is not None else _IDLE_MESSAGE_BYTES
+
+    async def _take(self, text: bytes, *, whole: bool) -> None:
+        """Large messages are read in a thread. One that sends too much is interrupted; of what it sends from then on, small
+        messages alone are looked at, because one of them tells that the cell has ended."""
+        transcript = self._transcript
+        flooding = self._sent_bytes > self._most_sent_bytes
+        if flooding and transcript is not None:
+            self._stop_flood(transcript)
+            await asyncio.sleep(len(text) / _FLOOD_BYTES_PER_S)
+        if not whole or (flooding and len(text) > LARGE_BYTES):
+            read = Read(len(text), dropped=True)
+        elif len(text) > LARGE_BYTES:
+            left = transcript.elements_left if transcript is not None else 0
+            read = await asyncio.to_thread(read_event, text, left)
+        else:
+            read = read_event(text, transcript.elements_left if transcript is not None else 0)
+        if transcript is self._transcript:
+            self._heed(read)
+
+    def _heed(self, read: Read) -> None:
+        event = read.event or {}
+        if event.get("event") == "ready" and not self._ready.done():
             self.can_be_copied = event.get("can_fork") is True
             self._ready.set_result(None)
         elif self._transcript is not None:
-            self._transcript.hear(text)
-            if kind == "done" and self._done is not None and not self._done.done():
+            self._transcript.take(read)
+            if event.get("event") == "done" and self._done is not None and not self._done.done():
                 self._done.set_result(None)

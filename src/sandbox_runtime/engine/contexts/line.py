@@ -16,11 +16,14 @@ _PIECE_BYTES = 256 * 1024
 
 
 class Line:
-    """most_bytes: of one message from the box; a longer one is the end of the line."""
+    """most_bytes: of one message from the box; a longer one is not kept, and one over `end_bytes` is the end of the line."""
 
-    def __init__(self, sock: socket.socket, most_bytes: int) -> None:
+    def __init__(self, sock: socket.socket, most_bytes: int, end_bytes: int) -> None:
         self._socket = sock
         self._most_bytes = most_bytes
+        self._end_bytes = end_bytes
+        self.overrun = False
+        """Whether the other end announced more than it may ever send."""
         self._loop = asyncio.get_running_loop()
 
     async def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
@@ -33,19 +36,33 @@ class Line:
         except OSError as error:
             raise PlatformFault(f"a context cannot be reached: {error.strerror}") from error
 
-    async def receive(self) -> bytes | None:
-        """The text of the next message; None when the other end is gone or says more than it may."""
+    async def receive(self) -> tuple[int, bytes] | None:
+        """Return the size of the next message and its text, which is empty where it is too long to be kept. None when the other
+        end is gone or announces more than any cell may send."""
         head = await self._exactly(_LENGTH.size)
         if head is None:
             return None
         (length,) = _LENGTH.unpack(head)
-        return await self._exactly(length) if length <= self._most_bytes else None
+        if length > self._end_bytes:
+            self.overrun = True
+            return None
+        text = await self._exactly(length) if length <= self._most_bytes else await self._skipped(length)
+        return None if text is None else (length, text)
+
+    async def _skipped(self, size: int) -> bytes | None:
+        while size:
+            piece = await self._exactly(min(size, _PIECE_BYTES))
+            if piece is None:
+                return None
+            size -= len(piece)
+        return b""
 
     async def _exactly(self, size: int) -> bytes | None:
         pieces = bytearray()
         while len(pieces) < size:
             try:
                 piece = await self._loop.sock_recv(self._socket, min(size - len(pieces), _PIECE_BYTES))
+                await asyncio.sleep(0)  # what is there already is received without waiting: others must have their turn
             except OSError:
                 return None
             if not piece:

@@ -13,6 +13,7 @@ from typing import Any
 from sandbox_runtime.engine.contexts.line import Line
 from sandbox_runtime.engine.handlers.modules import START_PYTHON, javascript
 from sandbox_runtime.engine.handlers.telling import MESSAGE_BYTES, Told, read
+from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Running, Sink
 from sandbox_runtime.model import Command, File, Limits, Outcome
@@ -93,10 +94,11 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
 
 
 async def _talk(own: socket.socket, call: Call) -> bytes | None:
-    line = Line(own, MESSAGE_BYTES)
+    line = Line(own, MESSAGE_BYTES, MESSAGE_BYTES)
     with contextlib.suppress(PlatformFault):  # a program that is gone before it listened is told by its outcome
         await line.send(call.order())
-    return await line.receive()
+    message = await line.receive()
+    return None if message is None else message[1]
 
 
 async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
@@ -110,4 +112,7 @@ async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
 async def _last_word(talk: asyncio.Task[bytes | None]) -> Told | None:
     """With the command everybody who could say more is gone, so this does not wait."""
     await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
-    return read(talk.result()) if talk.done() and not talk.cancelled() else None
+    if not talk.done() or talk.cancelled():
+        return None
+    text = talk.result()
+    return await asyncio.to_thread(read, text) if text is not None and len(text) > LARGE_BYTES else read(text)

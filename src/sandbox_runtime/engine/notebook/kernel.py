@@ -6,10 +6,11 @@ import asyncio
 import dataclasses
 import json
 import time
+from collections import deque
 
 from sandbox_runtime.engine.notebook import files
 from sandbox_runtime.engine.notebook.kept import Lines
-from sandbox_runtime.engine.notebook.transcript import Transcript, parse
+from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
 from sandbox_runtime.engine.shelf import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running
@@ -47,6 +48,8 @@ class LiveKernel:
         self._ready: asyncio.Future[str] = self._loop.create_future()
         self._transcript: Transcript | None = None
         self._running: Running | None = None
+        self._unread: deque[bytes] = deque()
+        self._reading: asyncio.Task[None] | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self.since_s = time.monotonic()
 
@@ -89,6 +92,8 @@ class LiveKernel:
             self._running.feed(_orders(notebook, gently=gently))
             self._running.end_input()
         outcome, late = await self._end(notebook.limits.wall_s)
+        if self._reading is not None:
+            await self._reading
         if late:
             outcome = dataclasses.replace(outcome, ending=Ending.timed_out, message=SAYS_SO)
         usage = dataclasses.replace(outcome.usage, wall_s=time.monotonic() - began)
@@ -119,9 +124,24 @@ class LiveKernel:
             return
         for line in self._lines.split(piece):
             if self._transcript is not None:
-                self._transcript.hear(line)
+                self._hear_event(self._transcript, line)
             elif not self._ready.done():
                 self._hear_first(line)
+
+    def _hear_event(self, transcript: Transcript, line: bytes) -> None:
+        """In the order in which they came: behind a large one, which is read in a thread, small ones wait as well."""
+        if self._reading is None and len(line) <= LARGE_BYTES:
+            transcript.hear(line)
+            return
+        self._unread.append(line)
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read(transcript))
+
+    async def _read(self, transcript: Transcript) -> None:
+        while self._unread:
+            line = self._unread.popleft()
+            transcript.take(await asyncio.to_thread(read_event, line, transcript.elements_left))
+        self._reading = None
 
     def _hear_first(self, line: bytes) -> None:
         """No cell has run yet, so this is the driver's own word."""

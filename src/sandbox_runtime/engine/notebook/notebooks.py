@@ -14,6 +14,7 @@ from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
 from sandbox_runtime.engine.pool import BoxPool
 from sandbox_runtime.engine.shelf import Shelf
+from sandbox_runtime.engine.threads import run_to_end
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
 from sandbox_runtime.model.notebook import Notebook, NotebookResult
@@ -143,13 +144,13 @@ class Notebooks:
         """The names to fetch are checked first: a request that cannot be answered is not run."""
         for name in notebook.fetch:
             place(kernel.box, name)
-        stage(kernel.box, notebook.files)
+        await run_to_end(stage, kernel.box, notebook.files)
         outcome, transcript = await kernel.perform(notebook, gently=bool(notebook.fetch))
         self._metrics.command_ended(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)
         cells, complete = transcript.results(_cause(outcome)), transcript.complete
         if not notebook.fetch:
             return NotebookResult(outcome, cells, complete), not transcript.begun
-        fetched = fetch(kernel.box, notebook.fetch, self._allowance.quotas)
+        fetched = await run_to_end(fetch, kernel.box, notebook.fetch, self._allowance.quotas)
         return NotebookResult(outcome, cells, complete, fetched.files, fetched.skipped), not transcript.begun
 
 

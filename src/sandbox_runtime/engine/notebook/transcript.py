@@ -9,15 +9,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.notebook.kept import KeptText
+from sandbox_runtime.model.bounds import json_values
 from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
 
 MAX_DISPLAYS = 10_000
 MAX_ERRORS = 1_000
 MAX_TRACEBACK_LINES = 1_000
 MAX_DEPTH = 32
+MAX_ELEMENTS = 100_000
+"""Values in all displays and errors together. Parsing holds everyone up for about a microsecond for each, however short."""
+LARGE_BYTES = 64 * 1024
+"""Larger events are worth a thread to read them in."""
+_SMALL_BYTES = 4 * 1024
+_FEW_ELEMENTS = 64
+"""An event of text alone has fewer, and costs no more than its length."""
 
 Event = Mapping[str, Any]
 
@@ -29,6 +38,30 @@ def parse(line: bytes) -> Event | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """An event as read_event() returns it. event: None for what is none. data: of a display, ready to be kept; None where it is
+    too deep. elements: what it counts for. dropped: it has more values than there is room for, and was not parsed."""
+
+    size: int
+    event: Event | None = None
+    data: Mapping[str, Any] | None = None
+    elements: int = 0
+    dropped: bool = False
+
+
+def read_event(line: bytes, elements_left: int) -> Read:
+    """Parse a line. May run in a thread: it touches nothing else."""
+    count = json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
+    count = count if count > _FEW_ELEMENTS else 0
+    if count > elements_left:
+        return Read(len(line), dropped=True)
+    event = parse(line)
+    data = event.get("data") if event is not None else None
+    kept = _clean(data) if isinstance(data, dict) and _is_shallow(data, MAX_DEPTH) else None
+    return Read(len(line), event, kept, count)
 
 
 class _Cell:
@@ -60,7 +93,8 @@ class Transcript:
         self._cell_wall_s = cell_wall_s
         self._room = keep_bytes
         self._displays = self._errors = 0
-        self._hearers: Mapping[str, Callable[[_Cell, Event, int], None]] = {
+        self.elements_left = MAX_ELEMENTS
+        self._hearers: Mapping[str, Callable[[_Cell, Event, Read], None]] = {
             "stream": self._stream,
             "display": self._display,
             "error": self._error,
@@ -81,12 +115,21 @@ class Transcript:
         return tuple(cell.result(self._told(cell, cause)) for cell in self._cells if cell.ending is not None)
 
     def hear(self, line: bytes) -> None:
-        event = parse(line)
-        if event is None:
+        self.take(read_event(line, self.elements_left))
+
+    def take(self, read: Read) -> None:
+        """Keep what an event says, as far as there is room."""
+        self.elements_left -= read.elements
+        if read.dropped:
+            self._current().dropped += 1
+        if (event := read.event) is None:
             return
         number, kind = event.get("cell"), event.get("event")
         if isinstance(number, int) and 0 <= number < len(self._cells) and isinstance(kind, str) and kind in self._hearers:
-            self._hearers[kind](self._cells[number], event, len(line))
+            self._hearers[kind](self._cells[number], event, read)
+
+    def _current(self) -> _Cell:
+        return next((cell for cell in self._cells if cell.ending is None), self._cells[-1])
 
     def printed(self, name: str, piece: bytes) -> int:
         """What came over a stream of the process itself; returns how much that has been. For transcripts of a single cell."""
@@ -102,23 +145,23 @@ class Transcript:
         """The end of a single cell, as the platform knows it."""
         self._cells[0].ending = CellEnding(how)
 
-    def _stream(self, cell: _Cell, event: Event, _size: int) -> None:
+    def _stream(self, cell: _Cell, event: Event, _read: Read) -> None:
         name, text = event.get("name"), event.get("text")
         if isinstance(name, str) and isinstance(text, str) and name in cell.streams:
             cell.streams[name].add(whole(text).encode())
 
-    def _display(self, cell: _Cell, event: Event, size: int) -> None:
-        data = event.get("data")
-        if not isinstance(data, dict):
+    def _display(self, cell: _Cell, event: Event, read: Read) -> None:
+        if not isinstance(event.get("data"), dict):
             return
-        if self._displays >= MAX_DISPLAYS or size > self._room or not _is_shallow(data, MAX_DEPTH):
+        if read.data is None or self._displays >= MAX_DISPLAYS or read.size > self._room:
             cell.dropped += 1
             return
         self._displays += 1
-        self._room -= size
-        cell.displays.append(_clean(data))
+        self._room -= read.size
+        cell.displays.append(read.data)
 
-    def _error(self, cell: _Cell, event: Event, size: int) -> None:
+    def _error(self, cell: _Cell, event: Event, read: Read) -> None:
+        size = read.size
         name, text, lines = event.get("ename"), event.get("evalue"), event.get("traceback")
         if not (isinstance(name, str) and isinstance(text, str) and isinstance(lines, list)):
             return
@@ -131,10 +174,10 @@ class Transcript:
         told = tuple(whole(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
         cell.errors.append(CellError(whole(name), whole(text), told))
 
-    def _dropped(self, cell: _Cell, _event: Event, _size: int) -> None:
+    def _dropped(self, cell: _Cell, _event: Event, _read: Read) -> None:
         cell.dropped += 1
 
-    def _done(self, cell: _Cell, event: Event, _size: int) -> None:
+    def _done(self, cell: _Cell, event: Event, _read: Read) -> None:
         how = event.get("how")
         if cell.ending is None and isinstance(how, str) and how in CellEnding.__members__:
             cell.ending = CellEnding(how)

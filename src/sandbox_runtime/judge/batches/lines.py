@@ -9,6 +9,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Reason, Verdict
+from sandbox_runtime.model.bounds import check_json_values
 
 _KEYS = {"id", "completion", "sample", "config"}
 _ID_CHARACTERS = 512
@@ -44,6 +45,7 @@ class Result:
 
 def read_line(raw: bytes, number: int) -> Line:
     """number: of the line, from 0, for the error. Raises InvalidRequest."""
+    check_json_values(raw, f"line {number + 1}")
     try:
         told = json.loads(raw)
     except (ValueError, RecursionError) as error:

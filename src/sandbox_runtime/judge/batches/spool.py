@@ -8,6 +8,7 @@ judges the others. A folder without a row is what is left of an upload that was 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -51,7 +52,7 @@ class Spool:
                     file.write(line)
                     count += 1
                 file.flush()
-                os.fsync(file.fileno())
+                await asyncio.to_thread(os.fsync, file.fileno())
                 size = file.tell()
         except OSError as error:
             self.remove()

@@ -15,7 +15,7 @@ _START = re.compile(r"((async\s+def|def|class)\s+\w|import\s+\w|from\s+[\w.]+\s+
 _GOES_ON = re.compile(
     r"""(\#|[)\]}]|'''|\"\"\"                                   # comments, closing brackets, texts
     |(if|elif|for|while|with|try|except|else|finally)\b.*:\s*(\#.*)?$  # heads of blocks
-    |[A-Za-z_][\w.]*(\[[^\]]*\])?\s*(:\s*[\w.\[\], ]+)?\s*([-+*/%|&^@]|//|\*\*|>>|<<)?=(?!=)  # assignments
+    |[A-Za-z_][\w.]*(\[[^\]]*\])?\s*(:[\w.\[\],\s]+)?([-+*/%|&^@]|//|\*\*|>>|<<)?=(?!=)  # assignments
     |[A-Za-z_][\w.]*\(.*\)\s*(\#.*)?$)                            # calls
     """,
     re.VERBOSE,

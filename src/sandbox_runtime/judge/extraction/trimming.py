@@ -15,7 +15,7 @@ _PYTHON_MAIN = 'if __name__ == "__main__":'
 _C_MAIN = "int main()"
 _GO_MAIN = re.compile(r"(?m)^func[ \t]+main[ \t]*\(")
 _KOTLIN_MAIN = re.compile(r"(?m)^[ \t]*fun[ \t]+main[ \t]*\(")
-_SCALA_OBJECT = re.compile(r"(?m)^[ \t]*(?:case[ \t]+)?object[ \t]+\w+[^{\n]*\{")
+_SCALA_OBJECT = re.compile(r"(?m)^[ \t]*(?:case[ \t]+)?object[ \t]+\w+\b[^{\n]*\{")
 _STATIC_METHOD = re.compile(r"(?m)^[ \t]*(?:(?:public|private|protected|internal)[ \t]+)?static[ \t][^;={}\n]*\(")
 _ASSERTION = re.compile(r"(?m)^assert\b.*\n?")
 

@@ -8,7 +8,7 @@ import re
 from sandbox_runtime.errors import InvalidRequest
 
 _ALWAYS_SENSELESS = (
-    (r"\brm\s+(-\w*\s+)*-\w*[rR]\w*\s+(-\w+\s+)*/(\s|$|\*)", "deletes the root folder"),
+    (r"\brm\s+(-\w{0,40}\s{1,9}){0,9}-\w{0,40}[rR]\w{0,40}\s+(-\w{1,40}\s{1,9}){0,9}/(\s|$|\*)", "deletes the root folder"),
     (r":\s*\(\s*\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:", "is a fork bomb"),
     (r"\bmkfs(\.\w+)?\b", "makes a file system"),
     (r"\bfdisk\b", "partitions a disk"),
@@ -16,7 +16,7 @@ _ALWAYS_SENSELESS = (
     (r">\s*/dev/(sd|hd|nvme|vd|mem)", "writes to a device"),
 )
 _STRICTLY = (
-    (r"\bchmod\s+(-\w+\s+)*0?777\b", "opens files to everyone (chmod 777)"),
+    (r"\bchmod\s+(-\w{1,40}\s{1,9}){0,9}0?777\b", "opens files to everyone (chmod 777)"),
     (r"\bchown\b", "changes owners (chown)"),
     (r"\bpasswd\b", "changes passwords (passwd)"),
     (r"(^|[\s;&|`(])su(\s|$)", "changes the user (su)"),

@@ -13,10 +13,9 @@ from sandbox_runtime.mcp.tools import codes
 from sandbox_runtime.mcp.tools.tool import Answer, Call, Image, Result
 
 _COMPILED = frozenset({"c", "cpp", "rust", "java", "go", "csharp", "typescript"})
-_COMPLAINT = re.compile(
-    r"^\S*(main\.(c|cpp|go|ts)|\w+\.(java|cs))[:(]\d+.*\b(error|undefined|declared)\b|^error(\[E\d+\])?[: ]|undefined reference",
-    re.MULTILINE,
-)
+_COMPLAINT = re.compile(r"^error(\[E\d+\])?[: ]|undefined reference", re.MULTILINE)
+_PLACE = re.compile(r"(?:main\.(?:c|cpp|go|ts)|\w\.(?:java|cs))[:(]\d")
+_COMPLAINING = re.compile(r"\b(?:error|undefined|declared)\b")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _MOST_IMAGES = 20
 
@@ -77,9 +76,17 @@ async def run(call: Call, sandbox_id: str, work: Work) -> Ran:
 def error_of(ran: Ran, language: str = "") -> str:
     """One of the documented codes. What a compiler says is known by how it says it."""
     code = codes.code_of_run(ran)
-    if code == codes.EXECUTION_FAILED and language in _COMPILED and not ran.stdout and _COMPLAINT.search(ran.stderr):
+    if code == codes.EXECUTION_FAILED and language in _COMPILED and not ran.stdout and _is_complaint(ran.stderr):
         return codes.COMPILATION_ERROR
     return code
+
+
+def _is_complaint(text: str) -> bool:
+    """Whether a compiler wrote this: a line that begins with a place in a source file and holds one of its words."""
+    if _COMPLAINT.search(text):
+        return True
+    lines = (line for line in text.splitlines() if _COMPLAINING.search(line))
+    return any(_PLACE.search(line.partition(" ")[0]) for line in lines)
 
 
 def metadata_of(result: RunResult, ran: Ran, error: str) -> dict[str, object]:

@@ -30,11 +30,11 @@ def _around(code: str, top: re.Pattern[str], before: str, opening: str, closing:
 
 
 def _go(code: str) -> str:
-    if re.search(r"^\s*package\s+\w+", code, re.MULTILINE):
+    if re.search(r"^[^\S\n]*package\s+\w+", code, re.MULTILINE):
         return code
     if re.search(r"\bfunc\s+main\s*\(", code):
         return f"package main\n\n{code}"
     imports = sorted({f'"{name}"' for name in ("fmt", "os", "strings", "strconv", "math", "time") if f"{name}." in code})
-    given = re.search(r"^\s*import\b", code, re.MULTILINE)
+    given = re.search(r"^[^\S\n]*import\b", code, re.MULTILINE)
     head = "package main\n\n" + ("" if given or not imports else f"import ({'; '.join(imports)})\n\n")
     return head + _around(code, re.compile(r"^\s*import\b.*|^\s*\"[\w/]+\"\s*$|^\)\s*$"), "", "func main() {", "}")

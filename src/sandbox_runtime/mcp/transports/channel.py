@@ -17,6 +17,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from sandbox_runtime.mcp.server import Door
+from sandbox_runtime.model.bounds import JSON_VALUES, json_values
 
 MOST_MESSAGE_BYTES = 10 * 1024 * 1024
 _ALIASES = {"initialized": "notifications/initialized", "cancelled": "notifications/cancelled"}
@@ -87,6 +88,10 @@ async def _next(channel: Channel, turn: anyio.Lock) -> str | bytes | None:
 
 async def _understood(channel: Channel, turn: anyio.Lock, text: str | bytes) -> types.JSONRPCMessage | None:
     if not text.strip():
+        return None
+    raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    if len(raw) > JSON_VALUES and json_values(raw, JSON_VALUES) > JSON_VALUES:
+        await _refused(channel, turn, types.INVALID_REQUEST, f"a message may hold {JSON_VALUES} JSON values at the most")
         return None
     try:
         message = types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _renamed(text)

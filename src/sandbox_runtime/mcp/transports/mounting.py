@@ -19,6 +19,7 @@ from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.http import OwnerOf, open_http
 from sandbox_runtime.mcp.transports.pace import Bucket
 from sandbox_runtime.mcp.transports.websocket import WebSockets
+from sandbox_runtime.model.bounds import JSON_VALUES, JsonValueCounter
 
 PATH, SOCKET_PATH = "/mcp", "/mcp/ws"
 MOST_AT_ONCE = 1000
@@ -38,6 +39,10 @@ class Counters:
 
 class TooSlow(Exception):
     """The client did not send, or did not take, within its time."""
+
+
+class TooCrowded(Exception):
+    """The request holds more JSON values than are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +82,15 @@ class Entrance:
         try:
             await self._app(scope, receive, send)
         except BaseException as error:
-            if not (receive.late or send.late):
+            if not (receive.late or receive.crowded or send.late):
                 raise
             if send.begun or isinstance(error, asyncio.CancelledError):
                 raise  # the web server closes the connection
-        if receive.late and not send.begun:
-            told = f"the request did not arrive within {self._patience.read_s:g} s"
-            body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": told}}
-            await JSONResponse(body, 408)(scope, receive, send)
+        if (receive.late or receive.crowded) and not send.begun:
+            late = f"the request did not arrive within {self._patience.read_s:g} s"
+            crowded = f"the request holds more than {JSON_VALUES} JSON values"
+            body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": crowded if receive.crowded else late}}
+            await JSONResponse(body, 413 if receive.crowded else 408)(scope, receive, send)
 
 
 class _Arriving:
@@ -96,7 +102,8 @@ class _Arriving:
         self._within_s = within_s
         self._until_s: float | None = None
         self._complete = False
-        self.late = False
+        self._values = JsonValueCounter()
+        self.late = self.crowded = False
 
     async def __call__(self) -> Message:
         if self._complete:
@@ -110,6 +117,10 @@ class _Arriving:
             self.late = True
             raise TooSlow from error
         self._complete = message["type"] != "http.request" or not message.get("more_body", False)
+        self._values.feed(message.get("body", b""))
+        if self._values.count > JSON_VALUES:
+            self._complete = self.crowded = True
+            raise TooCrowded
         return message
 
 

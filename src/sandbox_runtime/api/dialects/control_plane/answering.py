@@ -98,7 +98,9 @@ async def answered(handle: Handler, request: Request) -> Response:
 
 
 def _is_form(request: Request) -> bool:
-    return not request.headers.get("content-type", "application/json").startswith("application/json")
+    """Whether the body is none that is parsed as JSON."""
+    kind = request.headers.get("content-type", "application/json").partition(";")[0]
+    return not kind.strip().lower().endswith("json")
 
 
 def router(prefix: str, tag: str) -> APIRouter:

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import faults
 from sandbox_runtime.api.dialects.fusion.wire import Json
+from sandbox_runtime.api.general import in_turn
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
@@ -24,7 +25,8 @@ async def answered(request: Request, work: Awaitable[Json], fault_of: Callable[[
     """The answer that the work gives. Whatever fails on our side is no HTTP error but what fault_of makes of its text; a wrong
     request is one, and so is overload. When the client hangs up the work is cancelled."""
     try:
-        return as_json(await while_present(request, work))
+        answer = await while_present(request, work)
+        return await in_turn(_size(answer), as_json, answer)
     except TooMany as error:
         return faults.answer(error, OVERLOADED)
     except (InvalidRequest, ClientDisconnect):
@@ -34,6 +36,14 @@ async def answered(request: Request, work: Awaitable[Json], fault_of: Callable[[
     except Exception as error:
         message = f"internal error; the server's log tells more under {faults.report(request, error)}"
     return as_json(fault_of(message))
+
+
+def _size(answer: Json) -> int:
+    """The texts of an answer that may be long: files, and what was printed."""
+    files = answer.get("files")
+    streams = (part.get(name) for part in answer.values() if isinstance(part, dict) for name in ("stdout", "stderr"))
+    fetched = files.values() if isinstance(files, dict) else ()
+    return sum(len(text) for text in (*streams, *fetched) if isinstance(text, str))
 
 
 def as_json(answer: Json) -> Response:

@@ -19,7 +19,7 @@ from sandbox_runtime.api import faults
 from sandbox_runtime.api.dialects.fusion.answering import OVERLOADED, invalid, invalid_field
 from sandbox_runtime.api.dialects.fusion.description import unknown_language
 from sandbox_runtime.api.dialects.fusion.judge_wire import Question
-from sandbox_runtime.api.general import body_of, platform_of
+from sandbox_runtime.api.general import body_of, in_turn, platform_of
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import NotFound, RequestError, SandboxError, TooMany
@@ -34,7 +34,8 @@ async def answered(request: Request, model: type[Asked], work: Callable[[Platfor
     """What the work answers to what was asked. When the client hangs up the work is cancelled."""
     platform = platform_of(request)
     try:
-        asked = model.model_validate_json(await body_of(request))
+        body = await body_of(request)
+        asked = await in_turn(len(body), model.model_validate_json, body)
     except ValidationError as error:
         return invalid(error)
     language = asked.config.language

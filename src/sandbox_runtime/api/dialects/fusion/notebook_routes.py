@@ -12,7 +12,7 @@ from sandbox_runtime.api.dialects.fusion.answering import answered, invalid
 from sandbox_runtime.api.dialects.fusion.notebook_translation import answer_of, fault_of, notebook_of
 from sandbox_runtime.api.dialects.fusion.notebook_wire import RunJupyterRequest, RunJupyterResponse
 from sandbox_runtime.api.dialects.fusion.wire import Json
-from sandbox_runtime.api.general import body_of, platform_of
+from sandbox_runtime.api.general import body_of, in_turn, platform_of
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
@@ -24,12 +24,13 @@ async def run_jupyter(request: Request) -> Response:
     """Run the cells of a notebook in a fresh kernel, in a box of its own."""
     platform = platform_of(request)
     try:
-        asked = RunJupyterRequest.model_validate_json(await body_of(request))
+        body = await body_of(request)
+        asked = await in_turn(len(body), RunJupyterRequest.model_validate_json, body)
     except ValidationError as error:
         return invalid(error)
-    return await answered(request, _run(platform, asked), partial(fault_of, pod_name=platform.settings.pod_name))
+    return await answered(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
 
 
-async def _run(platform: Platform, asked: RunJupyterRequest) -> Json:
-    notebook = notebook_of(asked, platform.allowance)
+async def _run(platform: Platform, asked: RunJupyterRequest, size: int) -> Json:
+    notebook = await in_turn(size, notebook_of, asked, platform.allowance)
     return answer_of(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)

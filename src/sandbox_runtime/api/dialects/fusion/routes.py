@@ -15,7 +15,7 @@ from sandbox_runtime.api.dialects.fusion.judge_routes import router as judge_rou
 from sandbox_runtime.api.dialects.fusion.notebook_routes import router as notebook_router
 from sandbox_runtime.api.dialects.fusion.translation import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.wire import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
-from sandbox_runtime.api.general import body_of, platform_of
+from sandbox_runtime.api.general import body_of, in_turn, platform_of
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
@@ -27,12 +27,13 @@ async def run_code(request: Request) -> Response:
     """Run a program in a fresh box."""
     platform = platform_of(request)
     try:
-        asked = RunCodeRequest.model_validate_json(await body_of(request))
+        body = await body_of(request)
+        asked = await in_turn(len(body), RunCodeRequest.model_validate_json, body)
     except ValidationError as error:
         return invalid(error)
     if asked.language not in _KNOWN and (refusal := unknown_language(platform.catalog, asked.language)):
         return invalid_field("language", refusal)
-    return await answered(request, _run(platform, asked), partial(fault_of, pod_name=platform.settings.pod_name))
+    return await answered(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
 
 
 # The first of the two is matched, without the framework's search for dependencies (there are none); the second describes it.
@@ -42,6 +43,8 @@ router.include_router(notebook_router)
 router.include_router(judge_router)
 
 
-async def _run(platform: Platform, asked: RunCodeRequest) -> Json:
-    job = job_of(asked, platform.allowance)
-    return answer_of(await platform.engine.run(job), job, platform.settings.pod_name)
+async def _run(platform: Platform, asked: RunCodeRequest, size: int) -> Json:
+    job = await in_turn(size, job_of, asked, platform.allowance)
+    result = await platform.engine.run(job)
+    fetched = sum(len(file.content) for file in result.files)
+    return await in_turn(fetched, answer_of, result, job, platform.settings.pod_name)

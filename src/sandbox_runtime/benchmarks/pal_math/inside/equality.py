@@ -45,7 +45,7 @@ def same(answer: str, right: str) -> bool:
 
 def plain(text: str) -> str:
     """Without what only concerns how it looks: units, degrees, dollars, thousands, spaces, the left side of `x = `."""
-    text = re.sub(r"\\begin\{[pb]matrix\}(.*?)\\end\{[pb]matrix\}", column, text.strip().replace("\n", ""))
+    text = re.sub(r"\\begin\{[pb]matrix\}((?:(?!\\begin\{).)*?)\\end\{[pb]matrix\}", column, text.strip().replace("\n", ""))
     text = text.replace("\\!", "").replace("\\,", "").replace("\\ ", " ")
     text = re.sub(r"\\[td]frac", r"\\frac", text).replace("\\left", "").replace("\\right", "")
     text = text.replace("^{\\circ}", "").replace("^\\circ", "").replace("\\$", "").replace("$", "")

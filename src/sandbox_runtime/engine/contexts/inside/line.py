@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import json
+import signal
 import socket
 import struct
 from typing import Any
@@ -22,9 +23,18 @@ class Line:
         self._socket.setblocking(True)
 
     def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
-        """Half characters cannot be encoded: they travel as JSON's own escapes."""
+        """Send one message. Half characters cannot be encoded: they travel as JSON's own escapes.
+
+        An interrupt waits until the message is out: half of one would make nonsense of all that follow.
+        """
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=repr).encode(errors="backslashreplace")
-        data = _LENGTH.pack(len(text)) + text
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._send(_LENGTH.pack(len(text)) + text, descriptors)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _send(self, data: bytes, descriptors: tuple[int, ...]) -> None:
         if descriptors:
             sent = socket.send_fds(self._socket, [data], descriptors)
             data = data[sent:]

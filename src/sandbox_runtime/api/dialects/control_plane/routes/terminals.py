@@ -50,7 +50,7 @@ async def open_terminal(request: Request, session_id: Identifier, asked: OpenTer
 @routes.post("/{execution_id}/input", status_code=204)
 async def type_in(request: Request, execution_id: Identifier) -> Response:
     """Type on a terminal: the body is what is typed, byte for byte. 429 while nothing reads it."""
-    await sessions_of(request).type_in(execution_id, await body_of(request), owner_of(request))
+    await sessions_of(request).type_in(execution_id, await body_of(request, raw=True), owner_of(request))
     return Response(status_code=204)
 
 

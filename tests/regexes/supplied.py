@@ -1,0 +1,59 @@
+"""Where patterns come from that no `re.` call spells out, and how those are used that other modules apply."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+from typing import Any
+
+from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
+
+from sandbox_runtime.languages import guessing
+from sandbox_runtime.mcp.tools import filtering
+
+
+def _guessed() -> list[re.Pattern[Any]]:
+    return [re.compile(marks, re.MULTILINE) for _, marks in (*guessing._SURE, *guessing._LIKELY)]
+
+
+def _filtered() -> list[re.Pattern[Any]]:
+    return [re.compile(words, re.MULTILINE) for words, _ in filtering._OF_LEVEL["strict"]]
+
+
+def _prompt_forms() -> list[re.Pattern[Any]]:
+    return [re.compile(written) for written in (r"[\w+#.-]{1,40}", r"[0-9a-fA-F-]{36}", r"(?i)time|memory")]
+
+
+def _function_names() -> list[re.Pattern[Any]]:
+    return [re.compile(r"(?<![\w#])(?:f|candidate)\b"), re.compile(r"(?<![\w#])(?:f|candidate)\b\s*(?:\(|\.|->)")]
+
+
+def _stop_tokens() -> list[re.Pattern[Any]]:
+    """Rows bring them; what stopping._pattern lets through has no repetition, so none can be slow."""
+    return [re.compile(r"\n\n(?=\S\S\S)|a|b|c|\bdef\b")]
+
+
+def _guards() -> list[re.Pattern[Any]]:
+    """Benchmarks name them as must_match and must_not_match, and are read for them."""
+    return []
+
+
+SUPPLIED: Supplied = MappingProxyType(
+    {
+        "sandbox_runtime.benchmarks.cruxeval.places._check_copy": _function_names,
+        "sandbox_runtime.judge.extraction.stopping._pattern": _stop_tokens,
+        "sandbox_runtime.judge.integrity.inspecting._with_patterns": _guards,
+        "sandbox_runtime.languages.guessing.language_of": _guessed,
+        "sandbox_runtime.mcp.prompts.checking.form": _prompt_forms,
+        "sandbox_runtime.mcp.tools.filtering.check_words": _filtered,
+    }
+)
+_KITS = ("_NPM", "_GO", "_CRATE", "_MAVEN", "_NUGET")
+ELSEWHERE: Elsewhere = MappingProxyType(
+    {
+        "sandbox_runtime.benchmarks.cruxeval.places._BASH_WORD": ANCHORED,
+        "sandbox_runtime.benchmarks.cruxeval.places._BASH_WORDS": ANCHORED,
+        "sandbox_runtime.languages.reader._PINNED": ANCHORED,
+        **{f"sandbox_runtime.languages.packages.kits.{name}": ANCHORED for name in _KITS},
+    }
+)
