@@ -49,3 +49,5 @@ class BackendOptions:
     """As root each box runs as a host user of its own: this number plus its slot."""
     box_slots: int = 4096
     nat: NatOptions = field(default_factory=NatOptions)
+    guest_check_s: float = 5.0
+    """How often to look whether the guest's interpreter was upgraded."""
