@@ -123,7 +123,7 @@ twin: setup ## make the blocking client of sessions from the one for event loops
 	@$(BIN)/python scripts/unasync.py
 
 .PHONY: lock
-lock: setup ## resolve requirements/*.lock anew, newest versions
+lock: setup ## resolve every lock file anew: requirements, toolchains of language rows, the MCP suite
 	@scripts/lock.sh
 
 .PHONY: clean-languages
