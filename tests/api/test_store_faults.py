@@ -37,7 +37,8 @@ ASKED: list[tuple[str, str, Any]] = [
     ("POST", "/submit", {"dataset": "mbpp", "id": 1, "completion": "x", "config": {}}),
 ]
 ROWS_URL = "mysql://rows-user:rows-password@127.0.0.1:1/rows-name"
-HIDDEN = ("rows-user", "rows-password", "127.0.0.1", "rows-name", "sqlite", "mysql:", "SELECT", "INSERT", "no such table", "t_sandbox")
+HIDDEN = ("rows-user", "rows-password", "127.0.0.1", "rows-name", "sqlite", "mysql:")
+STATEMENTS = ("SELECT", "INSERT", "no such table", "t_sandbox")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -62,12 +63,10 @@ async def test_a_failing_store_tells_clients_nothing_of_itself(
     async with httpx.AsyncClient(base_url=opened.url, timeout=60) as client:
         answer = await client.request(method, path, json=body)
     text = answer.text.replace(opened.url, "")
-    assert not [word for word in (*HIDDEN, str(folder)) if word in text], text
+    assert not [word for word in (*HIDDEN, *STATEMENTS, str(folder)) if word in text], text
 
 
-async def test_the_log_says_what_the_client_is_not_told(
-    server: tuple[Listening, Path], caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_the_log_says_what_the_client_is_not_told(server: tuple[Listening, Path], caplog: pytest.LogCaptureFixture) -> None:
     opened, folder = server
     async with httpx.AsyncClient(base_url=opened.url, timeout=60) as client:
         answer = await client.get("/api/v1/sessions/sess_1")

@@ -24,7 +24,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 ALL_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 INSIDE = """
 import json, os
-ranges = ["-".join(part.lstrip("0") for part in line.split()[0].split("-")) for line in open("/proc/self/maps") if "memfd:warm" in line]
+lines = [line for line in open("/proc/self/maps") if "memfd:warm" in line]
+ranges = ["-".join(part.lstrip("0") for part in line.split()[0].split("-")) for line in lines]
 reached = []
 for folder in ("/proc/self/map_files", "/proc/1/map_files"):
     for one in ranges:
@@ -80,9 +81,11 @@ async def test_the_memory_of_warm_interpreters_is_sealed(copied: Backend) -> Non
         descriptor = os.open(file, os.O_RDWR)
         try:
             assert fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) == ALL_SEALS
-            for attack in (lambda at: os.pwrite(at, b"x", 0), lambda at: os.ftruncate(at, 0), lambda at: os.ftruncate(at, 1 << 40)):
+            with pytest.raises(PermissionError):
+                os.pwrite(descriptor, b"x", 0)
+            for size in (0, 1 << 40):
                 with pytest.raises(PermissionError):
-                    attack(descriptor)
+                    os.ftruncate(descriptor, size)
         finally:
             os.close(descriptor)
 

@@ -96,9 +96,8 @@ def test_nowhere_to_write_is_fine(workspace: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     skip_where_the_host_lacks("namespaces")
     command = [sys.executable, "-c", COMMAND]
-    piped = subprocess.run(
-        command, env=environment(workspace), timeout=WITHIN_S, input=messages(HELLO), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    piped = subprocess.run(command, env=environment(workspace), timeout=WITHIN_S, input=messages(HELLO), **streams)
     assert piped.returncode == 0, piped.stderr
 
 
@@ -115,7 +114,11 @@ def test_a_terminal_can_be_typed_into(workspace: Path) -> None:
     ours, theirs = pty.openpty()
     try:
         process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND], env=environment(workspace), stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [sys.executable, "-c", COMMAND],
+            env=environment(workspace),
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         os.write(ours, messages(PING))
         assert process.stdout is not None

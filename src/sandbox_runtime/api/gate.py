@@ -38,8 +38,8 @@ _FORM_BYTES = 1024 * 1024
 
 
 _CROSS_SITE = (
-    "a page of another site caused this request (Sec-Fetch-Site), and it is not allowed to: open the address by hand, or name the "
-    "site in cors_origins (SANDBOX_CORS_ORIGINS)"
+    "a page of another site caused this request (Sec-Fetch-Site), and it is not allowed to: open the address by hand, or name "
+    "the site in cors_origins (SANDBOX_CORS_ORIGINS)"
 )
 
 

@@ -20,7 +20,7 @@ from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES, Gone, Too
 
 
 def check_streams() -> None:
-    """Raise InvalidRequest where a standard stream is closed. Call before anything else is opened: a file would take its number."""
+    """Raise InvalidRequest where a standard stream is closed. Call before anything is opened: a file would take its number."""
     for number, name in ((0, "standard input"), (1, "standard output")):
         try:
             os.fstat(number)
