@@ -17,7 +17,11 @@ _VULNERABILITIES = Path("/sys/devices/system/cpu/vulnerabilities")
 _CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
 _COMMAND_LINE = Path("/proc/cmdline")
 _PROTECTIONS = frozenset(
-    ["mitigations", "spectre_v2", "spectre_v2_user", "spectre_bhi", "spec_store_bypass_disable", "spec_rstack_overflow", "pti", "l1tf", "mds", "tsx_async_abort", "mmio_stale_data", "retbleed", "srbds", "gather_data_sampling", "reg_file_data_sampling"]
+    {
+        *("mitigations", "spectre_v2", "spectre_v2_user", "spectre_bhi", "spec_store_bypass_disable", "spec_rstack_overflow"),
+        *("pti", "l1tf", "mds", "tsx_async_abort", "mmio_stale_data", "retbleed", "srbds", "gather_data_sampling"),
+        "reg_file_data_sampling",
+    }
 )
 _PROTECTION_OFF = frozenset({"nospectre_v1", "nospectre_v2", "nospectre_bhb", "nospec_store_bypass_disable", "nopti"})
 _ASK_TIMEOUT_S = 20
