@@ -56,7 +56,7 @@ packages-for-tests: setup
 	@scripts/system-packages.sh tests
 
 .PHONY: test
-test: check packages-for-tests languages-for-tests ## every check, then every test; what fails is run once more, alone
+test: check packages-for-tests languages-for-tests ## every check, then every test; what failed is run once more, for a diagnosis
 	@$(BIN)/python scripts/run_tests.py $(PYTEST_ARGS)
 
 .PHONY: test-case
