@@ -194,7 +194,8 @@ def test_nothing_can_be_typed_into_a_terminal_for_its_owner() -> None:
 def test_terminals_work_otherwise() -> None:
     def attempt() -> list[int]:
         _, terminal = os.openpty()
-        address = ctypes.addressof(ctypes.create_string_buffer(64))
+        settings = ctypes.create_string_buffer(64)  # the kernel writes there: it has to live until then
+        address = ctypes.addressof(settings)
         return [
             raw("ioctl", terminal, 0x5401, address),
             raw("ioctl", terminal, 0x5401 | RUBBISH_ABOVE, address),
