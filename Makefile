@@ -56,7 +56,7 @@ packages-for-tests: setup
 	@scripts/system-packages.sh tests
 
 .PHONY: test
-test: check packages-for-tests languages-for-tests ## every check, then every test; what fails is run once more, alone
+test: check packages-for-tests languages-for-tests ## every check, then every test; what failed is run once more, for a diagnosis
 	@$(BIN)/python scripts/run_tests.py $(PYTEST_ARGS)
 
 .PHONY: test-case
@@ -127,7 +127,7 @@ twin: setup ## make the blocking client of sessions from the one for event loops
 	@$(BIN)/python scripts/unasync.py
 
 .PHONY: lock
-lock: setup ## resolve requirements/*.lock anew, newest versions
+lock: setup ## resolve every lock file anew: requirements, toolchains of language rows, the MCP suite
 	@scripts/lock.sh
 
 .PHONY: clean-languages

@@ -29,7 +29,8 @@ FOLDER = ROOT / ".state" / "mcp-conformance"
 BIN = FOLDER / "node_modules" / ".bin"
 DAEMON, SANDBOX = (ROOT / ".venv" / "bin" / name for name in ("mcp-sandboxd", "sandbox"))
 # The suite's newest release is the one that knows the newest revision of the protocol.
-PACKAGES = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "@modelcontextprotocol/inspector@2.12.0", "node@22.23.3")
+DESCRIBED = ("package.json", "package-lock.json")
+"""Beside this file: versions and hashes of the suite, the inspector, the Node.js they need and all they depend on."""
 REVISIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
 """Those that the suite has scenarios for."""
 INSTALL_S, ANSWER_S, SCENARIO_S, SUITE_S = 600, 120, 120, 600
@@ -81,21 +82,22 @@ def main() -> int:
 
 def install() -> None:
     """Nothing to do where these versions are there."""
-    stamp = FOLDER / "installed.json"
-    if stamp.exists() and json.loads(stamp.read_text()) == list(PACKAGES):
+    stamp, wanted = FOLDER / "installed.json", [(HERE / name).read_text() for name in DESCRIBED]
+    if stamp.exists() and json.loads(stamp.read_text()) == wanted:
         return
     if shutil.which("npm") is None:
         sys.exit("npm is needed to fetch the suite: install Node.js with it (on Debian: apt-get install -y npm)")
     FOLDER.mkdir(parents=True, exist_ok=True)
-    (FOLDER / "package.json").write_text('{"private": true}\n')
-    words = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(FOLDER), *PACKAGES]
+    for name, text in zip(DESCRIBED, wanted, strict=True):
+        (FOLDER / name).write_text(text)
+    words = ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(FOLDER)]
     # As every other client on this system: what the system trusts is trusted, a company's own authority included.
     options = f"{os.environ.get('NODE_OPTIONS', '')} --use-openssl-ca".strip()
     try:
         subprocess.run(words, check=True, timeout=INSTALL_S, env={**os.environ, "NODE_OPTIONS": options})
     except subprocess.SubprocessError as error:
         sys.exit(f"npm could not fetch the suite (see above): {error}")
-    stamp.write_text(json.dumps(PACKAGES))
+    stamp.write_text(json.dumps(wanted))
 
 
 @contextlib.contextmanager

@@ -17,9 +17,18 @@ A failing program is no exception: it is an Outcome. Each door (HTTP, CLI, …) 
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class SandboxError(Exception):
-    """Root of the tree; its text is fit to be shown to the caller."""
+    """Root of the tree; its text is fit to be shown to the caller. private: what is for the operator alone, such as the address
+    of a database; it is logged and printed by commands, never sent to a client."""
+
+    private: str = ""
+
+    def with_private(self, text: str) -> Self:
+        self.private = text
+        return self
 
 
 class RequestError(SandboxError):
@@ -64,3 +73,8 @@ class Unavailable(SandboxError):
 
 class PlatformFault(SandboxError):
     pass
+
+
+def operator_text(error: BaseException) -> str:
+    """Return what an operator may read of an error: its private text, or the one that everybody sees."""
+    return (error.private if isinstance(error, SandboxError) else "") or str(error)

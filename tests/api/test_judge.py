@@ -134,7 +134,7 @@ async def test_a_completion_that_is_wrong_is_told_up_to_the_case_that_fails(clie
     ],
 )
 async def test_why_a_completion_fails_is_told(client: Client, code: str, reason: str, status: str) -> None:
-    result = await submit(client, f"```python\n{code}\n```", run_timeout=2)
+    result = await submit(client, f"```python\n{code}\n```", run_timeout=5)
     assert not result["accepted"] and result["extra"]["reason"] == reason
     assert result["tests"][0]["exec_info"]["status"] == status
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.api.servers import Client
+import pytest_asyncio
+from tests.api.servers import Client, serving
+from tests.api.workspace.conftest import Workspace, settings_in, workspace_of
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.settings import Settings
@@ -52,3 +55,79 @@ async def test_without_keys_only_this_machine_is_served(address: str, foreign: b
     transport = httpx.ASGITransport(app, client=(address, 4000))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         assert (await client.get("/no-such-path")).status_code == (403 if foreign else 404)
+
+
+CREATES = "/workspace/se/status/made-by-a-link"
+CROSS_SITE = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+CONSOLE = "https://console.example.org"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(tmp_path_factory.mktemp("state"))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def workspace(folder: str) -> AsyncIterator[Workspace]:
+    """A server with sessions and without keys."""
+    async with workspace_of(settings_in(folder, cors_origins=(CONSOLE,))) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("mode", ["navigate", "no-cors"])
+async def test_a_link_on_another_site_creates_nothing(workspace: Workspace, site: str, mode: str) -> None:
+    """Neither a link nor an image carries an Origin."""
+    answer = await workspace.get(CREATES, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
+    assert answer.status_code == 403 and "Sec-Fetch-Site" in answer.text
+    assert (await workspace.said("GET", "/workspaces"))["workspaces"] == {}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+@pytest.mark.parametrize("path", ["/run_code", "/api/v1/sessions", "/api/v2/sandboxes", "/metrics", "/mcp", "/no-such-path"])
+async def test_nothing_that_acts_is_reached_from_another_site(workspace: Workspace, method: str, path: str) -> None:
+    assert (await workspace.request(method, path, headers=CROSS_SITE)).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/SandboxFusion/", "/playground/", "/docs", "/health", "/v1/ping"])
+async def test_pages_can_be_opened_from_links_of_other_sites(workspace: Workspace, path: str) -> None:
+    assert (await workspace.get(path, headers=CROSS_SITE)).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["same-origin", "none"])
+async def test_the_user_and_the_server_s_own_pages_are_served(workspace: Workspace, site: str) -> None:
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"}
+    assert (await workspace.get("/workspace/se/workspaces", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("origin", [CONSOLE, "http://localhost:3000"])
+async def test_origins_that_are_allowed_stay_so_across_sites(workspace: Workspace, origin: str) -> None:
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Origin": origin}
+    assert (await workspace.post("/run_code", json=JOB, headers=headers)).status_code == 200
+
+
+KEY = {"X-API-Key": "the-operators-own"}
+
+
+@pytest.mark.parametrize(
+    ("origins", "origin", "status"),
+    [
+        (("*",), "https://example.org", 200),
+        ((CONSOLE,), CONSOLE, 200),
+        ((CONSOLE,), "https://example.org", 403),
+        ((CONSOLE,), None, 403),
+    ],
+)
+async def test_a_server_with_keys_serves_the_sites_of_its_settings(
+    origins: tuple[str, ...], origin: str | None, status: int, tmp_path: Path
+) -> None:
+    settings = Settings(state_dir=str(tmp_path), api_key=KEY["X-API-Key"], cors_origins=origins, log_level="error")
+    headers = {**KEY, "Sec-Fetch-Site": "cross-site", **({"Origin": origin} if origin else {})}
+    async with serving(settings) as client:
+        assert (await client.get("/metrics", headers=headers)).status_code == status
+
+
+async def test_a_signed_address_may_stand_in_a_page_of_another_site(workspace: Workspace) -> None:
+    """Its token is checked by its own route."""
+    answer = await workspace.get("/api/v1/signed-files/x.y", headers=CROSS_SITE)
+    assert answer.status_code == 403 and "Sec-Fetch-Site" not in answer.text

@@ -70,11 +70,11 @@ async def test_null_input_is_an_empty_one(client: Client) -> None:
 
 @pytest.mark.requirement("fusion-2.08", "fusion-2.11")
 async def test_a_time_limit_keeps_what_was_printed_before(client: Client) -> None:
-    answer = await client.run_code(SLEEPS, run_timeout=0.5)
+    answer = await client.run_code(SLEEPS, run_timeout=3)
     ran = answer["run_result"]
     assert (answer["status"], answer["message"]) == ("Failed", "")
     assert (ran["status"], ran["return_code"], ran["stdout"]) == ("TimeLimitExceeded", None, "before\n")
-    assert 0.5 <= ran["execution_time"] < 30 and ran["details"]["blame"] == "limit"
+    assert 3 <= ran["execution_time"] < 60 and ran["details"]["blame"] == "limit"
 
 
 @pytest.mark.requirement("fusion-5.07")

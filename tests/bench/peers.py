@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
+MEET_WITHIN_S = 60.0
 Reply = Callable[[Json], bytes]
 """From the body of a request to the whole answer, head included; empty: hang up."""
 
@@ -36,7 +37,11 @@ def chunked(body: Json) -> bytes:
 
 @dataclass
 class Peer:
+    """meet: no request is answered before so many were there at once."""
+
     reply: Reply
+    meet: int = 0
+    met: asyncio.Event = field(default_factory=asyncio.Event)
     url: str = ""
     connections: int = 0
     at_once: int = 0
@@ -62,7 +67,11 @@ class Peer:
         self.requests.append(body)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        await asyncio.sleep(0.002)
+        if self.at_once >= self.meet:
+            self.met.set()
+        async with asyncio.timeout(MEET_WITHIN_S):
+            await self.met.wait()
+        await asyncio.sleep(0)
         self.at_once -= 1
         reply = self.reply(body)
         writer.write(reply)
@@ -71,8 +80,8 @@ class Peer:
 
 
 @asynccontextmanager
-async def peer(reply: Reply) -> AsyncIterator[Peer]:
-    opened = Peer(reply)
+async def peer(reply: Reply, meet: int = 0) -> AsyncIterator[Peer]:
+    opened = Peer(reply, meet)
     server = await asyncio.start_server(opened.serve, "127.0.0.1", 0)
     opened.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:

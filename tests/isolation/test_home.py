@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def fonts(guest_python: str) -> Iterator[Path]:
 async def test_links_of_the_interpreter_stand_in_a_folder_that_is_the_programs_own(backend: Backend, fonts: Path) -> None:
     if backend.name == "none":
         pytest.skip("without isolation a program's home is empty")
-    script = f"cd ~/.cache/matplotlib && cmp {fonts.name} {fonts} && touch mine && rm {fonts.name} && ls"
+    script = f"cd ~/.cache/matplotlib && cmp {fonts.name} {shlex.quote(str(fonts))} && touch mine && rm {fonts.name} && ls"
     outcome = await run(backend, shell(script))
     assert outcome.stdout.text == "mine\n", outcome.stderr.text
     assert fonts.exists()

@@ -90,13 +90,13 @@ async def test_a_warm_program_that_forks_twice_leaves_nothing(backend: Backend, 
 
 async def test_one_that_forks_on_and_on_is_caught(backend: Backend, guest_python: str, mark: str) -> None:
     given = {"MARK": mark, "PYTHONUNBUFFERED": "1"}
-    outcome = await run_python(backend, guest_python, FORKS_ON, env=given, wall_s=1)
+    outcome = await run_python(backend, guest_python, FORKS_ON, env=given, wall_s=30)
     assert outcome.ending is Ending.exited  # its first process is gone at once, and all the others with it
     assert list(marked(mark)) == []
 
 
 async def test_deaf_to_every_polite_signal_it_ends_at_the_wall_limit(backend: Backend, mark: str) -> None:
-    outcome = await run(backend, shell(WAITS_DEAF, env={"MARK": mark}, wall_s=0.8))
+    outcome = await run(backend, shell(WAITS_DEAF, env={"MARK": mark}, wall_s=4))
     assert (outcome.ending, outcome.blame, outcome.stdout.text) == (Ending.timed_out, Blame.limit, "deaf\n")
     assert list(marked(mark)) == []
 

@@ -79,6 +79,8 @@ async def test_pages_of_other_sites_and_wrong_names_are_refused(port: int) -> No
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=_HEADERS, timeout=_WITHIN_S) as web:
         assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "https://evil.example"})).status_code == 403
         assert (await web.post("/mcp", json=_HELLO, headers={"Host": "evil.example"})).status_code == 403
+        for path in ("/mcp", "/info", "/api/v2/sandboxes"):
+            assert (await web.get(path, headers={"Sec-Fetch-Site": "cross-site"})).status_code == 403
         assert (await web.post("/mcp", json=_HELLO, headers={"Origin": "http://localhost:5173"})).status_code == 200
     with pytest.raises(InvalidStatus):
         async with connect(f"ws://127.0.0.1:{port}/mcp/ws", origin="https://evil.example"):  # type: ignore[arg-type]

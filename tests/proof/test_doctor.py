@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
+from sandbox_runtime.cli.report import lines_of
 from sandbox_runtime.model import Layer, LayerReport, LayerState
-from sandbox_runtime.proof import Diagnosis, LayerProof, Standing, State, Verdict, prove
+from sandbox_runtime.proof import Attack, Diagnosis, LayerProof, Standing, State, Verdict, load_corpus, prove
 from sandbox_runtime.proof.diagnosis import WEAKER_AS_PLAIN_USER
+from sandbox_runtime.proof.host import processor_warning
 
 
 @pytest.fixture
@@ -106,3 +109,55 @@ def test_a_missing_wall_fails_as_a_plain_user_too() -> None:
 
 def test_an_attack_on_no_layer_that_got_through_fails() -> None:
     assert diagnosis([], verdict(State.escaped)).failures
+
+
+def everything_of(corpus: Sequence[Attack], state: State) -> Diagnosis:
+    verdicts = [Verdict(one.name, one.title, one.layers, one.layers, state, "x" * 300, 12.5) for one in corpus]
+    reports = [LayerReport(layer, LayerState.on) for layer in Layer]
+    facts = {"kernel": "6.1.0 x86_64", "guest interpreter": "/a/long/folder/" * 6 + "bin/python (Python 3.11)"}
+    return diagnosis(prove(reports, verdicts), *verdicts, host=facts, backends={"namespaces": "in use"})
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_report_has_a_line_for_each_attack_and_none_that_wraps(columns: int) -> None:
+    corpus = load_corpus()
+    lines = [line.plain for line in lines_of(everything_of(corpus, State.held), columns, verdicts=True)]
+    assert max(map(len, lines)) <= columns
+    assert len(lines) <= len(corpus) + len(Layer) + 20
+    assert all(any(one.name in line for line in lines) for one in corpus if len(one.name) < columns - 30)
+
+
+def test_what_escaped_is_told_in_full() -> None:
+    corpus = load_corpus()[:3]
+    text = "".join(line.plain.strip() for line in lines_of(everything_of(corpus, State.escaped), 80, verdicts=True))
+    assert text.count("x" * 70) >= 3 * 4 and "NOT to be trusted" in text
+
+
+def test_the_command_fits_eighty_columns(settings: dict[str, str]) -> None:
+    skip_where_the_host_lacks("namespaces")
+    lines = sandbox("doctor", **settings, COLUMNS="80").stdout.decode().splitlines()
+    assert max(map(len, lines)) <= 80 and len(lines) < 80, lines
+
+
+LEAKS = {"spec_store_bypass": "Vulnerable\n", "meltdown": "Not affected\n"}
+
+
+@pytest.mark.parametrize(
+    ("command_line", "removed"),
+    [
+        ("quiet mitigations=off console=ttyS0", "mitigations=off"),
+        ("mitigations=auto,no_guest_host quiet", ""),
+        ("quiet -- mitigations=off", ""),
+        ("nospectre_v2 mds=off spec_store_bypass_disable=prctl", "nospectre_v2 mds=off"),
+        ("", ""),
+    ],
+)
+def test_only_what_is_set_is_advised_to_be_removed(command_line: str, removed: str) -> None:
+    warning = processor_warning(LEAKS, command_line)
+    assert warning is not None and "spec_store_bypass" in warning.text and "meltdown" not in warning.text
+    advice = f"; remove {removed} from the kernel's command line" if removed else ""
+    assert warning.fix == f"update kernel and microcode{advice}"
+
+
+def test_a_processor_that_leaks_nothing_is_no_warning() -> None:
+    assert processor_warning({"meltdown": "Mitigation: PTI\n"}, "mitigations=off") is None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.store import samples
 
-from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, PlatformFault, TooMany, Unavailable
+from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, PlatformFault, TooMany, Unavailable, operator_text
 from sandbox_runtime.store import StoreOptions, open_store
 
 
@@ -72,9 +72,10 @@ async def test_a_file_that_is_no_database_is_told(sqlite_url: str, tmp_path: Pat
     file = tmp_path / "private" / "store.db"
     file.parent.mkdir(mode=0o700)
     file.write_bytes(b"not a database, but long enough to have a header" * 10)
-    with pytest.raises(PlatformFault, match="DatabaseError"):
+    with pytest.raises(PlatformFault, match="the store failed") as told:
         async with open_store(sqlite_url):
             pass
+    assert "DatabaseError" in operator_text(told.value) and str(file) not in str(told.value)
 
 
 async def test_a_lock_that_another_process_keeps_is_told_and_passes(sqlite_url: str, tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def rules_of(settings: Settings) -> Rules:
         max_batch_bytes=settings.batch_max_bytes,
         hosts=frozenset(settings.allowed_hosts),
         origins=frozenset(settings.cors_origins) - {ANY},
+        any_origin=settings.keys_asked and ANY in settings.cors_origins,
     )
 
 

@@ -28,11 +28,19 @@ from sandbox_runtime.errors import Denied, SandboxError, Unavailable
 OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
 OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
 """Below these, routes ask for a token of their own."""
+_READ_FROM_ANYWHERE = OPEN_PATHS | {"/docs", "/openapi.json", "/api.json"}
+"""Paths that create nothing: links on pages of other sites may lead there."""
 _UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/api(/v[12])?/sandboxes/[^/]+/files|/workspace/se/upload/")
 _BATCHES = "/api/v1/judge/batches"
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024
 """What a form may bring beside its file."""
+
+
+_CROSS_SITE = (
+    "a page of another site caused this request (Sec-Fetch-Site), and it is not allowed to: open the address by hand, or name "
+    "the site in cors_origins (SANDBOX_CORS_ORIGINS)"
+)
 
 
 class _TooLarge(Exception):
@@ -41,7 +49,8 @@ class _TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """keys_asked: nothing but pages and health is served without a key. hosts, origins: names of other machines that are fine."""
+    """keys_asked: nothing but pages and health is served without a key. hosts, origins: names of other machines that are fine.
+    any_origin: pages of every site may use this server, because a key protects it."""
 
     keys_asked: bool
     max_body_bytes: int
@@ -49,6 +58,7 @@ class Rules:
     max_batch_bytes: int
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
+    any_origin: bool = False
 
     @property
     def names_matter(self) -> bool:
@@ -72,7 +82,7 @@ class Gate:
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers: Mapping[bytes, bytes] = dict(scope["headers"])
-        refusal = self._unwelcome(headers) or await self._unknown(scope, headers) or self._oversized(scope, headers)
+        refusal = self._unwelcome(scope, headers) or await self._unknown(scope, headers) or self._oversized(scope, headers)
         if refusal is not None:
             await refusal(scope, receive, send)
         elif b"content-length" in headers or b"transfer-encoding" not in headers:
@@ -80,12 +90,14 @@ class Gate:
         else:
             await self._counted(scope, receive, send)
 
-    def _unwelcome(self, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
+    def _unwelcome(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
         rules = self._rules
         if rules.names_matter and origins.foreign_host(headers.get(b"host"), rules.hosts):
             return _refused(403, "this server is not called that: name it in allowed_hosts (SANDBOX_ALLOWED_HOSTS)")
         if not rules.keys_asked and origins.foreign_origin(headers.get(b"origin"), rules.origins):
             return _refused(403, "requests from web pages of other sites are refused; set api_key to serve them")
+        if not rules.any_origin and origins.sent_by_another_site(headers, rules.origins) and not _only_reads(scope):
+            return _refused(403, _CROSS_SITE)
         return None
 
     async def _unknown(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
@@ -158,6 +170,13 @@ class Gate:
         except _TooLarge:
             if not started:
                 await _too_large(most)(scope, receive, send)
+
+
+def _only_reads(scope: Scope) -> bool:
+    """Whether the request is for a public page, or for a file whose address carries a token."""
+    method, path = scope.get("method", ""), scope["path"]
+    reads = path in _READ_FROM_ANYWHERE or path.startswith(OTHERWISE_CHECKED)
+    return is_page(method, path) or (method in _LOOKING and reads)
 
 
 def _keys_of(scope: Scope) -> Keys | None:

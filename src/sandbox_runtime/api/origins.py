@@ -4,10 +4,11 @@ user visits could, by its own address (Origin) or by a name that it lets point t
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 ANY = "*"
+_OTHER_SITES = frozenset({b"cross-site", b"same-site"})
 
 
 def foreign_origin(origin: bytes | None, allowed: Collection[str]) -> bool:
@@ -16,6 +17,15 @@ def foreign_origin(origin: bytes | None, allowed: Collection[str]) -> bool:
         return False
     text = origin.decode("latin-1")
     return text not in allowed and not _is_here(_hostname(text))
+
+
+def sent_by_another_site(headers: Mapping[bytes, bytes], allowed: Collection[str]) -> bool:
+    """Whether a browser says that a page of another origin caused this request. Links and images carry no Origin, so that only
+    Sec-Fetch-Site tells; where there is an Origin, it decides."""
+    if headers.get(b"sec-fetch-site") not in _OTHER_SITES:
+        return False
+    origin = headers.get(b"origin")
+    return origin is None or foreign_origin(origin, allowed)
 
 
 def foreign_host(host: bytes | None, allowed: Collection[str]) -> bool:

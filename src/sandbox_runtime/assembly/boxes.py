@@ -109,5 +109,6 @@ def options_of(settings: Settings) -> BackendOptions:
         box_uid_base=settings.box_uid_base,
         images_dir=f"{settings.kept_dir}/areas",
         memory_files_bytes=settings.session_memory_files_bytes,
+        guest_check_s=settings.guest_check_s,
         nat=NatOptions(dns=settings.network_dns, nameservers=settings.network_nameservers, refuse=settings.network_refuse),
     )

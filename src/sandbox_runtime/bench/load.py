@@ -30,20 +30,27 @@ _TOLD_CHARACTERS = 200
 
 @dataclass(slots=True)
 class _Span:
-    """When to begin counting, when to stop, and how many requests there are at the most."""
+    """When to begin counting, when to stop, and how many requests there are at the most. A span of time goes on until one answer
+    was counted, however slow the machine: there is no figure without."""
 
     counts_from: float
     until: float
     left: int | None
+    counted: int = 0
 
     def more(self) -> bool:
         if self.left is None:
-            return time.perf_counter() < self.until
+            return time.perf_counter() < self.until or not self.counted
         self.left -= 1
         return self.left >= 0
 
-    def counts(self, now: float) -> bool:
-        return self.counts_from <= now <= self.until
+    def count(self, now: float) -> bool:
+        """Whether an answer that came now counts."""
+        if now < self.counts_from or (now > self.until and self.counted):
+            return False
+        self.until = max(self.until, now)
+        self.counted += 1
+        return True
 
 
 @dataclass(slots=True)
@@ -77,7 +84,7 @@ class Generator:
         await asyncio.gather(*(self._work(target, endless, span, tally) for _ in range(order["concurrency"])))
         if order.get("hang_up"):
             self._hang_up(target)
-        return tally.told(seconds if seconds is not None else time.perf_counter() - begun)
+        return tally.told((span.until if seconds is not None else time.perf_counter()) - span.counts_from)
 
     async def _work(self, target: Target, tasks: Iterator[tuple[bytes, Json]], span: _Span, tally: _Tally) -> None:
         connection: Connection | None = None
@@ -91,8 +98,9 @@ class Generator:
                 return
             fault = fault_of(answer, expectation)
             if fault:
+                span.counted += 1
                 tally.add(_kind(answer.status), fault)
-            elif span.counts(time.perf_counter()):
+            elif span.count(time.perf_counter()):
                 tally.samples_s.append(answer.took_s)
         if connection is not None and connection.usable:
             self._idle[target].append(connection)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from importlib import import_module
 
 import typer
 
 from sandbox_runtime.cli.codes import code_of
-from sandbox_runtime.errors import SandboxError
+from sandbox_runtime.errors import SandboxError, operator_text
 
 COMMANDS = (
     "serve", "run", "session", "exec", "shell", "cp", "logs", "languages", "datasets", "judge", "doctor", "bench",
@@ -30,8 +31,10 @@ def build() -> typer.Typer:
 
 
 def main() -> None:
+    # What a room logs before it raises is printed here, with the error; a server sets handlers of its own.
+    logging.getLogger("sandbox_runtime").addHandler(logging.NullHandler())
     try:
         build()()
     except SandboxError as error:
-        print(f"sandbox: {error}", file=sys.stderr)
+        print(f"sandbox: {operator_text(error)}", file=sys.stderr)
         sys.exit(code_of(error))

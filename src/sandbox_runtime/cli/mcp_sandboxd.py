@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sandbox_runtime.cli.codes import code_of
-from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.errors import InvalidRequest, SandboxError, operator_text
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).", show_default=False)]
 LogLevel = Annotated[str | None, typer.Option("--log-level", "-l", help="debug, info, warn or error.", show_default=False)]
@@ -114,5 +114,5 @@ def main() -> None:
     try:
         build()()
     except SandboxError as error:
-        print(f"mcp-sandboxd: {error}", file=sys.stderr)
+        print(f"mcp-sandboxd: {operator_text(error)}", file=sys.stderr)
         sys.exit(code_of(error))

@@ -17,7 +17,7 @@ import uvloop
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.opening import LOG_FORMATS, LOG_LEVELS, open_door
-from sandbox_runtime.mcp.transports.stdio import serve_stdio
+from sandbox_runtime.mcp.transports.stdio import check_streams, serve_stdio
 from sandbox_runtime.telemetry import LogFile, Rotation, open_log, server_log_config
 
 _MIB, _DAY_S = 1024**2, 86_400
@@ -25,6 +25,8 @@ _MIB, _DAY_S = 1024**2, 86_400
 
 def run(config: McpConfig, server_url: str) -> None:
     over_http = config.server.enable_http or config.server.protocol == "http"
+    if not over_http:
+        check_streams()
     _use_temp_dir(config)
     with log_stream(config) as stream:
         logging.config.dictConfig(_library_logs(config, stream))

@@ -1,12 +1,15 @@
-"""A diagnosis as a person reads it."""
+"""A diagnosis as a person reads it: a line for each fact, layer and attack, and more lines only for what is not as it should be.
+
+Every line fits the width of the terminal, or 80 columns where there is none. What is cut here is whole in the report for machines
+(`--json`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from sandbox_runtime.proof import Diagnosis, LayerProof, Standing, State, Verdict
@@ -23,57 +26,83 @@ _STYLE = {
     State.not_applicable: "dim",
 }
 _ORDER = (State.escaped, State.inconclusive, State.held, State.not_applicable)
+_INDENT = "    "
+_LEAST_COLUMNS = 40
 
 
 def print_diagnosis(diagnosis: Diagnosis, *, verdicts: bool) -> None:
     """verdicts: whether each attack gets a line of its own."""
-    console = Console()
-    console.print(_facts(diagnosis.host, diagnosis.backends))
-    console.print(_layers(diagnosis.layers))
+    console = Console(highlight=False)
+    columns = max(console.width, _LEAST_COLUMNS)
+    for line in lines_of(diagnosis, columns, verdicts=verdicts):
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+
+
+def lines_of(diagnosis: Diagnosis, columns: int, *, verdicts: bool) -> Iterator[Text]:
+    yield from _facts(diagnosis.host, diagnosis.backends, columns)
+    yield Text()
+    yield from _layers(diagnosis.layers, columns)
     if verdicts:
-        console.print(_attacks(diagnosis.verdicts))
-    for line in _conclusion(diagnosis):
-        console.print(line)
+        yield Text()
+        yield from _attacks(diagnosis.verdicts, columns)
+    yield Text()
+    for text, style in _conclusion(diagnosis):
+        yield from _wrapped(text, columns, style)
 
 
-def _table(*titles: str) -> Table:
-    table = Table(box=box.SIMPLE)
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    return table
+def _facts(host: Mapping[str, str], backends: Mapping[str, str], columns: int) -> Iterator[Text]:
+    rows = [*host.items(), *((f"isolation {name}", state) for name, state in backends.items())]
+    wide = max((len(name) for name, _ in rows), default=0)
+    for name, value in rows:
+        yield from _wrapped(f"{name:<{wide}}  {value}", columns)
 
 
-def _facts(host: Mapping[str, str], backends: Mapping[str, str]) -> Table:
-    table = _table("host", "")
-    for name, value in (*host.items(), *((f"isolation {name}", state) for name, state in backends.items())):
-        table.add_row(Text(name), Text(value))
-    return table
-
-
-def _layers(layers: Iterable[LayerProof]) -> Table:
-    table = _table("layer", "standing", "attacks held", "detail", "fix")
+def _layers(layers: Sequence[LayerProof], columns: int) -> Iterator[Text]:
+    wide = max((len(proof.layer) for proof in layers), default=0)
     for proof in layers:
-        standing = Text(proof.standing, style=_STYLE[proof.standing])
-        table.add_row(Text(proof.layer), standing, Text(str(proof.attacks)), Text(proof.detail), Text(proof.fix))
-    return table
+        held = f"{proof.attacks} attack{'' if proof.attacks == 1 else 's'} held"
+        yield _line((f"{proof.standing:<10}", _STYLE[proof.standing]), (f"  {proof.layer:<{wide}}  {held}", ""), columns=columns)
+        if proof.standing is not Standing.proven:
+            yield from _more(columns, proof.detail, f"fix: {proof.fix}" if proof.fix else "")
 
 
-def _attacks(verdicts: Sequence[Verdict]) -> Table:
-    table = _table("attack", "verdict", "ms", "what it tries", "what came of it")
+def _attacks(verdicts: Sequence[Verdict], columns: int) -> Iterator[Text]:
+    wide = max((len(verdict.attack) for verdict in verdicts), default=0)
     for verdict in sorted(verdicts, key=lambda verdict: _ORDER.index(verdict.state)):
-        state = Text(verdict.state.replace("_", " "), style=_STYLE[verdict.state])
-        table.add_row(
-            Text(verdict.attack), state, Text(f"{verdict.wall_s * 1000:.0f}"), Text(verdict.title), Text(verdict.reason)
-        )
-    return table
+        state = f"{verdict.state.replace('_', ' '):<14}"
+        took = f"{verdict.wall_s * 1000:>6.0f} ms"
+        rest = f"{took}  {verdict.attack:<{wide}}  {verdict.title}"
+        yield _line((state, _STYLE[verdict.state]), (rest, ""), columns=columns)
+        if verdict.bad:
+            yield from _more(columns, verdict.reason)
 
 
-def _conclusion(diagnosis: Diagnosis) -> list[Text]:
-    lines = [Text(f"warning: {warning.text}; fix: {warning.fix}", style="yellow") for warning in diagnosis.warnings]
+def _conclusion(diagnosis: Diagnosis) -> Iterator[tuple[str, str]]:
+    for warning in diagnosis.warnings:
+        yield f"warning: {warning.text}; fix: {warning.fix}", "yellow"
     for proof in diagnosis.weaker:
-        lines.append(Text(f"warning: {proof.layer} is weaker as a plain user: {proof.detail}", style="yellow"))
-    lines += [Text(f"failed: {failure}", style="red") for failure in diagnosis.failures]
+        yield f"warning: {proof.layer} is weaker as a plain user: {proof.detail}", "yellow"
+    for failure in diagnosis.failures:
+        yield f"failed: {failure}", "red"
     counts = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in sorted(diagnosis.counts().items()))
     verdict = "this deployment is NOT to be trusted" if diagnosis.failures else "everything held"
-    lines.append(Text(f"{diagnosis.isolation}: {verdict} ({counts})", style="bold red" if diagnosis.failures else "bold green"))
-    return lines
+    yield f"{diagnosis.isolation}: {verdict} ({counts})", "bold red" if diagnosis.failures else "bold green"
+
+
+def _line(*parts: tuple[str, str], columns: int) -> Text:
+    """One line of several styles, cut where it would not fit."""
+    line = Text.assemble(*parts)
+    line.rstrip()
+    line.truncate(columns, overflow="ellipsis")
+    return line
+
+
+def _more(columns: int, *texts: str) -> Iterator[Text]:
+    for text in texts:
+        if text:
+            yield from _wrapped(f"{_INDENT}{text}", columns)
+
+
+def _wrapped(text: str, columns: int, style: str = "") -> Iterable[Text]:
+    """On as many lines as it needs, those after the first indented."""
+    return [Text(line, style=style) for line in textwrap.wrap(text, columns, subsequent_indent=_INDENT)]

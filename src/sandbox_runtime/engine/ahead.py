@@ -73,7 +73,11 @@ class StartedBox:
 
     @property
     def stale(self) -> bool:
-        return time.monotonic() - self._since_s > STANDS_READY_S
+        return self.outdated or time.monotonic() - self._since_s > STANDS_READY_S
+
+    @property
+    def outdated(self) -> bool:
+        return self.box.outdated
 
     def limit(self, limits: Limits) -> bool:
         return self._running is not None and self._running.limit(limits)

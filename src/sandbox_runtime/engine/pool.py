@@ -99,6 +99,7 @@ class BoxPool:
         shelf.in_use += 1
         if shelf.in_use > shelf.peak:
             shelf.peak = shelf.in_use
+        self._drop_outdated(shelf)
         if shelf.idle:
             self._metrics.box_taken("ready")
             box = shelf.idle.popleft()
@@ -129,6 +130,11 @@ class BoxPool:
         self._metrics.fault("box")
         shelf = self._shelves.get(policy)
         while shelf and shelf.idle:
+            self._bury(shelf.idle.popleft())
+
+    def _drop_outdated(self, shelf: _Shelf) -> None:
+        """Boxes of an interpreter that was upgraded since. The oldest come first."""
+        while shelf.idle and shelf.idle[0].outdated:
             self._bury(shelf.idle.popleft())
 
     async def close(self) -> None:
@@ -180,6 +186,7 @@ class BoxPool:
 
     async def _fill(self, shelf: _Shelf) -> bool:
         """Whether the shelf reached its target."""
+        self._drop_outdated(shelf)
         try:
             while len(shelf.idle) < self._target(shelf):
                 shelf.idle.append(await self._open_box(shelf.policy))

@@ -78,6 +78,7 @@ class InitBox:
         self.runner_pidfd = -1
         self.refusals = Refusals(None)
         self.on_close: list[Callable[[], object]] = []
+        self.is_outdated: Callable[[], bool] = lambda: False
         self.link: NatLink | None = None
         self.clock = Clock()
         self._paused = False
@@ -104,6 +105,10 @@ class InitBox:
         if self._is_single and not self.furnishing.freezable:
             self._group.keep_open()
         await self._settle()
+
+    @property
+    def outdated(self) -> bool:
+        return self.is_outdated()
 
     def hold(self, pidfd: int) -> None:
         """Init's process, by whichever way it was learnt first."""

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
@@ -16,6 +16,7 @@ from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
 from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.files import SharedFiles
 from sandbox_runtime.isolation.guest import Guest, examine
+from sandbox_runtime.isolation.guest_watch import GuestWatch
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.keeping import Keeper
 from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place
@@ -41,6 +42,10 @@ class Ground:
         self._free_slots = list(range(options.box_slots - 1, -1, -1))
         self._ids = (f"box{number}" for number in itertools.count(1))
         self._guest: Guest | None = None
+        self.generation = 0
+        """How often the guest's interpreter was upgraded since the backend was opened."""
+        self.on_upgrade: list[Callable[[], object]] = []
+        self._watch: GuestWatch | None = None
         self._place: Place | None = None
         self._nat: Nat | None = None
 
@@ -53,11 +58,26 @@ class Ground:
             self.keeper.watch_place(self._place)
             if not self.rootless:
                 self._first_uid = opened.enter_context(users.lease(self.options.box_uid_base, self.options.box_slots))
+            self._watch = GuestWatch(self._guest.files, self.options.guest_check_s, self._renew_guest)
+            self._watch.start()
             self._opened = opened.pop_all()
         return self
 
+    async def _renew_guest(self) -> Sequence[str] | None:
+        """Boxes opened from now on belong to the interpreter that is there now; those that are open go on with theirs."""
+        try:
+            self._guest = await asyncio.to_thread(examine, self.options.guest_python)
+        except Unavailable:
+            return None  # in the middle of an upgrade: look again
+        self.generation += 1
+        for call in self.on_upgrade:
+            call()
+        return self._guest.files
+
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
+            if self._watch is not None:
+                await self._watch.close()
             await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
             await self.lingering.empty()
             await asyncio.gather(*(files.close() for files in list(self.shared)), return_exceptions=True)
@@ -102,6 +122,8 @@ class Ground:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""
         orders, reports = wire.pair(), wire.pair()
         box = InitBox(next(self._ids), policy, furnishing, Channel(orders[0]), Channel(reports[0]))
+        generation = self.generation
+        box.is_outdated = lambda: self.generation != generation
         self._boxes.add(box)
         box.on_close.append(lambda: self._boxes.discard(box))
         return box, wire.Ends(orders[1], reports[1])

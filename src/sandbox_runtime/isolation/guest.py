@@ -24,10 +24,14 @@ WRITABLE: Mapping[str, str] = {
 """Folders of a box that programs may write to, and the name of each in its writable area."""
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_QUESTION = (
-    "import json, sys; prefixes = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix];"
-    "print(json.dumps([sys.executable, sys.version_info[:2], prefixes]))"
-)
+_QUESTION = """
+import json, os, site, sys, sysconfig
+prefixes = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
+library = os.path.join(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("INSTSONAME") or "")
+files = [sys.executable, os.path.realpath(sys.executable), library, os.path.dirname(os.__file__), os.__file__]
+files += [sysconfig.get_path("platstdlib"), os.path.join(sys.prefix, "pyvenv.cfg"), *site.getsitepackages()]
+print(json.dumps([sys.executable, sys.version_info[:2], prefixes, files]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Guest:
     home: tuple[tuple[str, str], ...] = ()
     """What every home begins with: links, by name and target, to what lies in the interpreter's folder share/sandbox-home. Caches
     that would else be made anew in every box, such as matplotlib's list of fonts."""
+    files: tuple[str, ...] = ()
+    """Files and folders that change when the interpreter or its packages are upgraded."""
 
     @property
     def base_env(self) -> dict[str, str]:
@@ -56,12 +62,13 @@ def examine(python: str) -> Guest:
         answer = subprocess.run(
             [python, "-c", _QUESTION], env={"PATH": _SYSTEM_PATH}, capture_output=True, timeout=30, check=True, cwd="/"
         )
-        executable, version, prefixes = json.loads(answer.stdout)
+        executable, version, prefixes, files = json.loads(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise Unavailable(f"the guest interpreter {python} cannot be used: {error}; set guest_python to a working one") from error
     if tuple(version) < (3, 10):
         raise Unavailable(f"the guest interpreter {python} is Python {version[0]}.{version[1]}; at least 3.10 is needed")
-    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)), tuple(_home_of(prefixes[0])))
+    home = tuple(_home_of(prefixes[0]))
+    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)), home, tuple(dict.fromkeys(files)))
 
 
 def _home_of(prefix: str) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,8 @@ from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Mediu
 _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """A spawner forks, so nothing it preloads may start threads."""
 
+_UPGRADES_AT_ONCE = 5
+
 
 class NamespacesBackend:
     name = "namespaces"
@@ -31,6 +33,9 @@ class NamespacesBackend:
         self._options = options
         self._ground = Ground(self.name, options)
         self._spawners: dict[tuple[str, frozenset[Layer], bool], Spawner] = {}
+        self._retired: set[Spawner] = set()
+        """Spawners of an interpreter that was upgraded: each is closed with the last of its boxes."""
+        self._closings: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._user_namespace = -1
         """That spawners of complete boxes share, where we are not root."""
@@ -41,6 +46,7 @@ class NamespacesBackend:
         async with contextlib.AsyncExitStack() as opened:
             opened.push_async_callback(self._close_spawners)
             await opened.enter_async_context(self._ground)
+            self._ground.on_upgrade.append(self._retire_spawners)
             for name, preset in self._options.presets.items():
                 if preset.at_once:
                     await self._spawner_for(Policy(preset=name))
@@ -51,11 +57,30 @@ class NamespacesBackend:
         await self._opened.aclose()
 
     async def _close_spawners(self) -> None:
-        await asyncio.gather(*(spawner.close() for spawner in self._spawners.values()))
+        await asyncio.gather(*(spawner.close() for spawner in (*self._spawners.values(), *self._retired)), *self._closings)
         self._spawners.clear()
+        self._retired.clear()
         if self._user_namespace >= 0:
             os.close(self._user_namespace)
             self._user_namespace = -1
+
+    def _retire_spawners(self) -> None:
+        """The guest's interpreter was upgraded: fork no box from an old one any more. Boxes that are open keep their spawner."""
+        for key, spawner in list(self._spawners.items()):
+            del self._spawners[key]
+            self._retired.add(spawner)
+            self._close_unused(spawner)
+
+    def _leave(self, spawner: Spawner) -> None:
+        spawner.boxes -= 1
+        self._close_unused(spawner)
+
+    def _close_unused(self, spawner: Spawner) -> None:
+        if spawner in self._retired and not spawner.boxes:
+            self._retired.discard(spawner)
+            task = asyncio.create_task(spawner.close())
+            self._closings.add(task)
+            task.add_done_callback(self._closings.discard)
 
     def layers(self) -> list[LayerReport]:
         """A spawner that came up has made every layer once; only limits depend on what the host lends."""
@@ -110,6 +135,8 @@ class NamespacesBackend:
     ) -> InitBox:
         """more: what else the box is told."""
         box, ends = self._ground.new_box(policy, self._furnishing(policy, freezable=files is not None and not files.no_pause))
+        spawner.boxes += 1
+        box.on_close.append(lambda: self._leave(spawner))
         try:
             if files is not None:
                 files.admit(box)
@@ -175,9 +202,23 @@ class NamespacesBackend:
                 return spawner
             if spawner is not None:
                 await spawner.close()
-            self._spawners[key] = spawner = await self._start_spawner(policy)
-            await self._teach(spawner, policy)
+            self._spawners[key] = spawner = await self._start_current(policy)
             return spawner
+
+    async def _start_current(self, policy: Policy) -> Spawner:
+        """Start one of the interpreter that is there now; once more where that was upgraded meanwhile."""
+        for _ in range(_UPGRADES_AT_ONCE):
+            generation = self._ground.generation
+            spawner = await self._start_spawner(policy)
+            try:
+                await self._teach(spawner, policy)
+            except BaseException:
+                await spawner.close()
+                raise
+            if generation == self._ground.generation:
+                return spawner
+            await spawner.close()
+        raise Unavailable("the guest's interpreter changes all the time: wait until its upgrade is over")
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._ground.guest

@@ -53,3 +53,5 @@ class BackendOptions:
     memory_files_bytes: int | None = None
     """The largest that is kept in memory; None: all are."""
     nat: NatOptions = field(default_factory=NatOptions)
+    guest_check_s: float = 5.0
+    """How often to look whether the guest's interpreter was upgraded."""

@@ -80,6 +80,11 @@ class Box(Protocol):
     clock: Clock
     """By which wall limits of its commands are counted: it stands still while the box is paused."""
 
+    @property
+    def outdated(self) -> bool:
+        """Whether the guest's interpreter was upgraded since the box was opened: what is to run next gets a new one."""
+        ...
+
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
     ) -> Running:

@@ -35,6 +35,8 @@ class Spawner:
         self._channel: Channel | None = None
         self._user_namespace = -1
         self.alive = False
+        self.boxes = 0
+        """That were forked from it and are open."""
 
     async def start(self, user_namespace: int = -1) -> None:
         """user_namespace: that of a spawner before, which this one is to share; where there is none, it may make its own."""

@@ -6,6 +6,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,15 @@ from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
 TOOLS = ("bwrap", "nft", "pasta", "slirp4netns", "g++")
 _VULNERABILITIES = Path("/sys/devices/system/cpu/vulnerabilities")
 _CORE_PATTERN = Path("/proc/sys/kernel/core_pattern")
+_COMMAND_LINE = Path("/proc/cmdline")
+_PROTECTIONS = frozenset(
+    {
+        *("mitigations", "spectre_v2", "spectre_v2_user", "spectre_bhi", "spec_store_bypass_disable", "spec_rstack_overflow"),
+        *("pti", "l1tf", "mds", "tsx_async_abort", "mmio_stale_data", "retbleed", "srbds", "gather_data_sampling"),
+        "reg_file_data_sampling",
+    }
+)
+_PROTECTION_OFF = frozenset({"nospectre_v1", "nospectre_v2", "nospectre_bhb", "nospec_store_bypass_disable", "nopti"})
 _ASK_TIMEOUT_S = 20
 
 
@@ -67,14 +77,27 @@ def _dump_program() -> Warning | None:
 
 def _leaky_processor() -> Warning | None:
     try:
-        open_ones = sorted(path.name for path in _VULNERABILITIES.iterdir() if path.read_text().startswith("Vulnerable"))
+        states = {path.name: path.read_text() for path in _VULNERABILITIES.iterdir()}
+        return processor_warning(states, _COMMAND_LINE.read_text())
     except OSError:
         return None
+
+
+def processor_warning(states: Mapping[str, str], command_line: str) -> Warning | None:
+    """states: what the kernel says of each weakness of the processor. command_line: what the kernel was started with."""
+    open_ones = sorted(name for name, state in states.items() if state.startswith("Vulnerable"))
     if not open_ones:
         return None
-    return Warning(
-        f"the processor leaks between programs ({', '.join(open_ones)})", "update kernel and microcode; remove mitigations=off"
-    )
+    words = command_line.partition(" -- ")[0].split()
+    switched_off = [word for word in words if _switches_off(word)]
+    remove = f"; remove {' '.join(switched_off)} from the kernel's command line" if switched_off else ""
+    return Warning(f"the processor leaks between programs ({', '.join(open_ones)})", f"update kernel and microcode{remove}")
+
+
+def _switches_off(word: str) -> bool:
+    """Whether a word of the kernel's command line switches off what protects programs from one another."""
+    name, _, value = word.partition("=")
+    return word in _PROTECTION_OFF or (name in _PROTECTIONS and "off" in value.split(","))
 
 
 def _no_user_namespaces() -> Warning | None:

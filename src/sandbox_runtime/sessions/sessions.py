@@ -218,8 +218,15 @@ class Sessions:
     async def execution(self, execution_id: str, owner: str = "") -> Execution:
         execution = await self._store.executions.get(execution_id)
         if owner:
-            await self._lifecycle.find(execution.session, owner)
+            await self._check_owner(execution, owner)
         return execution
+
+    async def _check_owner(self, execution: Execution, owner: str) -> None:
+        """Raise NotFound for an execution of another owner, with the words for one that does not exist."""
+        try:
+            await self._lifecycle.find(execution.session, owner)
+        except NotFound:
+            raise NotFound(f"there is no execution {execution.id!r}") from None
 
     async def wait(self, execution_id: str, wait_s: float, owner: str = "") -> Execution:
         execution = await self.execution(execution_id, owner)

@@ -106,6 +106,14 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
     network_nameservers: tuple[str, ...] = knob(
         (), "addresses", "Resolvers that programs are told of instead of the host's.", "isolation"
     )
+    guest_check_s: float = knob(
+        5.0,
+        "seconds",
+        "How often to look whether the guest's interpreter was upgraded: boxes opened afterwards have the new one.",
+        "isolation",
+        low=0.01,
+        high=3600,
+    )
     guest_python: str = knob(
         _guest_python,
         "path",

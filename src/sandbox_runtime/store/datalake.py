@@ -26,14 +26,15 @@ Row = Mapping[str, Any]
 
 
 class Datalake:
-    def __init__(self, database: Database, shown_url: str) -> None:
+    def __init__(self, database: Database, family: str) -> None:
         self._database = database
-        self._shown_url = shown_url
+        self._family = family
         self._known: dict[str, _Table] = {}
 
     @property
     def name(self) -> str:
-        return f"the database {self._shown_url}"
+        """For messages to clients: without its address."""
+        return f"the {self._family} database of the settings"
 
     async def tables(self) -> list[str]:
         return await self._database.read(lambda connection: sorted(inspect(connection).get_table_names()))
@@ -128,4 +129,4 @@ def _as_column(called: int | str, *, numbers: bool) -> int | str | None:
 async def open_datalake(url: str, options: StoreOptions = StoreOptions()) -> AsyncIterator[Datalake]:
     address = read_address(url)
     async with open_database(address, options) as database:
-        yield Datalake(database, address.shown)
+        yield Datalake(database, address.family)

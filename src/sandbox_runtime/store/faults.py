@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 
 from sqlalchemy import exc
@@ -11,6 +12,7 @@ from sandbox_runtime.errors import PlatformFault, SandboxError, TooMany, Unavail
 _MYSQL_MISSING_PARENT, _MYSQL_HAS_CHILDREN = 1452, 1451
 _MYSQL_DEADLOCK, _MYSQL_LOCK_WAIT = 1213, 1205
 _MYSQL_NO_ENTRY = {1044, 1045, 1049, 1698, 2002, 2003, 2005}
+_LOGGED = "the server's log says why"
 _POSTGRES_FOREIGN_KEY = "23503"
 _POSTGRES_DEADLOCK, _POSTGRES_SERIALIZATION = "40P01", "40001"
 
@@ -31,14 +33,24 @@ def is_worth_another_try(error: exc.DBAPIError) -> bool:
 
 
 def translated(error: Exception, shown_url: str) -> SandboxError:
-    """Texts hold no statement and no parameter: those may carry somebody's code."""
+    """Return the error for clients, without address, user or path; those are logged. Neither text holds a statement or a
+    parameter: these may carry somebody's code."""
+    told = _translated(error, shown_url)
+    logging.getLogger(__name__).warning("%s", told.private)
+    return told
+
+
+def _translated(error: Exception, shown_url: str) -> SandboxError:
     if isinstance(error, exc.TimeoutError | TimeoutError):
-        return TooMany(f"the database {shown_url} is busy: no answer in time", retry_after_s=1.0)
+        busy = TooMany("the store is busy: no answer in time; try again", retry_after_s=1.0)
+        return busy.with_private(f"the database {shown_url} is busy: no answer in time")
     if isinstance(error, exc.DBAPIError) and _is_locked(error):
-        return TooMany(f"the database {shown_url} is locked by another writer", retry_after_s=1.0)
+        locked = TooMany("the store is locked by another writer; try again", retry_after_s=1.0)
+        return locked.with_private(f"the database {shown_url} is locked by another writer")
     if isinstance(error, OSError) or (isinstance(error, exc.DBAPIError) and _is_out_of_reach(error)):
-        return Unavailable(f"the database {shown_url} cannot be reached: {reason_of(error)}")
-    return PlatformFault(f"the database {shown_url} failed: {reason_of(error)}")
+        away = Unavailable(f"the store is unavailable; {_LOGGED}")
+        return away.with_private(f"the database {shown_url} cannot be reached: {reason_of(error)}")
+    return PlatformFault(f"the store failed; {_LOGGED}").with_private(f"the database {shown_url} failed: {reason_of(error)}")
 
 
 def reason_of(error: Exception) -> str:

@@ -39,7 +39,7 @@ def open_log(level: str = "info", form: str = "text", stream: TextIO | None = No
 def server_log_config(
     level: str = "info", form: str = "text", *, color: bool = False, stream: TextIO | None = None
 ) -> dict[str, Any]:
-    """A logging.config dictionary that gives the web server's own lines the same shape."""
+    """A logging.config dictionary that gives the lines of the web server, and of rooms without a Log, the same shape."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
         "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(form, color)],
@@ -50,7 +50,9 @@ def server_log_config(
         "disable_existing_loggers": False,
         "formatters": {"facts": formatter},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": stream or "ext://sys.stderr", "formatter": "facts"}},
-        "loggers": {"uvicorn": {"handlers": ["stderr"], "level": level.upper(), "propagate": False}},
+        "loggers": {
+            name: {"handlers": ["stderr"], "level": level.upper(), "propagate": False} for name in ("uvicorn", "sandbox_runtime")
+        },
     }
 
 

@@ -1,4 +1,8 @@
-"""The package clients beside the system's own: what each is asked for a row, as commands. Starts none of them."""
+"""The package clients beside the system's own: what each is asked for a row, as commands. Starts none of them.
+
+A row with a lock file among its assets gets what that names and nothing else, checked by hash: requirements.lock for pip,
+package-lock.json for npm, maven.lock for Maven (scripts/lock_toolchains.py writes them). Every row of our own catalog has one.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 _PACKAGES, _LOCK = "package.json", "package-lock.json"
+PIP_LOCK, MAVEN_LOCK = "requirements.lock", "maven.lock"
 _DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
 
 
@@ -32,11 +37,11 @@ def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[
     install = language.install
     folder = root / install.folder
     if install.pip:
-        yield _pip(install.pip, folder)
+        yield _pip(install.pip, folder, Path(assets))
     if install.npm:
         yield _npm(install.npm, folder, root, Path(assets))
     if install.maven:
-        yield _maven(language.name, install.maven, folder)
+        yield from _maven(language.name, install.maven, folder, Path(assets))
     if install.go:
         yield _go(install.go, folder, root)
     values = {"toolchains": str(root), "python": python, "assets": assets}
@@ -45,7 +50,7 @@ def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[
         yield Task(tuple(filled(word, values) for word in argv), str(folder), about=f"running {shown(tuple(words))}")
 
 
-def _pip(packages: tuple[str, ...], folder: Path) -> Task:
+def _pip(packages: tuple[str, ...], folder: Path, assets: Path) -> Task:
     """Unpacked beside one another, wheels only: nothing of a package runs while it is installed."""
     options = (
         "--quiet",
@@ -57,12 +62,13 @@ def _pip(packages: tuple[str, ...], folder: Path) -> Task:
         "--target",
         str(folder),
     )
-    return Task((sys.executable, "-m", "pip", "install", *options, *packages), about=_about("pip", packages))
+    lock = assets / PIP_LOCK
+    wanted = ("--require-hashes", "-r", str(lock)) if lock.exists() else packages
+    return Task((sys.executable, "-m", "pip", "install", *options, *wanted), about=_about("pip", packages))
 
 
 def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> Task:
-    """Without the scripts that packages bring: nothing of a package runs while it is installed. A row with a lock file among its
-    assets gets exactly what that says, also of what the packages depend on."""
+    """Without the scripts that packages bring: nothing of a package runs while it is installed."""
     options = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact", "--ignore-scripts")
     locked = (assets / _LOCK).exists()
     for name in (_PACKAGES, _LOCK) if locked else ():
@@ -79,14 +85,27 @@ def _npm_client(root: Path) -> tuple[str, ...]:
     return (_found("npm", "`sandbox languages install nodejs` brings one"),)
 
 
-def _maven(name: str, packages: tuple[str, ...], folder: Path) -> Task:
-    """The jars and whatever they depend on, side by side in the folder."""
+def _maven(name: str, packages: tuple[str, ...], folder: Path, assets: Path) -> Iterator[Task]:
+    """The jars and whatever they depend on, side by side in the folder. With a lock file they are fetched into a folder of their
+    own first, and move on when each has the hash that the lock file names."""
+    lock = assets / MAVEN_LOCK
+    fetched = folder / f".{name}.fetched" if lock.exists() else folder
+    if lock.exists():
+        shutil.rmtree(fetched, ignore_errors=True)
+    yield Task(maven_command(name, packages, folder, fetched), str(folder), about=_about("maven", packages))
+    if lock.exists():
+        argv = (sys.executable, "-m", "sandbox_runtime.toolchains.verify", str(lock), str(fetched), str(folder))
+        yield Task(argv, about=f"checking hashes of {name}")
+
+
+def maven_command(name: str, packages: tuple[str, ...], folder: Path, target: Path) -> tuple[str, ...]:
+    """Fetch jars with all they depend on into the target. A file without a checksum, or with another, is refused."""
     client = _found("mvn", "install it (Debian: apt install maven)")
     dependencies = "".join(_DEPENDENCY.format(*package.split(":")) for package in packages)
     pom = folder / f"{name}.pom.xml"
     pom.write_text(_POM.format(name=name, dependencies=dependencies), encoding="utf-8")
-    argv = (client, "-q", "-B", "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={folder}")
-    return Task(argv, str(folder), about=_about("maven", packages))
+    strict = "--strict-checksums"
+    return (client, "-q", "-B", strict, "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={target}")
 
 
 def _go(packages: tuple[str, ...], folder: Path, root: Path) -> Task:

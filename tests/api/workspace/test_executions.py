@@ -115,14 +115,14 @@ async def test_how_a_handler_ended_is_told_by_its_code(
     workspace: Workspace, code: str, exit_code: int, fault: str | None
 ) -> None:
     skip_where_memory_is_not_counted(exit_code)
-    told = await workspace.execute("endings", code=code, timeout=2)
+    told = await workspace.execute("endings", code=code, timeout=5)
     assert told["exit_code"] == exit_code
     assert (told["error"] or {"code": None})["code"] == fault and told["success"] is (fault is None)
 
 
 @pytest.mark.requirement("workspace-1.23")
 async def test_a_script_that_takes_too_long_is_stopped_and_said_to_be(workspace: Workspace) -> None:
-    told = await workspace.script("slow", "print('begun', flush=True)\nimport time; time.sleep(50)", timeout=1)
+    told = await workspace.script("slow", "print('begun', flush=True)\nimport time; time.sleep(50)", timeout=4)
     assert (told["returncode"], told["stdout"], told["error"]["code"]) == (124, "begun\n", "EXECUTION_TIMEOUT")
     assert told["success"] is False and told["data"]["exit_code"] == 124
 

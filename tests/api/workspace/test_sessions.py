@@ -82,7 +82,7 @@ async def test_a_session_is_deleted_with_its_files(workspace: Workspace) -> None
 @pytest.mark.requirement("workspace-1.05", "workspace-1.23")
 async def test_what_is_not_there_cannot_be_deleted(workspace: Workspace) -> None:
     answer = await workspace.delete(f"{PREFIX}/session/never-was")
-    assert answer.status_code == 500 and answer.json()["error"]["code"] == "SESSION_NOT_FOUND"
+    assert answer.status_code == 404 and answer.json()["error"]["code"] == "SESSION_NOT_FOUND"
 
 
 @pytest.mark.requirement("workspace-1.06", "workspace-1.16")

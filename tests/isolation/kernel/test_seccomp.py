@@ -178,7 +178,8 @@ def test_nothing_can_be_typed_into_a_terminal_for_its_owner() -> None:
 
     def attempt() -> list[int]:
         _, terminal = os.openpty()
-        address = ctypes.addressof(ctypes.create_string_buffer(b"x" * 64))
+        settings = ctypes.create_string_buffer(b"x" * 64)
+        address = ctypes.addressof(settings)
         requests = (
             *forbidden,
             *(request | RUBBISH_ABOVE for request in forbidden),
@@ -194,7 +195,8 @@ def test_nothing_can_be_typed_into_a_terminal_for_its_owner() -> None:
 def test_terminals_work_otherwise() -> None:
     def attempt() -> list[int]:
         _, terminal = os.openpty()
-        address = ctypes.addressof(ctypes.create_string_buffer(64))
+        settings = ctypes.create_string_buffer(64)  # the kernel writes there: it has to live until then
+        address = ctypes.addressof(settings)
         return [
             raw("ioctl", terminal, 0x5401, address),
             raw("ioctl", terminal, 0x5401 | RUBBISH_ABOVE, address),
@@ -240,7 +242,8 @@ def test_pages_cannot_be_offered_for_merging_with_those_of_others() -> None:
 
 def test_limits_and_priority_of_process_1_are_out_of_reach() -> None:
     def attempt() -> list[int]:
-        limits = ctypes.addressof(ctypes.create_string_buffer(16))
+        found = ctypes.create_string_buffer(16)
+        limits = ctypes.addressof(found)
         on_init = [
             raw("prlimit64", 1, 7, 0, limits),
             raw("sched_setaffinity", 1, 0, 0),

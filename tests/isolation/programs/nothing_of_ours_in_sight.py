@@ -1,7 +1,9 @@
 import gc
+import os
 import sys
 
-print([name for name in sys.modules if "sandbox" in name or "start" in name])
-print([entry for entry in sys.path if "sandbox" in entry or "src" in entry])
-print([key for key in sys.path_importer_cache if "sandbox" in key])
-print([thing for thing in gc.get_objects() if isinstance(thing, dict) and "sandbox" in str(thing.get("__name__", ""))])
+theirs = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.getcwd())
+print([name for name in sys.modules if name.partition(".")[0] in ("sandbox_runtime", "start")])
+print([entry for entry in sys.path if not entry.startswith(theirs)])
+print([entry for entry in sys.path_importer_cache if not entry.startswith(theirs)])
+print([thing for thing in gc.get_objects() if isinstance(thing, dict) and "sandbox_runtime" in str(thing.get("__name__", ""))])

@@ -7,6 +7,7 @@ opens nothing that a guest made, and reads nothing of what goes through.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import socket
 from collections.abc import Iterator
@@ -50,8 +51,7 @@ class _Means:
         with contextlib.ExitStack() as opened:
             self.to_copy, self.to_source = _pair(opened)
             self.to_server, self.from_source = _pair(opened)
-            self.plan = opened.enter_context(_memory("plan"))
-            os.ftruncate(self.plan, _PLAN_BYTES)
+            self.plan = opened.enter_context(_memory("plan", _PLAN_BYTES))
             self._opened = opened.pop_all()
         return self
 
@@ -65,9 +65,12 @@ def _pair(opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
 
 
 @contextlib.contextmanager
-def _memory(name: str) -> Iterator[int]:
-    descriptor = os.memfd_create(name)
+def _memory(name: str, size_bytes: int) -> Iterator[int]:
+    """A file in memory whose size neither box can change."""
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
+        os.ftruncate(descriptor, size_bytes)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
         yield descriptor
     finally:
         os.close(descriptor)

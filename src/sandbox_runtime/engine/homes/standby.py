@@ -54,9 +54,10 @@ class Standby:
         if opening is not None and fits:
             with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
                 box = await self._shielded(opening)
-                if box is not None:
+                if box is not None and not box.outdated:
                     self._prepare_in_a_row(policy)
                     return box
+                self._bury(opening)
         elif opening is not None:
             self._bury(opening)
         return await self._open(policy)

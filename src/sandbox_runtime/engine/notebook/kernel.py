@@ -77,7 +77,7 @@ class LiveKernel:
 
     @property
     def stale(self) -> bool:
-        return time.monotonic() - self.since_s > STANDS_READY_S
+        return self.box.outdated or time.monotonic() - self.since_s > STANDS_READY_S
 
     def limit(self, limits: Limits) -> bool:
         """Whether the kernel could be held to these from now on."""

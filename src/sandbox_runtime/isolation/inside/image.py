@@ -25,6 +25,7 @@ its own copies.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import re
 import socket
@@ -64,6 +65,7 @@ _DONT_NEED = 4
 _PRIVATE, _FIXED, _ANONYMOUS, _FIXED_NOREPLACE, _SHARED = 2, 0x10, 0x20, 0x100000, 1
 _ANY = -1
 _RECORD = struct.Struct("<8q")
+_ALL_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 _RIGHTS = {"r": 1, "w": 2, "x": 4}
 _GET_TID_ADDRESS = 40
 
@@ -115,7 +117,7 @@ class Source(NamedTuple):
 def bake(proc: str) -> None:
     """In a spawner, when all is loaded: from here on its forks can be copied. proc: where it sees its own pid namespace."""
     _prepare()
-    dump = os.memfd_create("warm")
+    dump = os.memfd_create("warm", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     kept: list[list[Piece]] = []
     near, far = socket.socketpair()
     with near, far, open(f"{proc}/self/smaps", "rb") as maps:
@@ -125,6 +127,8 @@ def bake(proc: str) -> None:
             table = _baking(kept[-1], dump)
             ctypes.memmove(_TABLE, table, len(table))
         _park(_STATE, near.fileno(), _TABLE)
+    # Every box has it mapped, privately: sealed, nobody can change what the others read.
+    fcntl.fcntl(dump, fcntl.F_ADD_SEALS, _ALL_SEALS)
     os.close(dump)
 
 

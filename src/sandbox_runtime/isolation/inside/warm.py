@@ -28,6 +28,8 @@ from sandbox_runtime.isolation.inside.runner import Order, execute
 from sandbox_runtime.isolation.inside.stack import FrameStack
 from sandbox_runtime.isolation.inside.title import ProcessTitle
 
+_CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
+"""The folder that holds our package."""
 _FILE_INPUT = 257
 _STDERR = 2
 _TIMES = 16
@@ -153,8 +155,9 @@ def _count_threads_anew() -> None:
 
 
 def _hide_our_modules() -> list[ModuleType]:
-    for name in [name for name in sys.path_importer_cache if "sandbox_runtime" in name]:
-        del sys.path_importer_cache[name]
+    """Remove from sight what tells where our code lies on the host, whatever its folder is called."""
+    for path in [path for path in sys.path_importer_cache if path == _CODE or path.startswith(f"{_CODE}/")]:
+        del sys.path_importer_cache[path]
     linecache = sys.modules.get("linecache")
     if linecache is not None:
         linecache.cache.clear()

@@ -20,6 +20,8 @@ from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.model.bounds import JSON_VALUES, json_values
 
 MOST_MESSAGE_BYTES = 10 * 1024 * 1024
+LONGEST_ANSWER_S = 3600.0
+"""How long the next message of a file waits for the answer to the one before."""
 _ALIASES = {"initialized": "notifications/initialized", "cancelled": "notifications/cancelled"}
 """What older clients call these."""
 _FAREWELL = "exit"
@@ -34,6 +36,9 @@ class Gone(Exception):
 
 
 class Channel(Protocol):
+    in_turn: bool
+    """Whether messages come from a file: each request waits until those before it were answered, and so does the end."""
+
     async def receive(self) -> str | bytes | None:
         """None at the end. Raises TooLong."""
         ...
@@ -47,7 +52,7 @@ async def serve_channel(door: Door, channel: Channel, request: object = None) ->
     """Until either end has had enough. request: what the transport knows of who is there, for `places`."""
     into, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, out_of = anyio.create_memory_object_stream[SessionMessage](0)
-    turn = anyio.Lock()
+    turn, unanswered = anyio.Lock(), _Unanswered(channel.in_turn)
 
     async def take() -> None:
         async with into:
@@ -56,12 +61,18 @@ async def serve_channel(door: Door, channel: Channel, request: object = None) ->
                 if message is not None and _is_farewell(message):
                     return
                 if message is not None:
+                    await unanswered.add(message)
                     await into.send(SessionMessage(message, metadata=ServerMessageMetadata(request_context=request)))
+            await unanswered.none_left()
 
     async def give() -> None:
-        async with out_of:
-            async for one in out_of:
-                await _sent(channel, turn, one.message.model_dump_json(by_alias=True, exclude_unset=True))
+        try:
+            async with out_of:
+                async for one in out_of:
+                    await _sent(channel, turn, one.message.model_dump_json(by_alias=True, exclude_unset=True))
+                    unanswered.remove(one.message)
+        finally:
+            unanswered.give_up()
 
     async with anyio.create_task_group() as group:
         group.start_soon(_quietly, take)
@@ -69,6 +80,35 @@ async def serve_channel(door: Door, channel: Channel, request: object = None) ->
         # An object of this connection's own, by which it is told from others.
         await serve_dual_era_loop(door.server, from_client, to_client, lifespan_state=object(), init_options=door.options)
         group.cancel_scope.cancel()
+
+
+class _Unanswered:
+    """The request that waits for its answer, where messages are taken in turn; otherwise nothing is remembered."""
+
+    def __init__(self, in_turn: bool) -> None:
+        self._in_turn = in_turn
+        self._id: types.RequestId | None = None
+        self._answered = anyio.Event()
+
+    async def add(self, message: types.JSONRPCMessage) -> None:
+        if self._in_turn and isinstance(message, types.JSONRPCRequest):
+            await self.none_left()
+            self._id, self._answered = message.id, anyio.Event()
+
+    def remove(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id == self._id:
+            self._id = None
+            self._answered.set()
+
+    def give_up(self) -> None:
+        """Nobody takes answers any more."""
+        self._in_turn, self._id = False, None
+        self._answered.set()
+
+    async def none_left(self) -> None:
+        if self._id is not None:
+            with anyio.move_on_after(LONGEST_ANSWER_S):
+                await self._answered.wait()
 
 
 async def _quietly(work: Any) -> None:

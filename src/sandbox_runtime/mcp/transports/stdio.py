@@ -1,21 +1,38 @@
-"""Standard input and output: one JSON message a line. While it serves, nothing else can write to the real standard output."""
+"""Standard input and output: one JSON message a line. While it serves, nothing else can write to the real standard output.
+
+Pipes, sockets and terminals are read and written by the event loop. Files and devices such as /dev/null cannot be waited for, so
+a thread reads and writes them; the messages of a file are answered one after another, and its end is the end of the service.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import os
+import stat
 import sys
 from collections.abc import Iterator
+from typing import Protocol
 
+from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES, Gone, TooLong, serve_channel
+
+
+def check_streams() -> None:
+    """Raise InvalidRequest where a standard stream is closed. Call before anything is opened: a file would take its number."""
+    for number, name in ((0, "standard input"), (1, "standard output")):
+        try:
+            os.fstat(number)
+        except OSError as error:
+            told = f"{name} is closed, and the protocol needs it: give it a pipe or a file, or serve over HTTP with --http"
+            raise InvalidRequest(told) from error
 
 
 async def serve_stdio(door: Door) -> None:
     """Until standard input ends."""
     with _taken_over() as (read_fd, write_fd):
-        await serve_channel(door, await _Lines.on(read_fd, write_fd))
+        await serve_channel(door, _Lines(await _reader_of(read_fd), await _writer_of(write_fd), in_turn=not _can_wait(read_fd)))
 
 
 @contextlib.contextmanager
@@ -36,37 +53,71 @@ def _taken_over() -> Iterator[tuple[int, int]]:
                 os.close(descriptor)
 
 
+def _can_wait(descriptor: int) -> bool:
+    """Whether the kernel can tell when the descriptor is ready."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+class _Reader(Protocol):
+    async def readline(self) -> bytes:
+        """With its end; empty at the end. Raises TooLong, having passed over the rest of the line."""
+        ...
+
+
+class _Writer(Protocol):
+    async def write(self, line: bytes) -> None:
+        """Raises OSError."""
+        ...
+
+
 class _Lines:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """in_turn: each request waits until those before it were answered."""
+
+    def __init__(self, reader: _Reader, writer: _Writer, *, in_turn: bool) -> None:
         self._reader = reader
         self._writer = writer
-
-    @classmethod
-    async def on(cls, read_fd: int, write_fd: int) -> _Lines:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=MOST_MESSAGE_BYTES)
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(read_fd), "rb", buffering=0))
-        transport, protocol = await loop.connect_write_pipe(
-            lambda: asyncio.streams.FlowControlMixin(loop=loop), os.fdopen(os.dup(write_fd), "wb", buffering=0)
-        )
-        return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+        self.in_turn = in_turn
 
     async def receive(self) -> bytes | None:
-        try:
-            line = await self._reader.readuntil(b"\n")
-        except asyncio.IncompleteReadError as error:
-            return error.partial or None
-        except asyncio.LimitOverrunError as error:
-            await self._skip_line(error.consumed)
-            raise TooLong from error
-        return line
+        return await self._reader.readline() or None
 
     async def send(self, text: str) -> None:
         try:
-            self._writer.write(text.encode(errors="backslashreplace") + b"\n")
-            await self._writer.drain()
-        except (ConnectionError, OSError) as error:
+            await self._writer.write(text.encode(errors="backslashreplace") + b"\n")
+        except OSError as error:
             raise Gone from error
+
+
+async def _reader_of(descriptor: int) -> _Reader:
+    if not _can_wait(descriptor):
+        return _FileReader(descriptor)
+    reader = asyncio.StreamReader(limit=MOST_MESSAGE_BYTES)
+    file = os.fdopen(os.dup(descriptor), "rb", buffering=0)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    return _PipeReader(reader)
+
+
+async def _writer_of(descriptor: int) -> _Writer:
+    if not _can_wait(descriptor):
+        return _FileWriter(descriptor)
+    loop, file = asyncio.get_running_loop(), os.fdopen(os.dup(descriptor), "wb", buffering=0)
+    transport, protocol = await loop.connect_write_pipe(lambda: asyncio.streams.FlowControlMixin(loop=loop), file)
+    return _PipeWriter(asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+class _PipeReader:
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+
+    async def readline(self) -> bytes:
+        try:
+            return await self._reader.readuntil(b"\n")
+        except asyncio.IncompleteReadError as error:
+            return error.partial
+        except asyncio.LimitOverrunError as error:
+            await self._skip_line(error.consumed)
+            raise TooLong from error
 
     async def _skip_line(self, seen: int) -> None:
         """To the end of a line that is too long, without keeping it."""
@@ -79,3 +130,40 @@ class _Lines:
                 seen = error.consumed
             except asyncio.IncompleteReadError:
                 return
+
+
+class _PipeWriter:
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    async def write(self, line: bytes) -> None:
+        self._writer.write(line)
+        await self._writer.drain()
+
+
+class _FileReader:
+    def __init__(self, descriptor: int) -> None:
+        self._file = os.fdopen(os.dup(descriptor), "rb")
+
+    async def readline(self) -> bytes:
+        line = await self._piece()
+        if len(line) <= MOST_MESSAGE_BYTES or line.endswith(b"\n"):
+            return line
+        while line and not line.endswith(b"\n"):
+            line = await self._piece()
+        raise TooLong
+
+    async def _piece(self) -> bytes:
+        return await asyncio.to_thread(self._file.readline, MOST_MESSAGE_BYTES + 1)
+
+
+class _FileWriter:
+    def __init__(self, descriptor: int) -> None:
+        self._file = os.fdopen(os.dup(descriptor), "wb", buffering=0)
+
+    async def write(self, line: bytes) -> None:
+        await asyncio.to_thread(self._write, line)
+
+    def _write(self, line: bytes) -> None:
+        while line:
+            line = line[self._file.write(line) :]

@@ -52,6 +52,8 @@ class WebSockets:
 class _Frames:
     """write_s: how long a client may take for one frame."""
 
+    in_turn = False
+
     def __init__(self, socket: WebSocket, write_s: float) -> None:
         self._socket = socket
         self._write_s = write_s

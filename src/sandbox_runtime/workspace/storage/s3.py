@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -193,7 +194,9 @@ def _telling(key: str) -> Iterator[None]:
     except ClientError as error:
         raise _told(error, key) from error
     except (BotoCoreError, AioClientError, OSError, TimeoutError) as error:
-        raise Unavailable(f"the storage does not answer: {error}") from error
+        told = f"the storage does not answer: {error}"
+        logging.getLogger(__name__).warning("%s", told)
+        raise Unavailable("the storage does not answer; the server's log says why").with_private(told) from error
 
 
 def _told(error: ClientError, key: str) -> SandboxError:

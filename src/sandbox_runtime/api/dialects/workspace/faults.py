@@ -30,7 +30,7 @@ Table = Mapping[type[SandboxError], tuple[int, str]]
 OF_SESSION: Table = MappingProxyType(
     {
         InvalidRequest: (400, "INVALID_REQUEST"),
-        NotFound: (500, "SESSION_NOT_FOUND"),
+        NotFound: (404, "SESSION_NOT_FOUND"),
         Conflict: (500, "SESSION_CONFLICT"),
         Denied: (403, "DENIED"),
         TooMany: (503, "RESOURCE_LIMIT"),

@@ -12,7 +12,7 @@ from sandbox_runtime.api.callers import Caller
 from sandbox_runtime.api.dialects.workspace.asking import session_spec
 from sandbox_runtime.api.dialects.workspace.wire import CreateSession
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.errors import Conflict, Denied, NotFound, PlatformFault
+from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
 from sandbox_runtime.model import Session, SessionState
 from sandbox_runtime.sessions import Sessions, SessionSpec
 
@@ -40,11 +40,13 @@ class Room:
         return self.platform.sessions
 
     async def create(self, asked: CreateSession) -> Session:
-        """Conflict where it is there. One that has ended makes way."""
+        """Create the session. Raise Conflict if the caller has it, NotFound if another owner has the name. One that has ended is
+        replaced."""
         spec = session_spec(self.id, asked, self.platform.settings)
         try:
             return await self._created(spec)
         except Conflict:
+            await self._check_owner()
             if not await self._cleared():
                 raise Conflict("Session already exists") from None
         return await self._created(spec)
@@ -67,7 +69,7 @@ class Room:
 
     async def _make(self) -> None:
         if self.caller.grants.read_only:
-            raise Denied(f"there is no session {self.id!r}, and this key may look and make none (its scope is read)")
+            raise NotFound(f"there is no session {self.id!r}, and a key with the scope read cannot create one")
         try:
             await self.create(CreateSession())
         except Conflict:
@@ -83,9 +85,8 @@ class Room:
         return session
 
     async def _until_ready(self) -> None:
-        """Somebody else makes it at this moment, unless it is somebody else's altogether."""
-        if await self._is_foreign():
-            raise Conflict(f"the session {self.id!r} belongs to somebody else: choose another name")
+        """Wait for a session of this owner that another request creates at this moment."""
+        await self._check_owner()
         if await self._state() is SessionState.paused:
             raise Conflict(f"the session {self.id!r} is paused: resume it first")
         deadline = asyncio.get_running_loop().time() + READY_WITHIN_S
@@ -103,11 +104,14 @@ class Room:
             await self.sessions.delete(self.id, self.owner, only_ended=True)
         return True
 
-    async def _is_foreign(self) -> bool:
+    async def _check_owner(self) -> None:
+        """Raise NotFound if another owner has a session of this name, with the words for one that does not exist."""
         try:
-            return (await self.sessions.get(self.id)).owner != self.owner != ""
+            owner = (await self.sessions.get(self.id)).owner
         except NotFound:
-            return False
+            return  # it was deleted meanwhile
+        if self.owner not in ("", owner):
+            raise NotFound(f"there is no session {self.id!r}")
 
     async def _state(self) -> SessionState | None:
         """None where the caller has no such session."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from .fetching import MOST_PACKAGES, Refused, found, keep, main, plain, remembered, tell, wanted
 
 MOST_PARENTS = 20
+CHECKSUMS = ("sha512", "sha256", "sha1")
 _HOLE = re.compile(r"\$\{([^}]{1,200})\}")
 _NUMBERS = re.compile(r"\d+|[A-Za-z]+")
 _SCOPES = ("", "compile", "runtime")
@@ -76,12 +77,21 @@ class Repository:
         return f"{self.folder(wish.group, wish.artifact)}/{version}/{wish.artifact}-{version}.{suffix}"
 
     def jar(self, wish: Wish) -> bytes:
-        tell(f"downloading {wish.group}:{wish.artifact}:{wish.version}")
-        content = wanted(self.file(wish, "jar"), f"{wish.group}:{wish.artifact}:{wish.version}")
-        told = (found(self.file(wish, "jar.sha1")) or b"").decode(errors="replace").split()
-        if told and told[0].lower() != hashlib.sha1(content).hexdigest():
-            raise Refused(f"{wish.group}:{wish.artifact}:{wish.version} is not what its checksum says")
+        name = f"{wish.group}:{wish.artifact}:{wish.version}"
+        tell(f"downloading {name}")
+        content = wanted(self.file(wish, "jar"), name)
+        kind, told = self._checksum(wish, name)
+        if told != hashlib.new(kind, content).hexdigest():
+            raise Refused(f"{name} is not what its checksum says ({kind})")
         return content
+
+    def _checksum(self, wish: Wish, name: str) -> tuple[str, str]:
+        """The best that the registry offers. Raises Refused where it offers none."""
+        for kind in CHECKSUMS:
+            told = (found(self.file(wish, f"jar.{kind}")) or b"").decode(errors="replace").split()
+            if told:
+                return kind, told[0].lower()
+        raise Refused(f"the registry has no checksum of {name} ({', '.join(CHECKSUMS)}): it is not used without one")
 
     def project(self, wish: Wish, depth: int = 0) -> Project:
         key = (wish.group, wish.artifact, wish.version)

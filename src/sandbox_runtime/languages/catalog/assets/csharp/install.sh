@@ -11,7 +11,7 @@ wheel=$(mktemp -d)
 trap 'rm -rf "$wheel"' EXIT
 
 "$python" -m pip download --quiet --no-input --disable-pip-version-check --no-deps --only-binary :all: --python-version 3.9 \
-    --implementation cp --abi cp39 --platform manylinux2014_x86_64 --dest "$wheel" psycopg2-binary==2.9.3
+    --implementation cp --abi cp39 --platform manylinux2014_x86_64 --dest "$wheel" --require-hashes -r "$assets/openssl.lock"
 "$python" -m zipfile -e "$wheel"/*.whl "$wheel/all"
 mkdir -p "$folder/openssl"
 cp "$wheel"/all/psycopg2_binary.libs/libcrypto-* "$folder/openssl/"
