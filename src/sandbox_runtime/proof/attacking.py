@@ -100,4 +100,6 @@ async def _attack(target: _Target, attack: Attack) -> Verdict:
 
 
 def _verdict(attack: Attack, state: State, reason: str, wall_s: float) -> Verdict:
-    return Verdict(attack.name, attack.title, attack.layers, attack.shows, state, reason, wall_s)
+    return Verdict(
+        attack.name, attack.title, attack.layers, attack.shows, state, reason, wall_s, attack.family, attack.guards
+    )
