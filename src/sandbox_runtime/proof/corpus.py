@@ -31,7 +31,7 @@ attack.toml:
     [[upload]] name, content, refused: whether the name must be refused or land inside
     [[fetch]] name, content: what must come out ("" where nothing may), or refused = true
 
-A program is program.py (client.py runs on the host), run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints
+A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints
 `HELD: why` when it was stopped, `ESCAPED: what` when it was not, and `READY words` where the other one may begin. What programs
 have in common is in probe.py.
 """

@@ -18,8 +18,7 @@ class Guard(StrEnum):
     archive_bounds = "archive_bounds"
     sparse_storage = "sparse_storage"
     node_ledger = "node_ledger"
-    egress_rules = "egress_rules"
-    gateway_rules = "gateway_rules"
+    packet_filter = "packet_filter"
     message_bounds = "message_bounds"
     message_checks = "message_checks"
     fresh_copies = "fresh_copies"
@@ -49,8 +48,7 @@ _ABOUT = {
     Guard.archive_bounds: "count, size and expansion of an archive are bounded",
     Guard.sparse_storage: "snapshots and copies keep holes as holes",
     Guard.node_ledger: "the sum of what sessions hold is bounded for the node",
-    Guard.egress_rules: "the packet filter in the network namespace of a box with a network",
-    Guard.gateway_rules: "the packet filter of the host for all boxes with a network",
+    Guard.packet_filter: "packet filters of boxes with a network, in their own namespace and on the host",
     Guard.message_bounds: "messages on a control channel are bounded in size and number",
     Guard.message_checks: "messages on a control channel are checked before they are used",
     Guard.fresh_copies: "a fork gets files, processes, descriptors and random numbers of its own",

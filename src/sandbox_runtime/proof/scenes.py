@@ -13,6 +13,7 @@ from sandbox_runtime.proof.arena import QUOTAS, Arena, ready_words
 from sandbox_runtime.proof.canaries import Canaries
 from sandbox_runtime.proof.corpus import Name
 from sandbox_runtime.proof.file_scene import files
+from sandbox_runtime.proof.lab_scene import lab
 from sandbox_runtime.workspace import fetch, stage
 
 OUTSIDE_TIMEOUT_S = 3.0
@@ -143,5 +144,6 @@ SCENE: Mapping[str, Callable[[Arena], Awaitable[None]]] = MappingProxyType(
         "upload": upload,
         "fetch": fetched,
         "files": files,
+        "lab": lab,
     }
 )
