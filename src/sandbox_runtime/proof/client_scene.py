@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from sandbox_runtime.proof.corpus import CORPUS, NEEDS, Attack
 from sandbox_runtime.proof.verdict import Evidence
@@ -32,6 +33,8 @@ class Server:
     state_dir: str = ""
     keyless_url: str = ""
     """A second server, without keys, started for the attack alone."""
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that attacks try to exceed, by name."""
 
     def inapplicable(self, attack: Attack) -> str:
         """Why an attack makes no sense against this server, or an empty text."""
@@ -50,7 +53,13 @@ class Server:
         return not self.isolation or (self.isolation == "namespaces" and platform.machine() == "x86_64")
 
     def facts(self) -> dict[str, object]:
-        return {"url": self.url, "keys": dict(self.keys), "state_dir": self.state_dir, "keyless_url": self.keyless_url}
+        return {
+            "url": self.url,
+            "keys": dict(self.keys),
+            "state_dir": self.state_dir,
+            "keyless_url": self.keyless_url,
+            "limits": dict(self.limits),
+        }
 
 
 async def run_client(server: Server, attack: Attack, evidence: Evidence) -> str:
