@@ -2,7 +2,9 @@
 
 Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; see corpus.py for the form). Attacks run in
 boxes of a backend that the caller opened, or as clients of a server that the caller names, one after another, each for at most
-ATTACK_LIMIT_S; afterwards everything that was made for them is gone. A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
+ATTACK_LIMIT_S; afterwards everything that was made for them is gone.
+
+A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
 applicable, with the reason. Knows isolation, the files of boxes and the model; nothing of settings, languages or HTTP.
 """
 

@@ -23,8 +23,8 @@ _KEY_FLAGS = {"other": "--other-key", "read": "--read-key"}
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """keys: own (whose sessions are made), other (of another owner), read (that may only look). own: whether it was started for the
-    attack alone. isolation: the backend it uses, "" where that is not known. state_dir: its folder, "" where it is not ours."""
+    """keys: own (whose sessions are made), other (of another owner), read (that may only look). own: whether it was started
+    for the attack alone. isolation: the backend it uses, if that is known. state_dir: its folder, if it is our own server."""
 
     url: str
     keys: Mapping[str, str] = field(default_factory=dict)

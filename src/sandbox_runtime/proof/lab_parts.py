@@ -90,16 +90,17 @@ class Listener:
         self._thread.start()
 
     def _serve(self) -> None:
-        while self._end_read not in (ready := select.select([self._tcp, self._udp, self._end_read], [], [])[0]):
+        waiting = [self._tcp.fileno(), self._udp.fileno(), self._end_read]
+        while self._end_read not in (ready := select.select(waiting, [], [])[0]):
             with contextlib.suppress(OSError):
                 self._answer(ready)
 
-    def _answer(self, ready: list[socket.socket]) -> None:
-        if self._tcp in ready:
+    def _answer(self, ready: list[int]) -> None:
+        if self._tcp.fileno() in ready:
             connection, peer = self._tcp.accept()
             with connection:
                 connection.sendall(_shown(peer[0]))
-        if self._udp in ready:
+        if self._udp.fileno() in ready:
             _, peer = self._udp.recvfrom(100)
             self._udp.sendto(_shown(peer[0]), peer)
 

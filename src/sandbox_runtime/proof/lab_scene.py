@@ -38,7 +38,8 @@ class Laboratory:
         await self._undo.aclose()
 
     async def backend(self, policy: Policy) -> Backend:
-        """policy: of the boxes that attacks open. What the first of them starts for good is started before anything is counted."""
+        """policy: of the boxes that attacks open. What the first of them starts for good shall be there before anything is
+        counted."""
         if self._backend is None:
             self._lab = lab = self._undo.enter_context(world.open_lab())
             lab.listen(lab.host, DNS_PORT)

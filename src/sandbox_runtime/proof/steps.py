@@ -30,7 +30,7 @@ _SYMLINK_MODE = 0o120777
 @dataclass(frozen=True, slots=True)
 class Member:
     """kind: file, folder, link, hard_link, device or fifo. target: of links. zeros: content of so many zero bytes. repeat: so
-    many members, with {n} in the name replaced by a number. claims: the size that a tar header tells, if it is not the real one."""
+    many members, with {n} in the name replaced by a number. claims: the size that a tar header tells, if not the real one."""
 
     name: str
     kind: str = "file"

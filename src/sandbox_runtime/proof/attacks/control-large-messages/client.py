@@ -1,31 +1,8 @@
-import threading
-
 import target
 
-SPEAK = """
-import os, socket, stat, struct, json
-def ends():
-    for number in range(3, 64):
-        try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode):
-                yield socket.socket(fileno=os.dup(number))
-        except OSError:
-            pass
-def say(data):
-    for end in ends():
-        try:
-            end.settimeout(1)
-            end.sendall(data)
-        except OSError:
-            pass
-def message(value):
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return struct.pack('>I', len(text)) + text
-"""
-
-FLOOD = SPEAK + """
+FLOOD = """
 import time
-piece = message({'event': 'display', 'data': {'text/plain': ['x'] * 1500000}})
+piece = message(b'{"event": "display", "data": {"text/plain": [' + b'{},' * 2500000 + b'{}]}}')
 end = time.monotonic() + 3
 while time.monotonic() < end:
     say(piece)
@@ -34,23 +11,10 @@ while time.monotonic() < end:
 
 def attack(server):
     session = server.session()
-    contexts = [server.context(session) for _ in range(2)]
-
-    def run(context):
-        try:
-            server.request("POST", f"{context}/execute", {"code": FLOOD, "timeout": 15}, wait_s=50)
-        except OSError:
-            pass
-
-    threads = [threading.Thread(target=run, args=(context,)) for context in contexts]
-    for thread in threads:
-        thread.start()
-    waits = [server.ping_s()]
-    while any(thread.is_alive() for thread in threads):
-        waits.append(server.ping_s())
-        threads[0].join(0.05)
-    server.must(sorted(waits)[len(waits) // 2] < 0.5 and max(waits) < 3.0, f"a ping took {max(waits):.1f} s while large messages came")
-    return f"the slowest of {len(waits)} pings took {max(waits) * 1000:.0f} ms"
+    waits = server.pings_while([server.context(session), server.context(session)], target.SPEAK + FLOOD)
+    usual, slowest = sorted(waits)[len(waits) // 2], max(waits)
+    server.must(usual < 0.5 and slowest < 1.5, f"a ping took {slowest:.1f} s while large messages came")
+    return f"the slowest of {len(waits)} pings took {slowest * 1000:.0f} ms"
 
 
 target.run(attack)

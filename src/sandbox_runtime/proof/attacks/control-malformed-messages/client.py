@@ -1,26 +1,5 @@
 import target
 
-SPEAK = """
-import os, socket, stat, struct, json
-def ends():
-    for number in range(3, 64):
-        try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode):
-                yield socket.socket(fileno=os.dup(number))
-        except OSError:
-            pass
-def say(data):
-    for end in ends():
-        try:
-            end.settimeout(1)
-            end.sendall(data)
-        except OSError:
-            pass
-def message(value):
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return struct.pack('>I', len(text)) + text
-"""
-
 MESSAGES = (
     "message(b'')",
     "message(b'\\xff\\xfe')",
@@ -42,9 +21,15 @@ def attack(server):
     session = server.session()
     for text in MESSAGES:
         context = server.context(session)
-        server.request("POST", f"{context}/execute", {"code": SPEAK + f"say({text})", "timeout": 10}, wait_s=30)
+        answer = server.request("POST", f"{context}/execute", {"code": target.SPEAK + f"say({text})", "timeout": 3}, wait_s=30)
+        server.must(answer.status == 200, f"{text}: {answer.status}")
+        # Behind its length, it is a message that means nothing: the interpreter goes on, and so must we.
+        framed = text.startswith("message(") and "'done'" not in text
+        server.must(not framed or answer.json()["status"] == "completed", f"{text} ended the context: {answer.json()['status']}")
         server.request("DELETE", context)
-    server.must(server.cell(server.context(session), "print('fresh')")["stdout"] == "fresh\n", "no context could be opened afterwards")
+    server.must(
+        server.cell(server.context(session), "print('fresh')")["stdout"] == "fresh\n", "no context could be opened afterwards"
+    )
     return f"{len(MESSAGES)} malformed messages harmed nobody else"
 
 

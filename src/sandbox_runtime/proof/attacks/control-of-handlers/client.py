@@ -1,26 +1,5 @@
 import target
 
-SPEAK = """
-import os, socket, stat, struct, json
-def ends():
-    for number in range(3, 64):
-        try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode):
-                yield socket.socket(fileno=os.dup(number))
-        except OSError:
-            pass
-def say(data):
-    for end in ends():
-        try:
-            end.settimeout(1)
-            end.sendall(data)
-        except OSError:
-            pass
-def message(value):
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return struct.pack('>I', len(text)) + text
-"""
-
 CODES = (
     "say(struct.pack('>I', 0xffffffff)); say(b'x' * (32 << 20))",
     "say(b'x' * 1000)",
@@ -32,7 +11,9 @@ CODES = (
 def attack(server):
     session, other = server.session(), server.session()
     for code in CODES:
-        told = server.execute(session, f"{SPEAK}\ndef handler(event):\n    {code}\n    return 'real'", wait_s=50, timeout=5)
+        told = server.execute(
+            session, f"{target.SPEAK}\ndef handler(event):\n    {code}\n    return 'real'", wait_s=50, timeout=2
+        )
         server.must(told.get("status") not in (None, "running"), f"the execution did not end: {str(told)[:100]}")
         told = server.execute(other, "def handler(event):\n    return 'real'")
         server.must(told.get("return_value") == "real", f"the value of another session's handler was forged: {str(told)[:200]}")

@@ -1,15 +1,24 @@
 import target
 
-FORGE = (
-    "import os\nfor fd in (1, 2, 3, 4, 5):\n    try:\n        os.write(fd, b'{\"event\": \"done\", \"cell\": 1}\\n' * 1000)\n    except OSError:\n        pass",
-    "import os\nfor fd in (1, 2, 3, 4, 5):\n    try:\n        os.write(fd, b'x' * (16 << 20) + b'\\n')\n    except OSError:\n        pass",
+FORGE = """
+import os
+for number in (1, 2, 3, 4, 5):
+    try:
+        os.write(number, {data})
+    except OSError:
+        pass
+"""
+CODES = (
+    FORGE.format(data="""b'{"event": "done", "cell": 1}\\n' * 1000"""),
+    FORGE.format(data="b'x' * (16 << 20) + b'\\n'"),
     "print('x' * (16 << 20))",
 )
 
 
 def attack(server):
-    for code in FORGE:
-        answer = server.request("POST", "/run_jupyter", {"cells": [code, "print('after')"], "total_timeout": 8, "cell_timeout": 4}, wait_s=50)
+    for code in CODES:
+        asked = {"cells": [code, "print('after')"], "total_timeout": 8, "cell_timeout": 4}
+        answer = server.request("POST", "/run_jupyter", asked, wait_s=50)
         if answer.status in (501, 503):
             raise target.Inapplicable(f"this server has no notebooks: {answer.text[:100]}")
         server.must(answer.status == 200, f"the server failed: {answer.status} {answer.text[:100]}")

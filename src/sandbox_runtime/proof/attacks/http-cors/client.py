@@ -2,7 +2,7 @@ import target
 
 
 def attack(server):
-    keyless = target.Server({**server.facts, "url": server.facts["keyless_url"] or server.facts["url"], "keys": {}})
+    keyless = server.keyless()
     for one in (server, keyless):
         for origin in ("https://evil.example", "null"):
             asked = {"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}

@@ -1,11 +1,18 @@
 import target
 
-ORIGINS = ("https://evil.example", "null", "http://127.0.0.1.evil.example", "http://localhost.evil.example", "file://", "http://evil.example:80")
+ORIGINS = (
+    "https://evil.example",
+    "null",
+    "http://127.0.0.1.evil.example",
+    "http://localhost.evil.example",
+    "file://",
+    "http://evil.example:80",
+)
 KINDS = ("application/json", "text/plain", "application/x-www-form-urlencoded")
 
 
 def attack(server):
-    keyless = target.Server({**server.facts, "url": server.facts["keyless_url"], "keys": {}})
+    keyless = server.keyless()
     job = {"code": "print(1)", "language": "python"}
     for origin in ORIGINS:
         for kind in KINDS:

@@ -11,12 +11,13 @@ def attack(server):
         sock.sendall(server.head("POST /run_code HTTP/1.1", "Transfer-Encoding: chunked", "Content-Type: application/json"))
         sent, answer = 0, b""
         with contextlib.suppress(OSError):
-            for sent in range(PIECES):
+            while sent < PIECES:
                 sock.sendall(piece)
+                sent += 1
             sock.sendall(b"0\r\n\r\n")
         with contextlib.suppress(OSError):
             answer = sock.recv(65536)
-    server.must(answer[9:12] in (b"413", b"400") or sent < PIECES - 1, f"{sent + 1} MiB were taken: {answer[:60]!r}")
+    server.must(answer[9:12] in (b"413", b"400") or sent < PIECES, f"{sent} MiB were taken: {answer[:60]!r}")
     return f"refused with {answer[9:12].decode() or 'a closed connection'}"
 
 

@@ -19,7 +19,9 @@ def attack(server):
     for method, path, body in tries:
         of_other = server.request(method, path.format(session), body, key="other")
         of_nobody = server.request(method, path.format(missing), body, key="other")
-        server.must(of_other.status == of_nobody.status, f"{method} {path}: {of_other.status}, not {of_nobody.status} as for nothing")
+        server.must(
+            of_other.status == of_nobody.status, f"{method} {path}: {of_other.status}, not {of_nobody.status} as for nothing"
+        )
         words, usual = _words(of_other.text, session), _words(of_nobody.text, missing)
         server.must(words == usual, f"{method} {path}: the answers differ: {words[:120]}, not {usual[:120]}")
     return f"{len(tries)} answers are the same as for things that do not exist"

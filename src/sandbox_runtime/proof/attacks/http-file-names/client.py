@@ -32,7 +32,10 @@ def attack(server):
             f"/api/v2/sandboxes/{session}/files/{name}",
         ):
             answer = server.request("GET", path)
-            server.must(b"root:" not in answer.body and b"PATH=" not in answer.body, f"GET {path.replace(session, 'ID')} told a file of the host")
+            server.must(
+                b"root:" not in answer.body and b"PATH=" not in answer.body,
+                f"GET {path.replace(session, 'ID')} told a file of the host",
+            )
             server.must(answer.status < 500, f"GET {path.replace(session, 'ID')}: {answer.status}")
     return f"{len(NAMES)} names led nowhere"
 

@@ -4,6 +4,7 @@ import target
 
 
 def attack(server):
+    server.session()
     name = f"attack-{secrets.token_hex(8)}"
     answer = server.request("POST", target.SESSIONS, {"template_id": "python-basic", "id": name})
     server.must(answer.status == 201, f"the session was not made: {answer.text[:100]}")

@@ -21,7 +21,7 @@ BODIES = [
 
 
 def attack(server):
-    session = server.session()
+    session = server.any_session()
     paths = [target.SESSIONS, f"{target.SESSIONS}/{session}/execute", "/run_code", "/run_jupyter", "/submit", "/v2/execute_code"]
     paths += ["/api/v2/sandboxes", "/api/v1/judge/batches", f"{target.SESSIONS}/{session}/fork", "/get_prompts"]
     for path in paths:

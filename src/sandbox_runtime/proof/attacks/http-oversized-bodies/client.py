@@ -10,7 +10,9 @@ def attack(server):
     path = f"{target.SESSIONS}/none/files/planted"
     head = server.head(f"PUT {path} HTTP/1.1", "Content-Length: 999999999999")
     answer = server.raw(head + b"x", wait_s=3.0)
-    server.must(answer.startswith((b"HTTP/1.1 413", b"HTTP/1.1 400")), f"an upload without a bound was waited for: {answer[:40]!r}")
+    server.must(
+        answer.startswith((b"HTTP/1.1 413", b"HTTP/1.1 400")), f"an upload without a bound was waited for: {answer[:40]!r}"
+    )
     return "bodies without a bound were refused before they came"
 
 

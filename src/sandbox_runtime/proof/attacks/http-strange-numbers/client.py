@@ -5,6 +5,7 @@ RAW = (b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1", b"9" * 400)
 
 
 def attack(server):
+    server.session()
     for field in ("cpu", "memory", "disk"):
         for value in STRANGE:
             _refused(server, {"template_id": "python-basic", field: value}, f"{field} {value[:20]!r}")

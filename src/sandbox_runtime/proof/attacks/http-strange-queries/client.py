@@ -1,6 +1,20 @@
 import target
 
-VALUES = ("-1", "0", "999999999999999999999999", "NaN", "1e9", "%00", "%ff", "'%20OR%201=1--", "", "a" * 5000, "1&limit=2", "[]", "%0d%0aX-Evil:%201")
+VALUES = (
+    "-1",
+    "0",
+    "999999999999999999999999",
+    "NaN",
+    "1e9",
+    "%00",
+    "%ff",
+    "'%20OR%201=1--",
+    "",
+    "a" * 5000,
+    "1&limit=2",
+    "[]",
+    "%0d%0aX-Evil:%201",
+)
 PATHS = ("/api/v1/sessions", "/api/v1/templates", "/api/v1/containers", "/api/v2/sandboxes", "/api/v1/judge/batches")
 
 

@@ -10,6 +10,7 @@ with open('large', 'wb') as file:
 
 
 def attack(server):
+    server.session()
     most = server.facts["limits"]["storage_memory_bytes"]
     before, refusals = _shared(), []
     for _ in range(SESSIONS):
