@@ -26,7 +26,7 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.proof import Server
 from sandbox_runtime.settings import Settings, environment_name, shown
 
-READY_WITHIN_S = 60.0
+READY_WITHIN_S = 180.0
 END_WITHIN_S = 30.0
 _POLL_S = 0.05
 _SERVE = ("-c", "from sandbox_runtime.cli.main import main; main()", "serve")

@@ -1,24 +1,27 @@
 import target
 
+FORGE = """
+import threading, time
+def forge():
+    for _ in range(40):
+        say(message({'event': 'display', 'cell': 0, 'data': {'text/plain': 'forged'}}))
+        say(message({'event': 'done', 'cell': 0, 'how': 'ok'}))
+        time.sleep(0.05)
+threading.Thread(target=forge, daemon=True).start()
+"""
+
 
 def attack(server):
     session = server.session()
     mine, victim = server.context(session), server.context(session)
     server.cell(victim, "x = 'real'")
-    forged = "say(message({'event': 'display', 'data': {'text/plain': 'forged'}})); say(message({'event': 'done'}))"
-    server.cell(mine, target.SPEAK + forged * 1)
+    server.cell(mine, target.SPEAK + FORGE)
     told = server.cell(victim, "print(x)")
     server.must(told["stdout"] == "real\n" and "forged" not in str(told), f"the result of another context was forged: {told}")
-    after = server.cell(mine, "print('after')")
-    said, wrong = after.get("stdout"), str(after.get("error_message"))
-    server.must(
-        said == "after\n" or "Kernel" in wrong, f"a message of an earlier cell stands for a later one: {said!r} {wrong[:100]}"
-    )
-    own = server.execute(
-        session, target.SPEAK + "say(message({'event': 'done', 'value': 'forged'}))\ndef handler(event):\n    return 'real'"
-    )
-    server.must(own.get("status") in ("completed", "failed"), f"the execution did not end: {str(own)[:100]}")
-    return "messages change no result but the sender's own"
+    later = server.cell(mine, "time.sleep(1)\nprint('later')")
+    forged = later.get("stdout") != "later\n" or "forged" in str(later.get("displays"))
+    server.must(not forged, f"an earlier cell forged the end of a later one: {later.get('stdout')!r} {later.get('displays')}")
+    return "messages change no result of another cell"
 
 
 target.run(attack)

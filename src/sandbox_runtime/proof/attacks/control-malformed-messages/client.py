@@ -24,7 +24,7 @@ def attack(server):
         answer = server.request("POST", f"{context}/execute", {"code": target.SPEAK + f"say({text})", "timeout": 3}, wait_s=30)
         server.must(answer.status == 200, f"{text}: {answer.status}")
         # Behind its length, it is a message that means nothing: the interpreter goes on, and so must we.
-        framed = text.startswith("message(") and "'done'" not in text
+        framed = text.startswith("message(")
         server.must(not framed or answer.json()["status"] == "completed", f"{text} ended the context: {answer.json()['status']}")
         server.request("DELETE", context)
     server.must(
