@@ -198,11 +198,11 @@ def _check_parts(attack: Attack) -> None:
         raise ValueError(f"no program for {', '.join(missing)}")
     if not (set(attack.shows) <= set(attack.layers) and set(attack.shows_guards) <= set(attack.guards)):
         raise ValueError("shows names a layer or a guard that is not among layers and guards")
-    if not attack.layers and not attack.guards:
-        raise ValueError("neither layers nor guards are named")
     named = {"upload": attack.uploads, "fetch": attack.fetches, "files": attack.steps}
     if attack.scene in named and not named[attack.scene]:
         raise ValueError("no names or steps")
+    if not attack.layers and not attack.guards:
+        raise ValueError("neither layers nor guards are named")
 
 
 def _programs(folder: Path) -> dict[str, Program]:
