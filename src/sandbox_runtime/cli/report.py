@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from sandbox_runtime.proof import Attack, Diagnosis, Family, LayerProof, Standing, State, Verdict
+from sandbox_runtime.proof import Diagnosis, Family, LayerProof, Standing, State, Verdict
 
 _STYLE = {
     Standing.proven: "green",
@@ -37,19 +37,6 @@ def print_diagnosis(diagnosis: Diagnosis, *, verdicts: bool) -> None:
             console.print(_attacks(found))
     for line in _conclusion(diagnosis):
         console.print(line)
-
-
-def print_corpus(corpus: Sequence[Attack]) -> None:
-    """Every attack by family, with the layers and guards that it tests."""
-    console = Console()
-    for family in Family:
-        found = [one for one in corpus if one.family is family]
-        if found:
-            console.print(Text(f"{family} ({len(found)}): {family.about}", style="bold"))
-            table = _table("attack", "tests", "what it tries")
-            for one in found:
-                table.add_row(Text(one.name), Text(", ".join((*one.layers, *one.guards))), Text(one.title))
-            console.print(table)
 
 
 def _table(*titles: str) -> Table:
