@@ -13,7 +13,8 @@ from tests.api.servers import listening
 from sandbox_runtime.proof import Server
 from sandbox_runtime.settings import Settings
 
-LIMITS = {"storage_memory_bytes": 512 * 1024**2}
+LIMITS = {"storage_memory_bytes": 512 * 1024**2, "session_queue": 16, "header_timeout_s": 3.0}
+"""As doctor's own servers have them, as far as the settings are there."""
 
 
 @asynccontextmanager

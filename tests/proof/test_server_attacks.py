@@ -20,9 +20,8 @@ CLIENTS = [one for one in load_corpus() if one.scene == "client"]
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["namespaces", "bubblewrap"])
 async def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     skip_where_the_host_lacks(request.param)
-    known = {name: value for name, value in LIMITS.items() if hasattr(Settings, name)}
-    folder = tmp_path_factory.mktemp("attacked")
-    async with attacked_server(folder, request.param, {"session_queue": 16, **known}) as opened:
+    known = {name: value for name, value in LIMITS.items() if hasattr(Settings(), name)}
+    async with attacked_server(tmp_path_factory.mktemp("attacked"), request.param, known) as opened:
         yield opened
 
 

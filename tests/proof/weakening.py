@@ -103,7 +103,8 @@ def no_origins(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_head_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(BoundedProtocol, "head_bytes", 1 << 40)
+    for name, value in (("head_bytes", 1 << 40), ("_count_header", lambda *_: None)):
+        patch.setattr(BoundedProtocol, name, value, raising=False)
     return {}
 
 
@@ -122,7 +123,8 @@ def no_session_limits(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_message_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(context, "_MESSAGE_OVERHEAD_BYTES", 1 << 40)
+    for name in ("_MESSAGE_OVERHEAD_BYTES", "_OVER_BYTES"):
+        patch.setattr(context, name, 1 << 40, raising=False)
     return {}
 
 

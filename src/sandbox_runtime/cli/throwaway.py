@@ -32,7 +32,7 @@ _POLL_S = 0.05
 _SERVE = ("-c", "from sandbox_runtime.cli.main import main; main()", "serve")
 _KEPT = ("isolation", "guest_python", "toolchains_dir", "box_uid_base")
 """Settings of the deployment that a throwaway server shares: what its boxes are made of, and nothing that it stores or serves."""
-_SMALL: Mapping[str, Any] = MappingProxyType({"storage_memory_bytes": 512 * MIB, "session_queue": 16})
+_SMALL: Mapping[str, Any] = MappingProxyType({"storage_memory_bytes": 512 * MIB, "session_queue": 16, "header_timeout_s": 3.0})
 """Limits that attacks on totals try to exceed: small ones, so that doing so takes neither long nor much of the machine."""
 _OWNERS = {"own": ("attack-own", ()), "other": ("attack-other", ()), "read": ("attack-own", ("read",))}
 
