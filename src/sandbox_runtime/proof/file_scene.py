@@ -81,7 +81,7 @@ class FileSteps:
         self._check_size(step)
 
     def _refused(self, step: Step, error: RequestError) -> None:
-        if not step.refused and not self._arena.attack.alongside:
+        if not (step.refused or step.refusable or self._arena.attack.alongside):
             self._arena.evidence.doubts.append(f"{step.do} of {step.name!r} was refused: {error}")
         self._remark(f"{step.do} refused what is not fit")
 

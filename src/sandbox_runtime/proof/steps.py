@@ -8,6 +8,7 @@ A [[step]] of attack.toml:
     form        of archive: tar.gz or zip; of unpack: tar, tar.gz or zip
     content     of upload: what is written; of read and download: what must come out
     refused     it must be refused; otherwise it may be refused only while a program runs alongside
+    refusable   it may be refused, or done within the bounds
     max_bytes   how much may come out, or be stored or written on the host (real bytes, not the size that a file claims)
     members     of unpack: what the archive holds (see Member)
 
@@ -57,6 +58,7 @@ class Step:
     form: str = "tar.gz"
     content: str = ""
     refused: bool = False
+    refusable: bool = False
     max_bytes: int | None = None
     members: tuple[Member, ...] = ()
 

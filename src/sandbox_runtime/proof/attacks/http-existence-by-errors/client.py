@@ -14,7 +14,6 @@ def attack(server):
         ("POST", "/api/v1/sessions/{}/contexts", None),
         ("POST", "/api/v1/sessions/{}/fork", {"count": 1}),
         ("GET", "/api/v2/sandboxes/{}", None),
-        ("GET", "/workspace/se/status/{}", None),
     ]
     for method, path, body in tries:
         of_other = server.request(method, path.format(session), body, key="other")
@@ -24,6 +23,10 @@ def attack(server):
         )
         words, usual = _words(of_other.text, session), _words(of_nobody.text, missing)
         server.must(words == usual, f"{method} {path}: the answers differ: {words[:120]}, not {usual[:120]}")
+    # Whoever asks there chooses the names, so that one is taken cannot be hidden; who has it can.
+    taken = server.request("GET", f"/workspace/se/status/{session}", key="other")
+    told = taken.status >= 500 or "attack-own" in taken.text or "belongs" in taken.text
+    server.must(not told, f"GET /workspace/se/status told whose the name is: {taken.status} {taken.text[:100]}")
     return f"{len(tries)} answers are the same as for things that do not exist"
 
 
