@@ -172,6 +172,8 @@ class Server:
     def context(self, session: str, *, key: str = "own") -> str:
         """The path of a new context."""
         answer = self.request("POST", f"{SESSIONS}/{session}/contexts", key=key)
+        if answer.status in (501, 503):
+            raise Inapplicable(f"this server has no contexts: {answer.json().get('message', '')}")
         if answer.status != 201:
             raise RuntimeError(f"a context was refused: {answer.status} {answer.text[:200]}")
         return f"{SESSIONS}/{session}/contexts/{answer.json()['id']}"
