@@ -39,9 +39,7 @@ def attack(server):
         )
         found = [word for word in words if word in answer.text]
         server.must(not found, f"{method} {path[:60]} told {found[0] if found else ''}")
-        server.must(
-            "x-evil" not in answer.headers and "server" not in answer.headers, f"{method} {path[:60]} told what serves it"
-        )
+        server.must("x-evil" not in answer.headers, f"{method} {path[:60]} wrote a header")
     return f"{len(tries)} errors told nothing"
 
 
