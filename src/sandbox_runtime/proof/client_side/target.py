@@ -201,8 +201,15 @@ class Server:
         self.must(self.request("GET", "/v1/ping", key=None, wait_s=WAIT_S).status == 200, "the server does not answer a ping")
         return time.monotonic() - began
 
-    def pings_while(self, contexts: Sequence[str], code: str) -> list[float]:
-        """How long pings take while contexts run this code."""
+    def hold_pings_while(self, contexts: Sequence[str], code: str) -> str:
+        """Raise Escaped where more than a tenth of the pings, while contexts run this code, take far longer than before."""
+        before = max(self.ping_s() for _ in range(20))
+        waits = sorted(self._pings_while(contexts, code))
+        slow = waits[len(waits) * 9 // 10]
+        self.must(slow < max(1.0, 10 * before), f"pings took {slow:.1f} s, and {before:.2f} s at the most before")
+        return f"nine of ten of {len(waits)} pings took at most {slow * 1000:.0f} ms"
+
+    def _pings_while(self, contexts: Sequence[str], code: str) -> list[float]:
 
         def work(context: str) -> None:
             with contextlib.suppress(OSError):
