@@ -47,7 +47,14 @@ async def open_house(opened: Opened) -> Backend:
 @pytest.fixture
 def attacking(options: BackendOptions) -> Attacking:
     async def run(backend: Backend, one: Attack, policy: Policy | None = None) -> Verdict:
-        found = await attack(backend, policy or Policy(), [one], python=options.guest_python, state_dir=options.state_dir)
+        found = await attack(
+            backend,
+            policy or Policy(),
+            [one],
+            python=options.guest_python,
+            state_dir=options.state_dir,
+            reopen=lambda: open_backend(backend.name, options),
+        )
         return found[0]
 
     return run

@@ -6,10 +6,10 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Layer
-from sandbox_runtime.proof import load_corpus
+from sandbox_runtime.proof import Family, Guard, load_corpus
 from sandbox_runtime.proof.corpus import CORPUS, SCENES, read_attack
 
-TITLE = 'title = "Tries."\n'
+TITLE = 'title = "Tries."\nfamily = "host"\n'
 
 
 def folder(tmp_path: Path, text: str, **programs: str) -> Path:
@@ -21,7 +21,7 @@ def folder(tmp_path: Path, text: str, **programs: str) -> Path:
 
 def test_the_corpus_has_attacks_of_every_scene_and_on_every_layer() -> None:
     corpus = load_corpus()
-    assert len(corpus) >= 60
+    assert len(corpus) >= 180
     assert {one.scene for one in corpus} == set(SCENES)
     assert {layer for one in corpus for layer in one.layers} == set(Layer)
 
@@ -30,13 +30,21 @@ def test_every_layer_has_a_quick_attack_that_shows_what_it_does_on_every_host() 
     assert {layer for one in load_corpus() if one.quick and not one.unless for layer in one.shows} == set(Layer)
 
 
-def test_every_layer_is_told_in_the_concepts() -> None:
+def test_every_layer_guard_and_family_is_told_in_the_concepts() -> None:
     text = (Path(__file__).parents[2] / "docs" / "concepts" / "isolation.md").read_text()
-    assert [layer for layer in Layer if f"| `{layer}` |" not in text] == []
+    assert [name for name in (*Layer, *Guard, *Family) if f"| `{name}` |" not in text] == []
+
+
+def test_every_attack_names_what_it_tests_and_every_guard_and_family_has_attacks() -> None:
+    corpus = load_corpus()
+    assert [one.name for one in corpus if not one.layers and not one.guards] == []
+    assert {guard for one in corpus for guard in one.guards} == set(Guard)
+    assert {one.family for one in corpus} == set(Family)
 
 
 def test_every_folder_of_the_corpus_is_an_attack_and_holds_nothing_else() -> None:
-    known = {"attack.toml", *(f"{role}{suffix}" for role in ("program", "first", "second") for suffix in (".py", ".sh"))}
+    roles = ("program", "first", "second", "client")
+    known = {"attack.toml", *(f"{role}{suffix}" for role in roles for suffix in (".py", ".sh"))}
     names = {one.name for one in load_corpus()}
     for path in CORPUS.iterdir():
         assert path.name in names
@@ -66,6 +74,13 @@ def test_every_python_program_can_be_compiled() -> None:
         (TITLE + "layers = []\ncolour = 1", "colour"),
         (TITLE + 'layers = []\nendings = ["well"]', "well"),
         (TITLE + 'layers = []\nshows = ["user"]', "shows"),
+        (TITLE + 'guards = ["walls"]', "walls"),
+        (TITLE + 'layers = ["user"]\nshows = ["keys"]', "shows"),
+        (TITLE + 'layers = ["user"]\nkeys = ["master"]', "master"),
+        (TITLE + "layers = []", "guards"),
+        ('title = "Tries."\nlayers = ["user"]\nfamily = "cats"', "cats"),
+        (TITLE + 'guards = ["keys"]\nscene = "client"', "client"),
+        (TITLE + 'guards = ["keys"]\nscene = "files"\n[[step]]\ndo = "burn"', "burn"),
         (TITLE + 'layers = []\nscene = "beside"', "first, second"),
         (TITLE + 'layers = []\nscene = "opera"', "opera"),
         (TITLE + 'layers = []\nscene = "upload"', "no names"),

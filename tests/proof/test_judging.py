@@ -25,7 +25,8 @@ Making = Callable[..., Attack]
 @pytest.fixture
 def make(tmp_path: Path) -> Making:
     def attack(toml: str = "", **programs: str) -> Attack:
-        (tmp_path / "attack.toml").write_text(f'title = "Tries."\n{toml if "layers" in toml else "layers = []" + chr(10) + toml}')
+        named = toml if "layers" in toml else f'guards = ["deadlines"]\n{toml}'
+        (tmp_path / "attack.toml").write_text(f'title = "Tries."\nfamily = "host"\n{named}')
         for name, code in programs.items():
             (tmp_path / f"{name}.py").write_text(code)
         return read_attack(tmp_path)

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.root, pytest.mark.attack]
 USER = 12345
 BACKENDS = ("namespaces", "bubblewrap")
 SANDBOX = "from sandbox_runtime.cli.main import main; main()"
-LIMIT_S = 280
+LIMIT_S = 560
 
 
 @pytest.fixture(scope="module")

@@ -7,19 +7,26 @@ import dataclasses
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sandbox_runtime.cli.attack_target import Key, Mine, OtherKey, ReadKey, Url, chosen, named_server
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox_runtime.proof import Diagnosis, Verdict
+    from sandbox_runtime.proof import Attack, Diagnosis, LayerProof, Server, Verdict
 
 All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus, not only the short proof of each layer.")]
+Listing = Annotated[bool, typer.Option("--list", help="Print the attacks by family, with the layers and guards they test.")]
+Families = Annotated[
+    list[str] | None,
+    typer.Option("--family", metavar="NAME", help="With --attack: only this family; may be repeated.", show_default=False),
+]
 AsJson = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON to FILE, - for stdout.", show_default=False)
 ]
@@ -34,52 +41,92 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-    everything: All = False, as_json: AsJson = None, isolation: Isolation = None, config: Config = None, sets: Set = None
+    everything: All = False,
+    listing: Listing = False,
+    families: Families = None,
+    url: Url = None,
+    key: Key = None,
+    other_key: OtherKey = None,
+    read_key: ReadKey = None,
+    mine: Mine = False,
+    as_json: AsJson = None,
+    isolation: Isolation = None,
+    config: Config = None,
+    sets: Set = None,
 ) -> None:
-    """Attack this deployment and say which layers of isolation held."""
+    """Attack this deployment and say which layers of isolation held.
+
+    With --attack the corpus also attacks a server that is started for that alone; --url names one that runs instead.
+    """
+    from sandbox_runtime.cli.corpus_listing import print_corpus
     from sandbox_runtime.cli.report import print_diagnosis
 
+    corpus = chosen(families or (), everything=everything or listing or url is not None)
+    if listing:
+        print_corpus(corpus)
+        return
+    server = named_server(url, key, other_key, read_key, mine=mine)
     settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
     if as_json not in (None, "-"):
         _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": ["the examination did not come to its end"]})
     try:
-        diagnosis = asyncio.run(_examine(settings, everything, _progress(as_json)))
+        diagnosis = asyncio.run(_examine(settings, corpus, server, _progress(as_json)))
     except (Unavailable, PlatformFault) as error:
         _refuse(settings, error, as_json)
         raise typer.Exit(EXIT_CANNOT_RUN) from error
     if as_json is not None:
         _write(as_json, diagnosis.as_dict())
     if as_json != "-":
-        print_diagnosis(diagnosis, verdicts=everything)
+        print_diagnosis(diagnosis, verdicts=everything or server is not None)
     raise typer.Exit(EXIT_FAILED if diagnosis.failures else 0)
 
 
-async def _examine(settings: Settings, everything: bool, progress: bool) -> Diagnosis:
-    from sandbox_runtime.assembly import backend_of, policies_of, preset_of
+async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server | None, progress: bool) -> Diagnosis:
     from sandbox_runtime.assembly.storage import facts_of
-    from sandbox_runtime.proof import Diagnosis, attack, host, load_corpus, prove
+    from sandbox_runtime.proof import Diagnosis, attack_server, host
 
-    corpus = [one for one in load_corpus() if everything or one.quick]
-    policy = policies_of(settings)[preset_of(settings)[0]]
-    async with backend_of(settings) as backend:
-        verdicts = await attack(
-            backend,
-            policy,
-            corpus,
-            python=settings.guest_python,
-            state_dir=settings.state_dir,
-            tell=_Progress(len(corpus)) if progress else None,
-        )
-        layers = prove(backend.layers(), verdicts)
+    tell = _Progress(len(corpus)) if progress else None
+    layers: list[LayerProof] = []
+    if server is not None:
+        verdicts = await attack_server(server, [one for one in corpus if one.scene == "client"], tell=tell)
+    else:
+        layers, verdicts = await _attack(settings, corpus, tell)
     return Diagnosis(
-        isolation=settings.isolation,
+        isolation=settings.isolation if server is None else f"the server at {server.url}",
         as_root=os.geteuid() == 0,
-        host={**host.facts(settings.guest_python), **facts_of(settings)},
-        backends=await _backends(settings),
+        host={**host.facts(settings.guest_python), **(facts_of(settings) if server is None else {})},
+        backends=await _backends(settings) if server is None else {},
         warnings=host.warnings(),
         layers=layers,
         verdicts=verdicts,
     )
+
+
+async def _attack(
+    settings: Settings, corpus: Sequence[Attack], tell: Callable[[Verdict], None] | None
+) -> tuple[list[LayerProof], list[Verdict]]:
+    """Boxes first, and then, where the corpus holds attacks on it, a server that is started for them."""
+    from sandbox_runtime.assembly import backend_of, policies_of, preset_of
+    from sandbox_runtime.proof import attack, attack_server, prove
+
+    clients = [one for one in corpus if one.scene == "client"]
+    async with backend_of(settings) as backend:
+        verdicts = await attack(
+            backend,
+            policies_of(settings)[preset_of(settings)[0]],
+            [one for one in corpus if one.scene != "client"],
+            python=settings.guest_python,
+            state_dir=settings.state_dir,
+            reopen=lambda: backend_of(settings),
+            tell=tell,
+        )
+        layers = prove(backend.layers(), verdicts)
+    if clients:
+        from sandbox_runtime.cli.throwaway import throwaway_server
+
+        async with throwaway_server(settings) as server:
+            verdicts += await attack_server(server, clients, tell=tell)
+    return layers, verdicts
 
 
 async def _backends(settings: Settings) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from sandbox_runtime.proof import Diagnosis, LayerProof, Standing, State, Verdict
+from sandbox_runtime.proof import Diagnosis, Family, LayerProof, Standing, State, Verdict
 
 _STYLE = {
     Standing.proven: "green",
@@ -42,9 +42,12 @@ def lines_of(diagnosis: Diagnosis, columns: int, *, verdicts: bool) -> Iterator[
     yield from _facts(diagnosis.host, diagnosis.backends, columns)
     yield Text()
     yield from _layers(diagnosis.layers, columns)
-    if verdicts:
-        yield Text()
-        yield from _attacks(diagnosis.verdicts, columns)
+    for family in Family if verdicts else ():
+        found = [verdict for verdict in diagnosis.verdicts if verdict.family is family]
+        if found:
+            yield Text()
+            yield from _wrapped(f"{family}: {family.about}", columns, "bold")
+            yield from _attacks(found, columns)
     yield Text()
     for text, style in _conclusion(diagnosis):
         yield from _wrapped(text, columns, style)

@@ -1,14 +1,19 @@
 """Attacks a deployment and says what held.
 
 Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; see corpus.py for the form). Attacks run in
-boxes of a backend that somebody else opened, one after another, each for at most ATTACK_LIMIT_S; afterwards everything that was
-made for them is gone. A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
+boxes of a backend that the caller opened, or as clients of a server that the caller names, one after another, each for at most
+ATTACK_LIMIT_S; afterwards everything that was made for them is gone.
+
+A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
 applicable, with the reason. Knows isolation, the files of boxes and the model; nothing of settings, languages or HTTP.
 """
 
-from sandbox_runtime.proof.attacking import ATTACK_LIMIT_S, attack
+from sandbox_runtime.proof.attacking import ATTACK_LIMIT_S, attack, attack_server
+from sandbox_runtime.proof.client_scene import Server
 from sandbox_runtime.proof.corpus import Attack, load_corpus
 from sandbox_runtime.proof.diagnosis import Diagnosis
+from sandbox_runtime.proof.families import Family
+from sandbox_runtime.proof.guards import Guard
 from sandbox_runtime.proof.layers import LayerProof, Standing, prove
 from sandbox_runtime.proof.verdict import State, Verdict
 
@@ -16,11 +21,15 @@ __all__ = [
     "ATTACK_LIMIT_S",
     "Attack",
     "Diagnosis",
+    "Family",
+    "Guard",
     "LayerProof",
+    "Server",
     "Standing",
     "State",
     "Verdict",
     "attack",
+    "attack_server",
     "load_corpus",
     "prove",
 ]

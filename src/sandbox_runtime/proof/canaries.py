@@ -78,9 +78,13 @@ class Canaries:
         found = []
         if not _answers(self._process):
             found.append("a process of the host was killed")
-        if self._secret_file.read_text() != self.secret:
+        if not self._secret_file.is_file():
+            found.append("a file of the host was deleted or replaced")
+        elif self._secret_file.read_text() != self.secret:
             found.append("a file of the host was written to")
-        if any(self._target.iterdir()):
+        if not self._target.is_dir():
+            found.append("a folder of the host was deleted or replaced")
+        elif any(self._target.iterdir()):
             found.append("a file was made in a folder of the host")
         return found
 

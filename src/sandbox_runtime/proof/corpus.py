@@ -3,6 +3,7 @@
 attack.toml:
 
     title   one sentence: what it tries
+    family  the group that it is shown in (families.py)
     scene   alone    one program in one box (the default)
             again    `first`, then `second` in the same box
             after    `first` in one box, which is closed; then `second` in another
@@ -10,15 +11,22 @@ attack.toml:
             host     as alone, with canaries on the host (canaries.py) that it may try to reach
             upload   names and contents from outside, into a box that `program`, if there is one, has prepared
             fetch    names read from outside, out of a box in which `program` has planted things
-    layers  those that stop it, each by itself; none: what stops it belongs to no layer (a deadline, the handling of files)
-    shows   those without which it succeeds: these attacks prove that the layer does something
+            files    [[step]]s done to the files of a box from outside (steps.py), while or after `program` runs in it;
+                     then `second`, if there is one, in the last box that a step filled
+            lab      `program` in a box with a network, in a network of namespaces that the attack makes itself (lab.py);
+                     `first`, if there is one, waits in a neighbour box meanwhile
+            client   client.py on the host, against a running server (client_side/target.py)
+    layers  layers of the box that stop it, each by itself
+    guards  what stops it in the server (guards.py); an attack names a layer or a guard
+    shows   layers and guards without which it succeeds: these attacks prove that the layer or guard does something
     unless  where even those do not let it succeed, because the host itself refuses
     needs   what the deployment must have for it to make sense (NEEDS)
     quick   whether it belongs to the short proof
     endings how its programs may end (exited); one that exited must also say HELD
     denied  system calls that must be counted as refused
     server_cpu_s  the most that it may cost the server of its own time
-    alongside  for upload and fetch: the program goes on while names are written or read, `rounds` times
+    alongside  for upload, fetch and files: the program goes on while names or steps are tried, `rounds` times
+    keys    for client: the kinds of key it needs besides the first (other, read)
     [limits] and [policy]: bounds of the commands and of the box, where they differ from the corpus's own
     [[upload]] name, content, refused: whether the name must be refused or land inside
     [[fetch]] name, content: what must come out ("" where nothing may), or refused = true
@@ -40,6 +48,9 @@ from typing import Any
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Layer, Limits
 from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.proof.families import Family
+from sandbox_runtime.proof.guards import Guard
+from sandbox_runtime.proof.steps import Step, read_step
 
 CORPUS = Path(__file__).parent / "attacks"
 SCENES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -51,6 +62,9 @@ SCENES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "beside": ("first", "second"),
         "upload": (),
         "fetch": ("program",),
+        "files": (),
+        "lab": ("program",),
+        "client": ("client",),
     }
 )
 NEEDS: Mapping[str, str] = MappingProxyType(
@@ -58,12 +72,17 @@ NEEDS: Mapping[str, str] = MappingProxyType(
         "x86_64": "only x86-64 machines have these calls",
         "own_devices": "the device nodes of a box are the host's own here: only namespaces as root can make some for each box",
         "no_network": "boxes of this deployment have a network",
+        "root": "only root can make the network namespaces and addresses that this attack needs",
+        "own_server": "it is only tried on a server that doctor starts for itself",
+        "contexts": "contexts can be copied with the backend namespaces on x86-64 only",
     }
 )
 DEFAULT_LIMITS = Limits(wall_s=20.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
-_TEXT_KEYS = ("title", "scene", "layers", "shows", "unless", "needs", "endings", "denied")
-_KEYS = frozenset((*_TEXT_KEYS, "quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch"))
-_ROLES = ("program", "first", "second")
+_TEXT_KEYS = ("title", "family", "scene", "layers", "guards", "shows", "unless", "needs", "endings", "denied", "keys")
+_OTHER_KEYS = ("quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch", "step")
+_KEYS = frozenset((*_TEXT_KEYS, *_OTHER_KEYS))
+_ROLES = ("program", "first", "second", "client")
+KEY_KINDS = ("other", "read")
 _SUFFIXES = (".py", ".sh")
 
 
@@ -84,13 +103,19 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
+    """shows, shows_guards: without which it succeeds. keys: kinds of key that its client needs besides the first."""
+
     name: str
     title: str
+    family: Family
     scene: str
     layers: tuple[Layer, ...]
+    guards: tuple[Guard, ...]
     shows: tuple[Layer, ...]
+    shows_guards: tuple[Guard, ...]
     unless: str
     needs: tuple[str, ...]
+    keys: tuple[str, ...]
     quick: bool
     endings: frozenset[Ending]
     denied: tuple[str, ...]
@@ -103,6 +128,7 @@ class Attack:
     programs: Mapping[str, Program]
     uploads: tuple[Name, ...]
     fetches: tuple[Name, ...]
+    steps: tuple[Step, ...]
 
 
 def load_corpus(folder: Path = CORPUS) -> tuple[Attack, ...]:
@@ -123,15 +149,19 @@ def read_attack(folder: Path) -> Attack:
 
 def _attack(folder: Path, table: dict[str, Any]) -> Attack:
     _check(table)
-    layers = tuple(Layer(name) for name in table["layers"])
+    shows = table.get("shows", ())
     attack = Attack(
         name=folder.name,
         title=table["title"],
+        family=Family(table["family"]),
         scene=table.get("scene", "alone"),
-        layers=layers,
-        shows=tuple(Layer(name) for name in table.get("shows", ())),
+        layers=tuple(Layer(name) for name in table.get("layers", ())),
+        guards=tuple(Guard(name) for name in table.get("guards", ())),
+        shows=tuple(Layer(name) for name in shows if name not in set(Guard)),
+        shows_guards=tuple(Guard(name) for name in shows if name in set(Guard)),
         unless=table.get("unless", ""),
         needs=tuple(table.get("needs", ())),
+        keys=tuple(table.get("keys", ())),
         quick=table.get("quick", False),
         endings=frozenset(Ending(name) for name in table.get("endings", ("exited",))),
         denied=tuple(table.get("denied", ())),
@@ -144,13 +174,18 @@ def _attack(folder: Path, table: dict[str, Any]) -> Attack:
         programs=MappingProxyType(_programs(folder)),
         uploads=_names(table.get("upload", ())),
         fetches=_names(table.get("fetch", ())),
+        steps=tuple(read_step(row) for row in table.get("step", ())),
     )
     _check_parts(attack)
     return attack
 
 
 def _check(table: dict[str, Any]) -> None:
-    unknown = [*(table.keys() - _KEYS), *(set(table.get("needs", ())) - NEEDS.keys())]
+    unknown = [
+        *(table.keys() - _KEYS),
+        *(set(table.get("needs", ())) - NEEDS.keys()),
+        *(set(table.get("keys", ())) - set(KEY_KINDS)),
+    ]
     if unknown:
         raise ValueError(f"unknown words: {', '.join(unknown)}")
     if table.keys() & {"policy"} and table["policy"].keys() - {"disk_bytes", "disk_files"}:
@@ -161,10 +196,13 @@ def _check_parts(attack: Attack) -> None:
     missing = [role for role in SCENES[attack.scene] if role not in attack.programs]
     if missing:
         raise ValueError(f"no program for {', '.join(missing)}")
-    if not set(attack.shows) <= set(attack.layers):
-        raise ValueError("shows names a layer that is not among layers")
-    if attack.scene in ("upload", "fetch") and not (attack.uploads if attack.scene == "upload" else attack.fetches):
-        raise ValueError("no names")
+    if not (set(attack.shows) <= set(attack.layers) and set(attack.shows_guards) <= set(attack.guards)):
+        raise ValueError("shows names a layer or a guard that is not among layers and guards")
+    named = {"upload": attack.uploads, "fetch": attack.fetches, "files": attack.steps}
+    if attack.scene in named and not named[attack.scene]:
+        raise ValueError("no names or steps")
+    if not attack.layers and not attack.guards:
+        raise ValueError("neither layers nor guards are named")
 
 
 def _programs(folder: Path) -> dict[str, Program]:

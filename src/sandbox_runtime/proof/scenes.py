@@ -12,6 +12,8 @@ from sandbox_runtime.model import File
 from sandbox_runtime.proof.arena import QUOTAS, Arena, ready_words
 from sandbox_runtime.proof.canaries import Canaries
 from sandbox_runtime.proof.corpus import Name
+from sandbox_runtime.proof.file_scene import files
+from sandbox_runtime.proof.lab_scene import lab
 from sandbox_runtime.workspace import fetch, stage
 
 OUTSIDE_TIMEOUT_S = 3.0
@@ -141,5 +143,7 @@ SCENE: Mapping[str, Callable[[Arena], Awaitable[None]]] = MappingProxyType(
         "host": host,
         "upload": upload,
         "fetch": fetched,
+        "files": files,
+        "lab": lab,
     }
 )

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from sandbox_runtime.model import Ending, Layer, Outcome
 from sandbox_runtime.proof.corpus import Attack
+from sandbox_runtime.proof.families import Family
+from sandbox_runtime.proof.guards import Guard
 
 REASON_CHARACTERS = 300
 
@@ -29,6 +31,8 @@ class Verdict:
     state: State
     reason: str = ""
     wall_s: float = 0.0
+    family: Family = Family.host
+    guards: tuple[Guard, ...] = ()
 
     @property
     def bad(self) -> bool:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.isolation.nat import lab as world
 from tests.isolation.nat.conftest import SYSTEM_PATH, need
 from tests.isolation.nat.lab import Box, Lab
 
 import sandbox_runtime
 from sandbox_runtime.isolation.kernel import egress
+from sandbox_runtime.proof import lab as world
 
 pytestmark = [pytest.mark.root, pytest.mark.network]
 

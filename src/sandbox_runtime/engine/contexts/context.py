@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 import signal
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -60,6 +61,7 @@ class Context:
         self._listening: asyncio.Task[None] | None = None
         self.line: Line | None = None
         self.can_be_copied = False
+        self._turn = ""
 
     async def start(self, python: str, env: Mapping[str, str] = _NOTHING) -> None:
         stage(self.box, [File(_PROGRAM, START.encode())])
@@ -97,7 +99,7 @@ class Context:
         try:
             assert self.line is not None and self._transcript is not None
             if self.alive:
-                await self.line.send({"do": "execute", "code": code})
+                await self.line.send({"do": "execute", "code": code, "turn": self._turn})
                 await self._finish(done, wall_s)
             else:
                 self._say("not_run")
@@ -144,6 +146,7 @@ class Context:
         self._transcript = Transcript(1, wall_s, self._keep_bytes)
         self._sent_bytes = 0
         self._sink = sink
+        self._turn = secrets.token_hex(16)
         self._done = asyncio.get_running_loop().create_future()
         return self._done
 
@@ -249,7 +252,11 @@ class Context:
         if event.get("event") == "ready" and not self._ready.done():
             self.can_be_copied = event.get("can_fork") is True
             self._ready.set_result(None)
-        elif self._transcript is not None:
+        elif self._transcript is not None and (not event or self._is_of_this_cell(event)):
             self._transcript.take(read)
             if event.get("event") == "done" and self._done is not None and not self._done.done():
                 self._done.set_result(None)
+
+    def _is_of_this_cell(self, event: Mapping[str, object]) -> bool:
+        """Whether the event carries the turn of the running cell; an earlier cell cannot have known it."""
+        return event.get("turn") == self._turn

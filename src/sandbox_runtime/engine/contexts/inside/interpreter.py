@@ -5,6 +5,8 @@ rich results, errors and ends go over the line:
 
     orders:  execute (code)   fork, with descriptors   become, with descriptors   rehearse
     events:  ready   forked (status)   and of a cell: display (data)   error (ename, evalue, traceback)   done (how)
+
+Each event of a cell carries the turn of the order that began the cell, so that no event of one cell counts for another.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ class Interpreter:
     def __init__(self) -> None:
         self._shell = _shell(self._show)
         self._line: Line
+        self._turn = ""
 
     def serve(self) -> None:
         """Until the server is gone. Between executions nobody listens to an interrupt."""
@@ -46,6 +49,7 @@ class Interpreter:
             getattr(self, f"_{order['do']}")(order, descriptors)
 
     def _execute(self, order: Message, _descriptors: list[int]) -> None:
+        self._turn = order["turn"]
         try:
             error = self._run(order["code"])
         except KeyboardInterrupt as interrupt:  # that came too late for the cell
@@ -74,7 +78,7 @@ class Interpreter:
         self._tell({"event": "display", "data": data})
 
     def _tell(self, event: Message) -> None:
-        self._line.send({**event, "cell": 0})
+        self._line.send({**event, "cell": 0, "turn": self._turn})
 
     def _fork(self, _order: Message, descriptors: list[int]) -> None:
         """Descriptors: to the copy, to the server, the plan. The source is a child of ours; we wait for its end."""

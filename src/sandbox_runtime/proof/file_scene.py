@@ -1,0 +1,199 @@
+"""The scene `files`: steps done to the files of a box from outside, as the server does them for its callers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from sandbox_runtime.errors import RequestError, SandboxError
+from sandbox_runtime.isolation.port import Box
+from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.proof.arena import Arena, Waiting
+from sandbox_runtime.proof.canaries import Canaries
+from sandbox_runtime.proof.steps import Step, archive_of
+from sandbox_runtime.workspace import ArchiveBounds, FileBounds, Format, SessionFiles, Snapshots, StorageOptions, open_storage
+
+STEP_TIMEOUT_S = 15.0
+"""For one step. A healthy one takes milliseconds; the largest archive of the corpus takes a second on a busy machine."""
+BOUNDS = FileBounds(
+    max_file_bytes=8 * MIB, max_read_bytes=MIB, max_listed=2000, archives=ArchiveBounds(max_members=2000, max_bytes=32 * MIB)
+)
+_KEPT_OF_AN_ANSWER = 64 * MIB
+_BLOCK_BYTES = 512
+
+
+async def files(arena: Arena) -> None:
+    with Canaries() as canaries, tempfile.TemporaryDirectory(prefix="sandbox-proof-") as folder:
+        arena.facts.update(canaries.facts())
+        box = await arena.open_box()
+        async with open_storage(StorageOptions(folder)) as storage:
+            steps = FileSteps(arena, box, canaries, Snapshots(storage, "attack", [box.workdir]), folder)
+            await _with_program(arena, box, steps)
+        if "second" in arena.attack.programs:
+            await arena.run(steps.filled, "second")
+        arena.evidence.breaches += canaries.harmed()
+
+
+async def _with_program(arena: Arena, box: Box, steps: FileSteps) -> None:
+    waiting: Waiting | None = None
+    if arena.attack.alongside:
+        waiting = await arena.start(box, "program")
+    elif "program" in arena.attack.programs:
+        await arena.run(box, "program")
+    try:
+        for step in arena.attack.steps * arena.attack.rounds:
+            await steps.do(step)
+    finally:
+        if waiting is not None:
+            await waiting.end()
+
+
+class FileSteps:
+    """filled: the last box that a step filled, at first the one in which the program runs."""
+
+    def __init__(self, arena: Arena, box: Box, canaries: Canaries, snapshots: Snapshots, folder: str) -> None:
+        self._arena = arena
+        self._box = box
+        self._canaries = canaries
+        self._snapshots = snapshots
+        self._folder = folder
+        self._files = SessionFiles(box, BOUNDS, folder)
+        self.filled = box
+
+    async def do(self, step: Step) -> None:
+        evidence = self._arena.evidence
+        try:
+            answer = await asyncio.wait_for(_DEEDS[step.do](self, step), STEP_TIMEOUT_S)
+        except TimeoutError:
+            evidence.breaches.append(f"{step.do} of {step.name!r} made the host wait")
+        except RequestError as error:
+            self._refused(step, error)
+        except SandboxError as error:
+            if not self._arena.attack.alongside:
+                evidence.doubts.append(f"{step.do} of {step.name!r} failed: {error}")
+        else:
+            self._answered(step, answer)
+        self._check_size(step)
+
+    def _refused(self, step: Step, error: RequestError) -> None:
+        if not (step.refused or step.refusable or self._arena.attack.alongside):
+            self._arena.evidence.doubts.append(f"{step.do} of {step.name!r} was refused: {error}")
+        self._remark(f"{step.do} refused what is not fit")
+
+    def _answered(self, step: Step, answer: bytes) -> None:
+        evidence = self._arena.evidence
+        if step.refused:
+            evidence.breaches.append(f"{step.do} of {step.name!r} was accepted")
+        elif self._canaries.secret.encode() in answer:
+            evidence.breaches.append(f"a secret of the host came out by {step.do} of {step.name!r}")
+        elif step.max_bytes is not None and step.do in ("archive", "download", "read") and len(answer) > step.max_bytes:
+            evidence.breaches.append(f"{step.do} of {step.name!r} gave {len(answer)} bytes, more than {step.max_bytes}")
+        elif step.content and step.do in ("read", "download") and answer != step.content.encode():
+            evidence.breaches.append(f"{answer[:40]!r} came out by {step.do} of {step.name!r}")
+        self._remark(f"{step.do} stayed inside")
+
+    def _check_size(self, step: Step) -> None:
+        if step.max_bytes is None or step.do not in ("save", "restore", "copy", "unpack"):
+            return
+        taken = real_bytes(self._folder) if step.do == "save" else _used_bytes(self.filled)
+        if taken > step.max_bytes:
+            self._arena.evidence.breaches.append(f"{step.do} made {taken} bytes real on the host, more than {step.max_bytes}")
+
+    def _remark(self, text: str) -> None:
+        if text not in self._arena.evidence.remarks:
+            self._arena.evidence.remarks.append(text)
+
+    async def list(self, step: Step) -> bytes:
+        found = await self._files.list(step.name, recursive=True)
+        return "\n".join(entry.name for entry in found.entries).encode()
+
+    async def read(self, step: Step) -> bytes:
+        return (await self._files.read(step.name)).content
+
+    async def download(self, step: Step) -> bytes:
+        async with self._files.open(step.name) as opened:
+            return await _joined(opened.pieces())
+
+    async def archive(self, step: Step) -> bytes:
+        return await _joined(self._files.archive(step.name, Format(step.form)))
+
+    async def unpack(self, step: Step) -> bytes:
+        await self._files.unpack(archive_of(step), step.name)
+        return b""
+
+    async def upload(self, step: Step) -> bytes:
+        await self._files.write(step.name, step.content.encode())
+        return b""
+
+    async def delete(self, step: Step) -> bytes:
+        await self._files.delete(step.name, recursive=True)
+        return b""
+
+    async def move(self, step: Step) -> bytes:
+        await self._files.move(step.name, step.target, replace=True)
+        return b""
+
+    async def save(self, step: Step) -> bytes:
+        await self._snapshots.save(self._box)
+        return b"".join(path.read_bytes() for path in Path(self._folder).rglob("*") if path.is_file() and _is_small(path))
+
+    async def restore(self, step: Step) -> bytes:
+        self.filled = await self._arena.open_box()
+        await self._snapshots.restore(self.filled)
+        return b""
+
+    async def copy(self, step: Step) -> bytes:
+        self.filled = await self._arena.open_box()
+        await self._files.copy_to(SessionFiles(self.filled, BOUNDS, self._folder))
+        return b""
+
+
+_DEEDS: Mapping[str, Callable[[FileSteps, Step], Awaitable[bytes]]] = MappingProxyType(
+    {
+        "list": FileSteps.list,
+        "read": FileSteps.read,
+        "download": FileSteps.download,
+        "archive": FileSteps.archive,
+        "unpack": FileSteps.unpack,
+        "upload": FileSteps.upload,
+        "delete": FileSteps.delete,
+        "move": FileSteps.move,
+        "save": FileSteps.save,
+        "restore": FileSteps.restore,
+        "copy": FileSteps.copy,
+    }
+)
+
+
+def real_bytes(folder: str) -> int:
+    """What the files of a folder take on the disk: holes take nothing."""
+    total = 0
+    for path in Path(folder).rglob("*"):
+        with contextlib.suppress(OSError):
+            total += path.lstat().st_blocks * _BLOCK_BYTES
+    return total
+
+
+def _used_bytes(box: Box) -> int:
+    """What lies in the area of a box, which is a file system of its own."""
+    found = os.fstatvfs(box.files_fd)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
+
+
+def _is_small(path: Path) -> bool:
+    return path.stat().st_size <= MIB
+
+
+async def _joined(pieces: AsyncIterable[bytes]) -> bytes:
+    """What came, up to a bound that no attack of the corpus may reach."""
+    found = bytearray()
+    async for piece in pieces:
+        found += piece
+        if len(found) > _KEPT_OF_AN_ANSWER:
+            break
+    return bytes(found)

@@ -1,0 +1,121 @@
+"""What a `files` attack does to the files of a box from outside, one step after another.
+
+A [[step]] of attack.toml:
+
+    do          list, read, download, archive, unpack, upload, delete, move, save, restore or copy
+    name        the file or folder it is done to; "" is the workspace
+    target      of move: the new name
+    form        of archive: tar.gz or zip; of unpack: tar, tar.gz or zip
+    content     of upload: what is written; of read and download: what must come out
+    refused     it must be refused; otherwise it may be refused only while a program runs alongside
+    refusable   it may be refused, or done within the bounds
+    max_bytes   how much may come out, or be stored or written on the host (real bytes, not the size that a file claims)
+    members     of unpack: what the archive holds (see Member)
+
+save stores a snapshot of the workspace; restore and copy fill a fresh box from it, or from the box itself.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+DEEDS = ("list", "read", "download", "archive", "unpack", "upload", "delete", "move", "save", "restore", "copy")
+_SYMLINK_MODE = 0o120777
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """kind: file, folder, link, hard_link, device or fifo. target: of links. zeros: content of so many zero bytes. repeat: so
+    many members, with {n} in the name replaced by a number. claims: the size that a tar header tells, if not the real one."""
+
+    name: str
+    kind: str = "file"
+    content: str = ""
+    target: str = ""
+    zeros: int = 0
+    repeat: int = 1
+    claims: int = -1
+
+    @property
+    def data(self) -> bytes:
+        return self.content.encode() + bytes(self.zeros)
+
+    def names(self) -> Iterator[str]:
+        for number in range(self.repeat):
+            yield self.name.replace("{n}", str(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    do: str
+    name: str = ""
+    target: str = ""
+    form: str = "tar.gz"
+    content: str = ""
+    refused: bool = False
+    refusable: bool = False
+    max_bytes: int | None = None
+    members: tuple[Member, ...] = ()
+
+
+def read_step(row: dict[str, Any]) -> Step:
+    step = Step(**{**row, "members": tuple(Member(**member) for member in row.get("members", ()))})
+    if step.do not in DEEDS:
+        raise ValueError(f"a step can be {', '.join(DEEDS)}, not {step.do!r}")
+    return step
+
+
+def archive_of(step: Step) -> bytes:
+    """The bytes of the archive that an unpack step brings."""
+    held = io.BytesIO()
+    if step.form == "zip":
+        with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member in step.members:
+                _zip(archive, member)
+        return held.getvalue()
+    with tarfile.open(fileobj=held, mode="w:gz" if step.form == "tar.gz" else "w") as tar:
+        for member in step.members:
+            _tar(tar, member)
+    return held.getvalue()
+
+
+_TAR_KINDS = {
+    "file": tarfile.REGTYPE,
+    "folder": tarfile.DIRTYPE,
+    "link": tarfile.SYMTYPE,
+    "hard_link": tarfile.LNKTYPE,
+    "device": tarfile.CHRTYPE,
+    "fifo": tarfile.FIFOTYPE,
+}
+
+
+def _tar(archive: tarfile.TarFile, member: Member) -> None:
+    for name in member.names():
+        info = tarfile.TarInfo(name)
+        info.type, info.linkname = _TAR_KINDS[member.kind], member.target
+        info.size = len(member.data) if member.kind == "file" else 0
+        if member.claims >= 0:
+            _claim(archive, info, member.claims)
+        else:
+            archive.addfile(info, io.BytesIO(member.data))
+
+
+def _claim(archive: tarfile.TarFile, info: tarfile.TarInfo, size: int) -> None:
+    """A header alone, with a size that nothing follows."""
+    info.size = size
+    if archive.fileobj is not None:
+        archive.fileobj.write(info.tobuf(tarfile.GNU_FORMAT))
+
+
+def _zip(archive: zipfile.ZipFile, member: Member) -> None:
+    for name in member.names():
+        info = zipfile.ZipInfo(f"{name}/" if member.kind == "folder" else name)
+        info.create_system, info.compress_type = 3, zipfile.ZIP_DEFLATED
+        if member.kind == "link":
+            info.external_attr = _SYMLINK_MODE << 16
+        archive.writestr(info, member.target.encode() if member.kind == "link" else member.data)
