@@ -8,12 +8,14 @@ codec may name it (`reference`), or it is refused.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from .extra_types import DECODERS, encoder_of  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .tables import decode_table, encode_table  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 Reference = Callable[[Any, bool], Any]
 """(value, last) → the node of a value that crosses by name, or None. Asked twice: before the types of this codec, and last."""
@@ -68,7 +70,7 @@ class Encoder:
         if kind in _SCALARS:
             return {"i": hex(value)} if self._exact_ints and kind is int and not -_MAX_INT < value < _MAX_INT else value
         if kind is list:
-            return self.items(value)
+            return (encode_table(value) or {"lt": value}) if self._are_flat_tuples(value) else self.items(value)
         if kind is tuple:
             return {"t": self.items(value)}
         if kind is dict:
@@ -85,6 +87,12 @@ class Encoder:
         if node is None:
             raise Uncrossable(f"an object of the type {kind.__module__}.{kind.__qualname__} cannot be sent")
         return node
+
+    def _are_flat_tuples(self, values: list[Any]) -> bool:
+        """Records, of which there may be very many: one tag serves them all."""
+        if not values or self._exact_ints or type(values[0]) is not tuple:
+            return False
+        return set(map(type, values)) == {tuple} and _SCALARS.issuperset(map(type, itertools.chain.from_iterable(values)))
 
     def items(self, values: Any) -> list[Any]:
         if not self._exact_ints and _SCALARS.issuperset(map(type, values)):
@@ -145,6 +153,10 @@ class Decoder:
         ((tag, held),) = node.items()
         if tag == "t":
             return tuple(self.items(held))
+        if tag == "lt":
+            return _as_tuples(held)
+        if tag == "tw":
+            return decode_table(held)
         if tag == "m":
             return {key: self.decode(value) for key, value in held.items()}
         if tag == "i":
@@ -161,6 +173,15 @@ class Decoder:
 
     def pairs(self, nodes: list[Any]) -> list[tuple[Any, Any]]:
         return [(self.decode(key), self.decode(value)) for key, value in nodes]
+
+
+def _as_tuples(rows: list[Any]) -> list[Any]:
+    """In place: there may be very many of them."""
+    for place, row in enumerate(rows):
+        if type(row) is not list or not _NO_SCALARS.isdisjoint(map(type, row)):
+            raise Uncrossable("a record holds more than scalars")
+        rows[place] = tuple(row)
+    return rows
 
 
 def _fields(instance: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-foun
 from .failures import FRAMES, builtin_class, describe, own_class, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .merge import merge  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .objects import RemoteFunction, RemoteObject, make_class  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .solution_process import ITEMS_AT_ONCE  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Disconnected, Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _MODULES = frozenset(
@@ -108,7 +109,18 @@ class Remote:
             return self._made(header["made"])
         if "argument" in header:
             return _argument(args, header["argument"])
-        return value
+        return self._pages(_whole(header["pages"])) if "pages" in header else value
+
+    def _pages(self, number: int) -> list[Any]:
+        items: list[Any] = []
+        while True:
+            _, reply = self._exchange({"k": "page", "o": number, "from": len(items)})
+            page, _ = self._pair(self._decoder().loads(reply))
+            if type(page) is not list:
+                raise Uncrossable("a page is no list")
+            items += page
+            if len(page) < ITEMS_AT_ONCE:
+                return items
 
     def _update(self, messages: Any) -> None:
         """Variables of the solution that a call has changed. What the tests have bound themselves stays theirs."""

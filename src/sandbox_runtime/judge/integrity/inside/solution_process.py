@@ -30,7 +30,9 @@ _FUNCTIONS = (
     types.MethodDescriptorType,
 )
 _FIXED = (*_FUNCTIONS, type, types.ModuleType)
-_ITEMS_AT_ONCE = 256
+_ITEMS_AHEAD = 256
+ITEMS_AT_ONCE = 100_000
+"""A longer list is fetched in pages: as one message it would take several times its memory."""
 _MAIN = "__main__"
 
 
@@ -70,6 +72,8 @@ class SolutionProcess:
         kind = header["k"]
         if kind == "call":
             self._call(self._target(header), payload, made=header.get("made", False))
+        elif kind == "page":
+            self._send_value(self._page(header["o"], header["from"]))
         elif kind == "next":
             self._send_value(self._next(self._objects[header["o"]]))
         elif kind == "get":
@@ -135,6 +139,8 @@ class SolutionProcess:
             header["made"], value = self._handle(value)["o"], None
         elif (place := _place_of(value, args)) is not None:
             header["argument"], value = place, None
+        elif type(value) is list and len(value) > ITEMS_AT_ONCE:
+            header["pages"], value = self._number(value), None
         numbers = {id(one): number for number, one in enumerate(decoder.instances)}
         after = self._after((args, kwargs), payload, numbers)
         if self._data and (changed := self._changed()):
@@ -149,11 +155,20 @@ class SolutionProcess:
             return None
         return None if now == before else arguments
 
+    def _page(self, number: int, start: int) -> list[Any]:
+        """A part of a long list; the last one lets it go."""
+        items: list[Any] = self._objects[number]
+        page = items[start : start + ITEMS_AT_ONCE]
+        if start + ITEMS_AT_ONCE >= len(items):
+            self._numbers.pop(id(items), None)
+            self._objects[number] = None
+        return page
+
     def _next(self, iterator: Any) -> tuple[bool, list[Any]]:
         """Whether it has ended, and its next items."""
         items: list[Any] = []
         try:
-            while len(items) < _ITEMS_AT_ONCE:
+            while len(items) < _ITEMS_AHEAD:
                 items.append(next(iterator))
                 if len(items) == 1 and not _is_cheap(iterator):
                     break

@@ -14,6 +14,8 @@ _LENGTHS = struct.Struct(">II")
 MAX_BYTES = 64 * 1024 * 1024
 """Of a header or of a payload."""
 _READ_BYTES = 1 << 20
+_SMALL_BYTES = 64 * 1024
+"""From here on a payload is not copied to be sent in one piece with its header."""
 _dumps, _loads = json.dumps, json.loads
 
 
@@ -33,7 +35,12 @@ class Wire:
         head = _dumps(header).encode()
         if len(head) > MAX_BYTES or len(payload) > MAX_BYTES:
             raise ValueError(f"a message of {len(head) + len(payload)} bytes is too large: at most {MAX_BYTES} are allowed")
-        view = memoryview(_LENGTHS.pack(len(head), len(payload)) + head + payload)
+        self._write(_LENGTHS.pack(len(head), len(payload)) + head + (payload if len(payload) < _SMALL_BYTES else b""))
+        if len(payload) >= _SMALL_BYTES:
+            self._write(payload)
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
         try:
             while view:
                 view = view[os.write(self._fd, view) :]
