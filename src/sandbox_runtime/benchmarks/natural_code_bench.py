@@ -38,6 +38,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         pytest=True,
         run_s=_SLOW_ROWS.get(row_number(row), _RUN_S),
         files=assets_of(test),
+        shared=True,  # objects of libraries, files and figures that cannot cross between processes
     )
 
 

@@ -58,8 +58,8 @@ def python_trial(
     shared: bool = False,
 ) -> Trial:
     """A solution and its tests; `pytest` where the tests are functions and classes to be collected. preamble: what the row itself
-    puts before the solution; the tests use its definitions, but for `entry`, which is the solution's. shared: the completion is
-    in the tests, so that they are no safer in a process of their own."""
+    puts before the solution; the tests use its definitions, but for `entry`, which is the solution's. shared: the tests need
+    the process of the solution, or have the completion in themselves."""
     solution = future_first(solution)
     whole = f"{solution}\n{tests}"
     language, kind = ("pytest", GuardKind.pytest) if pytest else ("python", GuardKind.python)

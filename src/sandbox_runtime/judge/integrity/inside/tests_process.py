@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import importlib
 import json
 import linecache
 import os
@@ -133,6 +134,7 @@ class _Trial:
         if shadowed := found.keys() & vars(builtins).keys():
             code = with_real_builtins(tests, TESTS, flags, shadowed, self._names)
         if self._order["kind"] == "pytest":
+            self._names.setdefault("pytest", importlib.import_module("pytest"))
             collect_and_run(code, self._names, _call, self, may_skip="skip" in tests.lower())
         else:
             exec(code, self._names)
