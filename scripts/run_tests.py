@@ -1,8 +1,9 @@
-"""Every test; and for a diagnosis, what failed once more.
+"""Every test, and what failed once more.
 
 Tests run side by side, on machines that may be busy with other things: one more at a time than there are cores, because many wait
-for a limit or a process for a while. What fails has failed the run. Up to ten that failed are run once more, alone: one that
-passes then depends on how busy the machine is, which is a fault of the test or of the product, and is told by name as such.
+for a limit or a process for a while. Up to ten that failed are run once more, alone. One that passes then depends on how busy the
+machine is, which is a fault of the test or of the product: it is named at the end, so that it is mended. One that fails again has
+failed the run.
 
     python scripts/run_tests.py [words for pytest]
 """
@@ -33,11 +34,11 @@ def main(words: list[str]) -> int:
     if status != TESTS_FAILED or not 0 < len(failed) <= MOST_AGAIN:
         return status
     _tell("These failed, and are run once more with nothing beside them:", failed)
-    _pytest([*words, *ALONE])
+    status = _pytest([*words, *ALONE])
     again = _failed()
     shaky = [name for name in failed if name not in again]
     if shaky:
-        _tell("FAILED: these passed only alone on the machine. Mend what they depend on:", shaky)
+        _tell("NEEDED A SECOND RUN, alone on the machine, to pass. Mend what they depend on:", shaky)
     if again:
         _tell("FAILED TWICE:", again)
     return status
