@@ -23,7 +23,7 @@ async def test_judged_completions_are_told_beside_the_same_by_hand(tmp_path: Pat
     effort = Effort(judge_rounds=1, judge_problems=3, cases_by_hand=1, sabotaged_runs=8, sections=("judge", "judge-faults"))
     report = await measure(Settings(state_dir=str(tmp_path / "state"), guest_python=guest_python), effort, Quiet())
     assert report.failed == {} and not report.skipped
-    assert set(report.timings) == {"judge_python", "python_by_hand", "judge_cases", "cases_by_hand"}
+    assert set(report.timings) == {"judge_python", "judge_shared", "python_by_hand", "judge_cases", "cases_by_hand"}
     values = {one.goal.name: one.value for one in report.judged()}
     assert values["judge_python"] is not None and values["judge_cases"] is not None and values["judge_faults"] == 0
     told = report.told()["judge_faults"]

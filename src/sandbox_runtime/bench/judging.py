@@ -9,6 +9,7 @@ against compiling and running it once for each case.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 import shutil
 import time
@@ -52,6 +53,7 @@ async def judging(scene: Scene) -> None:
         stage = _Stage(scene, platform, folder, await _problems(platform, scene.effort.judge_problems))
         contenders = [
             Contender("judge_python", f"{len(stage.problems)} Python problems judged", stage.judge_python, stage.calm),
+            Contender("judge_shared", "the same, tests in the process of the solution", stage.judge_shared, stage.calm),
             Contender("python_by_hand", "the same, python main.py on each core", stage.python_by_hand, stage.calm),
             Contender("judge_cases", f"C++, {CASES} cases judged", stage.judge_cases, stage.calm),
             Contender("cases_by_hand", f"the same, g++ and ./main {CASES} times", stage.cases_by_hand, stage.calm),
@@ -88,6 +90,11 @@ class _Stage:
 
     async def judge_python(self) -> float:
         return await self._judged(self.problems)
+
+    async def judge_shared(self) -> float:
+        guards = [dataclasses.replace(problem.guard, shared=True) for problem in self.problems]
+        problems = [dataclasses.replace(one, guard=guard) for one, guard in zip(self.problems, guards, strict=True)]
+        return await self._judged(problems)
 
     async def judge_cases(self) -> float:
         return await self._judged([self._cases()])

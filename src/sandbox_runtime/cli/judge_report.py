@@ -115,6 +115,8 @@ summary {{ cursor: pointer; font-weight: 600; margin-top: 1rem }}
 {scores}
 <h2>Reasons</h2>
 {reasons}
+<h2>Guards</h2>
+{guards}
 <h2>Completions that were not accepted</h2>
 {failures}
 </body></html>
@@ -129,6 +131,7 @@ def write_report(path: Path, dataset: str, found: Judged, ks: Sequence[int]) -> 
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         scores=_score_table(dataset, summary, ks),
         reasons=_table(("reason", "completions"), ((name, str(count)) for name, count in sorted(summary.reasons.items()))),
+        guards=_table(("guard", "completions"), ((name, str(count)) for name, count in sorted(guards_of(found).items()))),
         failures=_failures(found),
     )
     try:
@@ -162,11 +165,19 @@ def _failures(found: Judged) -> str:
     return "".join(_section(reason, ones) for reason, ones in sorted(by_reason.items())) or "<p>None.</p>"
 
 
+def _told_of(one: dict[str, Any]) -> str:
+    """What the program did, or the assertion that failed; the traceback on demand."""
+    shown = f"<pre>{html.escape(' '.join(one.get('tamper', [])) or one.get('message', ''))}</pre>"
+    if not one.get("stderr"):
+        return shown
+    return f"{shown}<details><summary>standard error</summary><pre>{html.escape(one['stderr'])}</pre></details>"
+
+
 def _section(reason: str, ones: Sequence[dict[str, Any]]) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(str(one['id']))}</td><td class=n>{html.escape(str(one.get('sample', '')))}</td>"
         f"<td class=n>{one.get('passed', '')}/{one.get('cases', '')}</td>"
-        f"<td><pre>{html.escape(' '.join(one.get('tamper', [])) or one.get('message', ''))}</pre></td></tr>"
+        f"<td>{_told_of(one)}</td></tr>"
         for one in ones
     )
     kind = "not_judged" if reason == Reason.not_judged else "failed"

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Reason, Verdict
+from sandbox_runtime.model import CaseVerdict, Reason, Verdict
 from sandbox_runtime.model.bounds import check_json_values
 
 _KEYS = {"id", "completion", "sample", "config"}
+_STDERR_CHARACTERS = 2000
 _ID_CHARACTERS = 512
 
 
@@ -89,8 +90,19 @@ def result_of(index: int, line: Line, verdict: Verdict, groups: Mapping[str, str
 def _seldom(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
     failed = next((case for case in verdict.cases if not case.passed), None)
     message = verdict.message or (failed.message if failed else "")
-    guard = verdict.extra.get("guard")
-    return ("message", message[:500]), ("tamper", list(verdict.tamper)), ("groups", dict(groups)), ("guard", guard)
+    return (
+        ("message", message[:500]),
+        ("tamper", list(verdict.tamper)),
+        ("groups", dict(groups)),
+        ("guard", verdict.extra.get("guard")),
+        ("stderr", _last_words(failed)),
+    )
+
+
+def _last_words(case: CaseVerdict | None) -> str:
+    """The end of what a failed run or compilation wrote to standard error: the traceback."""
+    ended = (case.run or case.compile) if case is not None else None
+    return ended.stderr.text[-_STDERR_CHARACTERS:] if ended is not None else ""
 
 
 def refused(index: int, line: Line, message: str) -> Result:

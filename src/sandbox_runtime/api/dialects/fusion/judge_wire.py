@@ -80,7 +80,9 @@ class EvalResult(BaseModel):
     test_code: str | None = None
     tests: list[EvalTestCase]
     extracted_type: ExtractedType | None = None
-    extra: dict[str, Any] | None = Field(None, description="reason, blame, tamper and message, beside the benchmark's own facts")
+    extra: dict[str, Any] | None = Field(
+        None, description="reason, blame, tamper, message, guard and evidence, and the benchmark's own facts"
+    )
 
 
 class GetMetricsRequest(Question):
