@@ -103,7 +103,8 @@ async def test_a_completion_that_is_right(client: Client) -> None:
     assert set(result) == {
         "id", "accepted", "extracted_code", "full_code", "test_code", "tests", "extracted_type", "extra"
     }  # fmt: skip
-    assert {**result["extra"], "guard": ""} == {"reason": "accepted", "blame": None, "tamper": [], "message": "", "guard": ""}
+    guard = {"guard": "split", "evidence": "output"}
+    assert result["extra"] == {"reason": "accepted", "blame": None, "tamper": [], "message": "", **guard}
     case = result["tests"][0]
     assert case["passed"] and case["test_info"] == RIGHT["test"][0] and case["reason"] == "accepted"
     run = await client.run_code(result["extracted_code"], stdin="1 2\n")

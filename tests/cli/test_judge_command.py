@@ -85,7 +85,7 @@ def test_reference_solutions_are_accepted_or_named(rows: Path, tmp_path: Path) -
     wrong = {**ROWS[0], "canonical_solution": "def add(a, b):\n    return 0\n"}
     (broken / "code_eval_mbpp.jsonl").write_text(json.dumps(wrong) + "\n" + json.dumps(ROWS[1]) + "\n")
     code, told, _ = judged(broken, tmp_path, "--self-check")
-    assert code == 1 and "1: runtime_error" in told
+    assert code == 1 and "1: wrong_answer" in told
 
 
 @pytest.mark.parametrize(

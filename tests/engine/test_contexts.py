@@ -285,6 +285,7 @@ def send(text):
 def show(data):
     send(json.dumps({"event": "display", "cell": 0, "data": data}).encode())
 """
+SHOWS = "from IPython.display import display\ndef show(data):\n    display(data, raw=True)\n"
 
 
 async def test_a_flood_of_messages_is_cut_and_the_context_lives_on(backend: Backend, guest_python: str) -> None:
@@ -304,14 +305,14 @@ async def test_a_flood_that_does_not_stop_ends_its_context_and_tells_why(backend
 
 async def test_a_message_too_long_to_be_kept_is_dropped_and_told(backend: Backend, guest_python: str) -> None:
     async with live(backend, guest_python) as context:
-        result = await run(context, SENDS + "show({'text/plain': 'x' * 3_000_000})\nshow({'text/plain': 'y'})")
+        result = await run(context, SHOWS + "show({'text/plain': 'x' * 3_000_000})\nshow({'text/plain': 'y'})")
         assert (result.ending, result.dropped_displays) == (CellEnding.ok, 1)
         assert [display["text/plain"] for display in result.displays] == ["y"]
 
 
 async def test_a_message_with_more_values_than_allowed_is_not_parsed(backend: Backend, guest_python: str) -> None:
     async with live(backend, guest_python) as context:
-        result = await run(context, SENDS + "show({'application/json': [1] * 150_000})\nshow({'text/plain': 'a,' * 200_000})")
+        result = await run(context, SHOWS + "show({'application/json': [1] * 150_000})\nshow({'text/plain': 'a,' * 200_000})")
         assert (result.ending, result.dropped_displays) == (CellEnding.ok, 1)
         assert [list(display) for display in result.displays] == [["text/plain"]]
 

@@ -30,6 +30,8 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 _PACKAGES, _LOCK = "package.json", "package-lock.json"
 PIP_LOCK, MAVEN_LOCK = "requirements.lock", "maven.lock"
 _DEPENDENCY = "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+_NPM_ATTEMPTS = 3
+"""It ends with an error of its own where a registry keeps it waiting; what it has fetched by then is kept."""
 
 
 def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[Task]:
@@ -75,7 +77,7 @@ def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> T
         shutil.copyfile(assets / name, folder / name)
     wanted = ("ci",) if locked else ("install", *packages)
     argv = (*_npm_client(root), wanted[0], "--prefix", str(folder), *options, *wanted[1:])
-    return Task(argv, str(folder), about=_about("npm", packages))
+    return Task(argv, str(folder), about=_about("npm", packages), attempts=_NPM_ATTEMPTS)
 
 
 def _npm_client(root: Path) -> tuple[str, ...]:

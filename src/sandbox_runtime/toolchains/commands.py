@@ -16,16 +16,25 @@ _TOLD_LINES, _TOLD_CHARACTERS = 4, 400
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One command: env is added to our own, cwd None is the folder we are in. about: what it does, in a few words."""
+    """One command: env is added to our own, cwd None is the folder we are in. about: what it does, in a few words. attempts: how
+    often it is tried, for clients that give up when a registry is slow."""
 
     argv: tuple[str, ...]
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
     about: str = ""
+    attempts: int = 1
 
 
 def perform(task: Task, within_s: float) -> str:
     """What it printed. Raises Unavailable with the end of that where it fails or takes too long; its children end with it."""
+    for _ in range(task.attempts - 1):
+        with contextlib.suppress(Unavailable):
+            return _perform(task, within_s)
+    return _perform(task, within_s)
+
+
+def _perform(task: Task, within_s: float) -> str:
     try:
         process = subprocess.Popen(
             task.argv,
