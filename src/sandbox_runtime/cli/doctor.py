@@ -58,7 +58,7 @@ def doctor(
 
     With --attack the corpus also attacks a server that is started for that alone; --url names one that runs instead.
     """
-    from sandbox_runtime.cli.corpus_listing import print_corpus
+    from sandbox_runtime.cli.attack_list import print_corpus
     from sandbox_runtime.cli.report import print_diagnosis
 
     corpus = chosen(families or (), everything=everything or listing or url is not None)

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.judge.integrity.sharing import needs_shared_process
+from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
 from sandbox_runtime.model import Job, Limits, Reason, Verdict
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 from sandbox_runtime.settings import Settings

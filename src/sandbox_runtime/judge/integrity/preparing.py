@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from sandbox_runtime.judge.integrity.marks import Tokens
 from sandbox_runtime.judge.integrity.modules import Harness, start_program
+from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
 from sandbox_runtime.judge.integrity.sealing import Asks, Seal, seal_of
-from sandbox_runtime.judge.integrity.sharing import needs_shared_process
 from sandbox_runtime.model import Job
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 
