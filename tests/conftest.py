@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox_runtime.isolation.backends import NAMES, open_backend
-from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import open_place
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Policy

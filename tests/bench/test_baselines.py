@@ -9,8 +9,8 @@ from tests.conftest import skip_where_the_host_lacks
 from sandbox_runtime.bench import baselines
 from sandbox_runtime.bench.jobs import PLAIN, Program
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation.guest import examine
-from sandbox_runtime.isolation.view import outermost
+from sandbox_runtime.isolation.guest_interpreter import examine
+from sandbox_runtime.isolation.rootfs import outermost
 
 
 def test_the_bare_interpreter_runs_the_program_and_its_time_is_taken(guest_python: str) -> None:

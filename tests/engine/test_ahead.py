@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.conftest import OUT_OF_MEMORY, skip_where_memory_is_not_counted, skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.model import Ending, File, Job, JobResult, Limits
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings

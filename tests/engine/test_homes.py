@@ -17,7 +17,7 @@ from tests.engine.homes import LIMITS, a_home, a_platform, work
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.homes import Home
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.model import Ending, ExecutionKind
 from sandbox_runtime.model.limits import MIB
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup.mounts import read_mounts
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.port import Backend, Box
 
 SETTLED_WITHIN_S, CALM_S = 30.0, 0.2

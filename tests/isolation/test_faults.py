@@ -21,9 +21,9 @@ from tests.isolation.kernel.groups import SOURCE
 from tests.isolation.leftovers import first_process, groups_of, has_ended, mounts_below, spawners_of, start_time
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
-from sandbox_runtime.isolation import running as running_module
+from sandbox_runtime.isolation import command_run as running_module
 from sandbox_runtime.isolation.backends import NAMES, open_backend
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Box, Running
 from sandbox_runtime.model import Blame, Ending, Outcome, Policy

@@ -6,7 +6,7 @@ import pytest
 from tests.isolation.boxed import opened, shell
 
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.isolation import view
+from sandbox_runtime.isolation import rootfs
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Policy
 
@@ -19,14 +19,14 @@ async def test_a_box_sees_them_only_where_its_policy_says_so(backend: Backend) -
         pytest.skip("without isolation a program sees what the machine has")
     async with opened(backend) as box:
         assert (await box.run(shell(LOOK))).stdout.text == ""
-    if not view.gpu_devices():
+    if not rootfs.gpu_devices():
         pytest.skip("this machine has no GPU to show")
     async with opened(backend, Policy(gpu=True)) as box:
         assert (await box.run(shell(LOOK))).stdout.text != ""
 
 
 async def test_where_there_is_none_that_is_told(backend: Backend) -> None:
-    if view.gpu_devices() or backend.name == "none":
+    if rootfs.gpu_devices() or backend.name == "none":
         pytest.skip("this machine has a GPU, or the backend shows what there is")
     with pytest.raises(Unavailable, match="no GPU"):
         await backend.open(Policy(gpu=True))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.isolation.boxed import run, shell
 
-from sandbox_runtime.isolation.guest import examine
+from sandbox_runtime.isolation.guest_interpreter import examine
 from sandbox_runtime.isolation.port import Backend
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -17,13 +17,13 @@ import pytest
 from tests.isolation.kernel.groups import SOURCE
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.keeping import Keeper
 from sandbox_runtime.isolation.kernel.cgroup import tree
+from sandbox_runtime.isolation.watchdog import Keeper
 
 SERVER = """
 import json, os, subprocess, sys, time
-from sandbox_runtime.isolation.keeping import Keeper
-from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+from sandbox_runtime.isolation.watchdog import Keeper
+from sandbox_runtime.isolation.kernel.cgroup.root import open_place
 
 def sleeper():
     return subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL)

@@ -16,7 +16,7 @@ from tests.isolation.leftovers import groups_of
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend, Box, Files, Running
 from sandbox_runtime.model import Command, Ending, Policy

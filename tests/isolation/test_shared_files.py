@@ -17,7 +17,7 @@ from tests.isolation.boxed import opened, shell
 
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.namespaces import NamespacesBackend
 from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend, Files

@@ -15,7 +15,7 @@ from tests.isolation.boxed import run_python
 
 from sandbox_runtime.engine.contexts import copying
 from sandbox_runtime.isolation.backends import open_backend
-from sandbox_runtime.isolation.inside import image
+from sandbox_runtime.isolation.inside import process_image
 from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend
 
@@ -43,7 +43,7 @@ print(json.dumps([len(ranges), len(reached), [name for name in held if "memfd" i
 async def copied(options: BackendOptions, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
     """A backend whose interpreters can be copied: their memory lies in a file without a name."""
     skip_where_the_host_lacks("namespaces")
-    if not image.POSSIBLE:
+    if not process_image.POSSIBLE:
         pytest.skip("processes are copied on Linux on x86-64 alone")
     state = str(tmp_path_factory.mktemp("state"))
     one = BackendOptions(options.guest_python, state, presets={"std": Preset(("json",), copied=True)})

@@ -39,7 +39,7 @@ from sandbox_runtime.engine import (
 from sandbox_runtime.engine.homes import Workshop
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.isolation.guest import WORKDIR
+from sandbox_runtime.isolation.guest_interpreter import WORKDIR
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.judge.judge import Judge

@@ -19,7 +19,7 @@ from sandbox_runtime.bench.rounds import Contender, Load, interleave, interleave
 from sandbox_runtime.bench.scene import Scene
 from sandbox_runtime.bench.serving import Server, serving
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.isolation.view import outermost
+from sandbox_runtime.isolation.rootfs import outermost
 
 CONCURRENT = 16
 _REPEAT = 3

@@ -11,7 +11,7 @@ from sandbox_runtime.bench.jobs import OTHER_LANGUAGES, PLAIN
 from sandbox_runtime.bench.loader import Loader
 from sandbox_runtime.bench.report import Report
 from sandbox_runtime.bench.serving import Server
-from sandbox_runtime.isolation.guest import Guest
+from sandbox_runtime.isolation.guest_interpreter import Guest
 from sandbox_runtime.settings import Settings
 
 _CHECKED_WITHIN_S = 120.0

@@ -30,7 +30,7 @@ from sandbox_runtime.bench.serving import serving
 from sandbox_runtime.bench.sessions import sessions
 from sandbox_runtime.bench.soak import soak
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.isolation.guest import examine
+from sandbox_runtime.isolation.guest_interpreter import examine
 from sandbox_runtime.settings import Settings
 
 Section = Callable[[Scene], Awaitable[None]]

@@ -13,14 +13,14 @@ from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.isolation import users
 from sandbox_runtime.isolation.channel import Channel, wait_readable
 from sandbox_runtime.isolation.clock import Clock
+from sandbox_runtime.isolation.command_run import RunningCommand
+from sandbox_runtime.isolation.deferred_close import Lingering
 from sandbox_runtime.isolation.kernel import rlimits
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.place import Place
-from sandbox_runtime.isolation.lingering import Lingering
+from sandbox_runtime.isolation.kernel.cgroup.root import Place
 from sandbox_runtime.isolation.nat import NatLink
 from sandbox_runtime.isolation.port import Begun, Sink
-from sandbox_runtime.isolation.refusals import Refusals
-from sandbox_runtime.isolation.running import RunningCommand
+from sandbox_runtime.isolation.seccomp_listener import Refusals
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
 from sandbox_runtime.quantities import MIB
 

@@ -13,15 +13,15 @@ import tempfile
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation import view
+from sandbox_runtime.isolation import rootfs
+from sandbox_runtime.isolation.backend_resources import Ground, label
 from sandbox_runtime.isolation.box import Furnishing, InitBox
-from sandbox_runtime.isolation.ground import Ground, label
-from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
+from sandbox_runtime.isolation.guest_interpreter import HOME, WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
-from sandbox_runtime.isolation.inside.boxing import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
+from sandbox_runtime.isolation.inside.layers import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
 from sandbox_runtime.isolation.kernel import mounts
 from sandbox_runtime.isolation.kernel.namespaces import PLAIN_USERS_NEED
-from sandbox_runtime.isolation.launching import launch
+from sandbox_runtime.isolation.launcher import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE
@@ -120,7 +120,7 @@ class BubblewrapBackend:
             "disk_bytes": policy.disk_bytes,
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
-            "trees": view.trees(self._entries(policy)),
+            "trees": rootfs.trees(self._entries(policy)),
             "base_env": self._ground.guest.base_env,
             "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in self._ground.guest.home],
         }
@@ -144,16 +144,16 @@ class BubblewrapBackend:
         return [*words, "--remount-ro", "/"]
 
     def _gpu(self, policy: Policy) -> list[str]:
-        if policy.gpu and not (found := view.gpu_devices()):
-            raise Unavailable(view.NO_GPU)
+        if policy.gpu and not (found := rootfs.gpu_devices()):
+            raise Unavailable(rootfs.NO_GPU)
         return found if policy.gpu else []
 
-    def _entries(self, policy: Policy) -> list[view.Entry]:
+    def _entries(self, policy: Policy) -> list[rootfs.Entry]:
         """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
         if Layer.root in policy.without:
-            return view.whole_machine(self._ground.guest.prefixes)
+            return rootfs.whole_machine(self._ground.guest.prefixes)
         toolchains = self._ground.toolchains() if policy.toolchains else []
-        outside = [entry for entry in view.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
+        outside = [entry for entry in rootfs.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
         return [*outside, *toolchains, {"kind": "tree", "source": self._etc, "target": "/etc"}]
 
     def _view(self, policy: Policy) -> list[str]:
@@ -167,7 +167,7 @@ class BubblewrapBackend:
         self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._ground.state_folder())
         self._ground.keeper.watch_folder(self._etc)
         os.chmod(self._etc, 0o755)
-        for entry in view.entries(self._ground.guest.prefixes):
+        for entry in rootfs.entries(self._ground.guest.prefixes):
             if _in_etc(entry):
                 mounts.place_entry(self._etc + entry["target"].removeprefix("/etc"), entry)
 
@@ -180,7 +180,7 @@ class BubblewrapBackend:
         return folder
 
 
-def _in_etc(entry: view.Entry) -> bool:
+def _in_etc(entry: rootfs.Entry) -> bool:
     return entry["target"].startswith("/etc/")
 
 

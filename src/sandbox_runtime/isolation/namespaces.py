@@ -8,13 +8,13 @@ import os
 from types import TracebackType
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
-from sandbox_runtime.isolation import view
+from sandbox_runtime.isolation import rootfs
+from sandbox_runtime.isolation.backend_resources import Ground, label
 from sandbox_runtime.isolation.box import Furnishing, InitBox
-from sandbox_runtime.isolation.files import SharedFiles
-from sandbox_runtime.isolation.ground import Ground, label
-from sandbox_runtime.isolation.guest import HOME, WORKDIR, WRITABLE
+from sandbox_runtime.isolation.box_files import SharedFiles
+from sandbox_runtime.isolation.guest_interpreter import HOME, WORKDIR, WRITABLE
 from sandbox_runtime.isolation.images import Images
-from sandbox_runtime.isolation.inside import samples, warm_pages, wire
+from sandbox_runtime.isolation.inside import warm_pages, warmup_programs, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
@@ -116,8 +116,8 @@ class NamespacesBackend:
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""
-        if policy.gpu and not view.gpu_devices():
-            raise Unavailable(view.NO_GPU)
+        if policy.gpu and not rootfs.gpu_devices():
+            raise Unavailable(rootfs.NO_GPU)
         if policy.preset not in self._options.presets:
             raise InvalidRequest(f"there is no preset {policy.preset!r}; there are: {', '.join(self._options.presets)}")
         if files is not None and not isinstance(files, SharedFiles):
@@ -162,7 +162,7 @@ class NamespacesBackend:
 
     def _request(self, policy: Policy, uid: int | None, files: SharedFiles | None) -> wire.Message:
         """Who asks for toolchains will start a program: then what the interpreter has made its own is only in the way."""
-        more = {"more_trees": view.trees(self._ground.toolchains()), "rehearses": False} if policy.toolchains else {}
+        more = {"more_trees": rootfs.trees(self._ground.toolchains()), "rehearses": False} if policy.toolchains else {}
         return {
             **more,
             "disk_bytes": policy.disk_bytes,
@@ -241,7 +241,7 @@ class NamespacesBackend:
         try:
             sample = os.open(f"{WRITABLE[WORKDIR]}/main.py", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=box.files_fd)
             with open(sample, "w", encoding="utf-8") as file:
-                file.write(samples.program(preset.modules))
+                file.write(warmup_programs.program(preset.modules))
             command = Command((self._ground.guest.python, "main.py"), limits=self._options.usual_limits)
             outcome = await box.run(command, sink=lambda stream, piece: pages.extend(piece) if stream == "stderr" else None)
         finally:
@@ -254,7 +254,7 @@ class NamespacesBackend:
     def _config(self, policy: Policy) -> wire.Message:
         guest, preset = self._ground.guest, self._options.presets[policy.preset]
         entries = (
-            view.whole_machine(self._ground.guest.prefixes) if Layer.root in policy.without else view.entries(guest.prefixes)
+            rootfs.whole_machine(self._ground.guest.prefixes) if Layer.root in policy.without else rootfs.entries(guest.prefixes)
         )
         return {
             "rootless": self._ground.rootless,
@@ -269,8 +269,8 @@ class NamespacesBackend:
                 "writable": dict(WRITABLE),
                 "without": sorted(layer.value for layer in policy.without),
                 "own_pids": Layer.pid not in policy.without,
-                "trees": view.trees(entries),
-                "gpu": view.gpu_devices() if policy.gpu else [],
+                "trees": rootfs.trees(entries),
+                "gpu": rootfs.gpu_devices() if policy.gpu else [],
                 "base_env": guest.base_env,
                 "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in guest.home],
             },

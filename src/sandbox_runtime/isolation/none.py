@@ -8,11 +8,11 @@ import secrets
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
+from sandbox_runtime.isolation.backend_resources import Ground
 from sandbox_runtime.isolation.box import Furnishing, InitBox
-from sandbox_runtime.isolation.ground import Ground
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel import folders
-from sandbox_runtime.isolation.launching import launch
+from sandbox_runtime.isolation.launcher import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import START

@@ -26,7 +26,7 @@ PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
 class Preset:
     """A warm interpreter. at_once: started with the backend, not when it is first asked for. given: further modules, as name and
     source, that are put where programs can import them; where one has a function preload, it is called. copied: live programs
-    that were started from it can be continued in other boxes (inside/image.py)."""
+    that were started from it can be continued in other boxes (inside/process_image.py)."""
 
     modules: tuple[str, ...] = ()
     at_once: bool = True

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox_runtime.isolation.kernel.cgroup.mounts import bases, read_mounts, read_own_paths
-from sandbox_runtime.isolation.kernel.reaping import descendants
+from sandbox_runtime.isolation.kernel.reaper import descendants
 
 _DEAD = ("Z", "X")
 UNMOUNTED_WITHIN_S = 20.0

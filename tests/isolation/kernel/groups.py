@@ -15,7 +15,7 @@ import pytest
 import sandbox_runtime
 from sandbox_runtime.isolation.kernel.cgroup import v2
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.place import WANTED, Place, open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import WANTED, Place, open_place
 
 MIB = 1 << 20
 SOURCE = str(Path(sandbox_runtime.__file__).parent.parent)

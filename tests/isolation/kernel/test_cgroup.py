@@ -24,7 +24,7 @@ from tests.isolation.kernel.groups import (
 )
 
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.place import Place
+from sandbox_runtime.isolation.kernel.cgroup.root import Place
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests.isolation.kernel.groups import MIB, NOBODY, in_child, start, start_sleeper, whole_place
 
-from sandbox_runtime.isolation.kernel.cgroup import lacks, mounts, tree
+from sandbox_runtime.isolation.kernel.cgroup import diagnostics, mounts, tree
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.place import WANTED, Place, open_place, sweep
+from sandbox_runtime.isolation.kernel.cgroup.root import WANTED, Place, open_place, sweep
 
 
 @pytest.fixture
@@ -176,9 +176,9 @@ def test_every_lack_has_a_reason_and_a_fix() -> None:
     read_only = mounts.read_mounts("30 23 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup2 rw,nsdelegate")
     old = mounts.read_mounts("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory")
     unified = mounts.read_mounts("30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw")
-    assert "mount -t cgroup2" in lacks.explain("memory", [], WANTED, "").fix
-    assert "read-only" in lacks.explain("pids", read_only, WANTED, "").reason
-    assert "root" in lacks.explain("memory", old, WANTED, "/sys/fs/cgroup/memory: Permission denied").fix
-    assert "cgroup_enable=memory" in lacks.explain("memory", unified, WANTED - {"memory"}, "").fix
-    assert "Delegate=cpu memory pids" in lacks.explain("cpu", unified, WANTED, "").fix
-    assert "systemd-run" in lacks.explain("cpu", unified, WANTED, "/sys/fs/cgroup: Permission denied").fix
+    assert "mount -t cgroup2" in diagnostics.explain("memory", [], WANTED, "").fix
+    assert "read-only" in diagnostics.explain("pids", read_only, WANTED, "").reason
+    assert "root" in diagnostics.explain("memory", old, WANTED, "/sys/fs/cgroup/memory: Permission denied").fix
+    assert "cgroup_enable=memory" in diagnostics.explain("memory", unified, WANTED - {"memory"}, "").fix
+    assert "Delegate=cpu memory pids" in diagnostics.explain("cpu", unified, WANTED, "").fix
+    assert "systemd-run" in diagnostics.explain("cpu", unified, WANTED, "/sys/fs/cgroup: Permission denied").fix

@@ -15,13 +15,13 @@ from tests.isolation.kernel.groups import MIB, NOBODY, SOURCE, in_child, needs_v
 
 from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup import tree, v2
-from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import open_place
 
 ALL = ["cpu", "memory", "pids"]
 KEPT_SERVER = """
 import time
-from sandbox_runtime.isolation.keeping import Keeper
-from sandbox_runtime.isolation.kernel.cgroup.place import open_place
+from sandbox_runtime.isolation.watchdog import Keeper
+from sandbox_runtime.isolation.kernel.cgroup.root import open_place
 place, keeper = open_place("kept"), Keeper()
 keeper.watch_place(place)
 keeper.start()

@@ -13,7 +13,7 @@ import pytest
 from tests.isolation.kernel.groups import MIB, in_child, start, whole_place
 
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place, sweep
+from sandbox_runtime.isolation.kernel.cgroup.root import Place, open_place, sweep
 
 WITHIN_S = 30.0
 MANY = """

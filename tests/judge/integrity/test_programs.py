@@ -152,4 +152,4 @@ async def test_a_failed_test_is_shown_with_its_line_and_nothing_of_ours(platform
     assert verdict.reason is Reason.wrong_answer and verdict.tamper == () and run is not None
     assert verdict.message == "assert half(4) == 2, 'halves': AssertionError: halves"
     assert "line 2, in <module>\n    assert half(4) == 2, 'halves'\n" in run.stderr.text
-    assert "harness" not in run.stderr.text and "stack.py" not in run.stderr.text
+    assert "harness" not in run.stderr.text and "frame_stack.py" not in run.stderr.text

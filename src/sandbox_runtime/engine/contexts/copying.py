@@ -1,4 +1,4 @@
-"""One context continued in the box of another: see isolation/inside/image.py for how.
+"""One context continued in the box of another: see isolation/inside/process_image.py for how.
 
 The server's part is to make what joins the processes: a line between them, and a file for the plan of what goes over it. It
 opens nothing that a guest made, and reads nothing of what goes through.

@@ -19,7 +19,7 @@ _OURS = ("line", "interpreter", "start")
 
 @functools.cache
 def given() -> tuple[tuple[str, str], ...]:
-    image = _source("sandbox_runtime.isolation.inside", "image")
+    image = _source("sandbox_runtime.isolation.inside", "process_image")
     ours = [(f"{PACKAGE}.{name}", _source(f"{__package__}.inside", name)) for name in _OURS]
     return ((PACKAGE, ""), (f"{PACKAGE}.image", image), *ours)
 

@@ -10,9 +10,9 @@ import signal
 import socket
 from signal import set_wakeup_fd
 
-from sandbox_runtime.isolation.inside import boxing, runner, wire
+from sandbox_runtime.isolation.inside import layers, runner, wire
 from sandbox_runtime.isolation.inside.setup import Setup
-from sandbox_runtime.isolation.kernel import descriptors, forking, reaping, seccomp
+from sandbox_runtime.isolation.kernel import descriptors, fork, reaper, seccomp
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 _READY = wire.to_server({"ready": True})
@@ -48,9 +48,9 @@ class Init:
         if self.setup.has("descriptors"):
             descriptors.close_but(own)
         if self.setup.own_pids is False:
-            reaping.adopt_orphans()
+            reaper.adopt_orphans()
         files = self._take_place()
-        boxing.give_up_rights(self.setup)
+        layers.give_up_rights(self.setup)
         own_process = os.pidfd_open(os.getpid())
         wire.send(self.reports, _READY, [files, own_process])
         os.close(files)
@@ -62,11 +62,11 @@ class Init:
     def _take_place(self) -> int:
         """Returns a descriptor of the writable area."""
         if self.setup.made_by == "namespaces":
-            files = boxing.enclose(self.setup, self._wait_for_network)
-            boxing.hide_groups(self.setup)
+            files = layers.enclose(self.setup, self._wait_for_network)
+            layers.hide_groups(self.setup)
             return files
         if self.setup.made_by == "bubblewrap":
-            return boxing.settle(self.setup, self._wait_for_network)
+            return layers.settle(self.setup, self._wait_for_network)
         os.chdir(self.setup.workdir)
         return os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
@@ -80,7 +80,7 @@ class Init:
         return str(wire.from_server(data)["resolver"])
 
     def _one_command(self) -> runner.Order | None:
-        pid = forking.fork()
+        pid = fork.fork()
         if pid == 0:
             tree.enter(self.entries)
             return runner.Runner(self.orders, self.filter, self.setup).take_order([])
@@ -120,7 +120,7 @@ class _Command:
     def __init__(self, init: Init, pid: int) -> None:
         self.init = init
         self.pid = pid
-        self.reaped = reaping.Reaped()
+        self.reaped = reaper.Reaped()
         self.status: int | None = None
 
     def watch(self) -> None:
@@ -131,7 +131,7 @@ class _Command:
                     self._collect()
                 else:
                     self._obey()
-        reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+        reaper.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
         self._report(self.status)
 
     def _collect(self) -> None:
@@ -142,7 +142,7 @@ class _Command:
     def _obey(self) -> None:
         data, _ = wire.receive(self.init.reports)
         if not data:
-            reaping.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+            reaper.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
             os._exit(0)
         number = int(wire.from_server(data).get("signal", 0))
         if number == signal.SIGKILL:
@@ -154,9 +154,9 @@ class _Command:
     def _end_now(self) -> None:
         """Everyone dies at once, so that none outlives the first one to start something new. SIGCHLD tells when it is done."""
         if self.init.setup.own_pids:
-            reaping.signal_everyone()
+            reaper.signal_everyone()
         else:
-            reaping.signal_descendants()
+            reaper.signal_descendants()
 
     def _report(self, status: int) -> None:
         reaped = self.reaped

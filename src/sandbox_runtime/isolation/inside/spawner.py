@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from signal import set_wakeup_fd
 from typing import Any
 
-from sandbox_runtime.isolation.inside import boxing, files, given, image, init, single, wire
+from sandbox_runtime.isolation.inside import area_mounts, init, injected_modules, layers, process_image, single_use, wire
 from sandbox_runtime.isolation.inside.runner import Order
 from sandbox_runtime.isolation.inside.setup import Setup
-from sandbox_runtime.isolation.inside.warm import WarmInterpreter
+from sandbox_runtime.isolation.inside.warm_interpreter import WarmInterpreter
 from sandbox_runtime.isolation.inside.warm_pages import WarmPages
-from sandbox_runtime.isolation.kernel import capabilities, descriptors, forking, mounts, namespaces, seccomp
+from sandbox_runtime.isolation.kernel import capabilities, descriptors, fork, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
 _EXITING = 0x4
@@ -118,7 +118,7 @@ class _Spawner:
         if not self.config["rootless"]:
             wire.send(self.channel, wire.to_server({"ready": True}))
             return
-        user_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        user_namespace = os.open(f"{layers.SPAWNER_PROC}/self/ns/user", os.O_RDONLY | os.O_CLOEXEC)
         try:
             wire.send(self.channel, wire.to_server({"ready": True}), [user_namespace])
         finally:
@@ -130,7 +130,7 @@ class _Spawner:
             os._exit(0)
         request = wire.from_server(data)
         if "warm_pages" in request:
-            self.warm_pages = WarmPages(request["warm_pages"], boxing.SPAWNER_PROC)
+            self.warm_pages = WarmPages(request["warm_pages"], layers.SPAWNER_PROC)
             return None
         if "files" in request:
             self._make_files(request, passed)
@@ -138,9 +138,9 @@ class _Spawner:
         return self._open_single(request, passed) if request["single"] else self._open_box(request, passed)
 
     def _make_files(self, request: dict[str, Any], passed: list[int]) -> None:
-        if self._start(forking.fork, request) == 0:
+        if self._start(fork.fork, request) == 0:
             self.setup.__dict__.update(request["files"])
-            files.make(wire.at(passed[0]), self.setup, passed[1] if len(passed) > 1 else None)
+            area_mounts.make(wire.at(passed[0]), self.setup, passed[1] if len(passed) > 1 else None)
         for descriptor in passed:
             os.close(descriptor)
 
@@ -165,22 +165,22 @@ class _Spawner:
         root = self.config["place"]
         mounts.build_root(root, self.config["view"], self._folders())
         self._place_devices(root)
-        mounts.mount_proc(root + boxing.SPAWNER_PROC)
+        mounts.mount_proc(root + layers.SPAWNER_PROC)
         self._make_shared_scratch(root)
         mounts.pivot(root)
         mounts.make_read_only("/")
-        self.own_pid_namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self.own_pid_namespace = os.open(f"{layers.SPAWNER_PROC}/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         self._preload()
         capabilities.count()
         init.prepare_signals()
         init.settle_environment(self.setup)
-        self.warm.preloaded(self.config["preload"], given.practised(self.config["given"]))
+        self.warm.preloaded(self.config["preload"], injected_modules.practised(self.config["given"]))
         self.warm.title.set(["sandbox-spawner"])
-        if self.config["copied"] and image.POSSIBLE:
-            image.bake(boxing.SPAWNER_PROC)
+        if self.config["copied"] and process_image.POSSIBLE:
+            process_image.bake(layers.SPAWNER_PROC)
 
     def _folders(self) -> list[str]:
-        own = [boxing.ROOT, boxing.SCRATCH, boxing.SHARED_SCRATCH, boxing.SPAWNER_PROC]
+        own = [layers.ROOT, layers.SCRATCH, layers.SHARED_SCRATCH, layers.SPAWNER_PROC]
         return [*own, "/proc", "/sys", "/dev/pts", *self.config["box"]["writable"]]
 
     def _place_devices(self, root: str) -> None:
@@ -191,7 +191,7 @@ class _Spawner:
 
     def _make_shared_scratch(self, root: str) -> None:
         if "mount" in self.without:
-            place = root + boxing.SHARED_SCRATCH
+            place = root + layers.SHARED_SCRATCH
             mounts.mount("tmpfs", place, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0755,size=64m")
             for name in self.config["box"]["writable"].values():
                 os.mkdir(f"{place}/{name}")
@@ -208,7 +208,7 @@ class _Spawner:
                     importlib.import_module(name)
                 except Exception as error:
                     raise ImportError(f"cannot preload {name}: {type(error).__name__}: {error}") from error
-            given.load(self.config["given"])
+            injected_modules.load(self.config["given"])
 
     def _free_of_trees(self, folders: list[str]) -> list[str]:
         """Those that can be covered without hiding what is to be imported."""
@@ -220,7 +220,7 @@ class _Spawner:
         own_pids = "pid" not in self.without
         if own_pids:
             namespaces.leave(namespaces.NEW_PID)
-        pid = self._start(forking.fork, request)
+        pid = self._start(fork.fork, request)
         if pid == 0:
             return self._become_init(request, passed)
         if own_pids:
@@ -242,7 +242,7 @@ class _Spawner:
     def _open_single(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         namespaces.leave(namespaces.NEW_PID)
         first = self._start(self.pid_one.start, request)
-        pid = self._start(forking.fork, request) if first > 0 else -1
+        pid = self._start(fork.fork, request) if first > 0 else -1
         if pid == 0:
             return self._become_single(request, passed)
         namespaces.enter(self.own_pid_namespace, namespaces.NEW_PID)
@@ -269,7 +269,7 @@ class _Spawner:
         """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
         self.kept += [request, passed, self.singles]
         self._take_request(request, passed)
-        return single.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
+        return single_use.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
 
     def _warm_up(self) -> None:
         """Make our own what the program will write to. Boxes on files of their own are given more than programs as a rule."""
@@ -316,7 +316,7 @@ class _Single:
 
 def _is_leaving(pid: int) -> bool:
     """Whether the kernel has begun to end it. A first process that goes takes all others with it before it is gone."""
-    with open(f"{boxing.SPAWNER_PROC}/{pid}/stat", "rb") as file:
+    with open(f"{layers.SPAWNER_PROC}/{pid}/stat", "rb") as file:
         flags = int(file.read().rpartition(b")")[2].split()[6])
     return bool(flags & _EXITING)
 

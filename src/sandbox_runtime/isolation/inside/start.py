@@ -11,13 +11,13 @@ def _enter():  # type: ignore[no-untyped-def]
     import sys
 
     sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-    from sandbox_runtime.isolation.inside import init, spawner, warm, wire
+    from sandbox_runtime.isolation.inside import init, spawner, warm_interpreter, wire
 
     channels = [wire.at(int(number)) for number in sys.argv[2].split(",")]
     if sys.argv[1] == "init":
         init.enter(*channels)
     del _pristine["__file__"]
-    interpreter = warm.WarmInterpreter(_pristine)
+    interpreter = warm_interpreter.WarmInterpreter(_pristine)
     return interpreter, spawner.enter(channels[0], interpreter)
 
 

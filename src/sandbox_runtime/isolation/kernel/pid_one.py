@@ -15,7 +15,7 @@ import signal
 from _signal import SIG_IGN  # type: ignore[import-not-found]
 from _signal import signal as _set_signal
 
-from sandbox_runtime.isolation.kernel import descriptors, forking, libc
+from sandbox_runtime.isolation.kernel import descriptors, fork, libc
 
 _CLONE_VM = 0x100
 _clone = libc.Function("clone", libc.POINTER, libc.POINTER, libc.INT, libc.POINTER)
@@ -57,7 +57,7 @@ def _executable(code: bytes) -> _Page:
 
 
 def _forked() -> int:
-    pid = forking.fork()
+    pid = fork.fork()
     if pid:
         return pid
     _set_signal(signal.SIGCHLD, SIG_IGN)

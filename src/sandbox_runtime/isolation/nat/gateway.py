@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.kernel.netlink import Route
-from sandbox_runtime.isolation.nat import forwarding, leases
+from sandbox_runtime.isolation.nat import ip_forward, leases
 from sandbox_runtime.isolation.nat.tools import Tools
 
 _TABLE_PREFIX = "sandbox_runtime_"
@@ -55,7 +55,7 @@ class Gateway:
             self._members.add(member.interface)
             self._noted |= opening
             for version, name in opening:
-                forwarding.switch(version, name, on=True)
+                ip_forward.switch(version, name, on=True)
 
     async def dismiss(self, member: Member) -> None:
         """Also after an admission that failed, when the table may or may not be there."""
@@ -70,10 +70,10 @@ class Gateway:
 
     async def _to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
         """Those that do not forward, and those that only do because another server of ours needs them."""
-        if forwarding.host_forwards(version):
+        if ip_forward.host_forwards(version):
             return []
-        names = forwarding.uplinks(version, routes, [*self._members])
-        closed = [name for name in names if not forwarding.is_on(version, name)]
+        names = ip_forward.uplinks(version, routes, [*self._members])
+        closed = [name for name in names if not ip_forward.is_on(version, name)]
         unknown = {name for name in names if name not in closed and (version, name) not in self._noted}
         return [*closed, *(unknown & await self._opened_by_others(version) if unknown else ())]
 
@@ -160,9 +160,9 @@ async def retire(tools: Tools, table: str) -> None:
     others = [other for other in await tables(tools) if other != table]
     for version in (4, 6):
         needed = {name for other in others for name in await _opened(tools, other, version)}
-        spare = set() if forwarding.host_forwards(version) else await _opened(tools, table, version) - needed
+        spare = set() if ip_forward.host_forwards(version) else await _opened(tools, table, version) - needed
         for name in spare:
-            forwarding.switch(version, name, on=False)
+            ip_forward.switch(version, name, on=False)
     await tools.run([tools.find("nft"), "delete", "table", "inet", table])
 
 

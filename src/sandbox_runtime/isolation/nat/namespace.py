@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.kernel import egress, enter, network
+from sandbox_runtime.isolation.kernel import egress, network, nsenter
 from sandbox_runtime.isolation.nat.tools import Tools
 
 INTERFACE = "eth0"
@@ -28,7 +28,7 @@ class BoxNamespace:
         """What to put before an argv to have it run in there; needs `descriptors` passed on."""
         if self.owner_fd is None:
             return [tools.find("nsenter"), f"--net=/proc/self/fd/{self.network_fd}", "--"]
-        return enter.argv(self.owner_fd, self.network_fd, sys.executable)
+        return nsenter.argv(self.owner_fd, self.network_fd, sys.executable)
 
     @property
     def descriptors(self) -> tuple[int, ...]:

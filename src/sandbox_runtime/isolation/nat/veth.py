@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.kernel import capabilities, egress, netlink
-from sandbox_runtime.isolation.nat import forwarding, gateway, leases
+from sandbox_runtime.isolation.nat import gateway, ip_forward, leases
 from sandbox_runtime.isolation.nat.namespace import INTERFACE, BoxNamespace
 from sandbox_runtime.isolation.nat.options import NatOptions
 from sandbox_runtime.isolation.nat.tools import Tools
@@ -44,7 +44,7 @@ class VethWiring:
 
     def families(self) -> tuple[int, ...]:
         leads_6 = any(route.unicast and route.block.prefixlen == 0 and route.block.version == 6 for route in netlink.routes())
-        return (4, 6) if leads_6 and forwarding.is_possible(6) else (4,)
+        return (4, 6) if leads_6 and ip_forward.is_possible(6) else (4,)
 
     async def connect(self, box: BoxNamespace, rules: egress.Rules, families: tuple[int, ...], undo: AsyncExitStack) -> None:
         routes = netlink.routes()
@@ -58,8 +58,8 @@ class VethWiring:
         undo.push_async_callback(_remove_link, self._tools, ends.name)
         await self._batch([], ends.on_host(box.network_fd), box.descriptors)
         for version in families:
-            if version == 4 or not forwarding.host_forwards(version):
-                forwarding.switch(version, ends.name, on=True)
+            if version == 4 or not ip_forward.host_forwards(version):
+                ip_forward.switch(version, ends.name, on=True)
         await self._batch(box.entering(self._tools), ends.in_box(), box.descriptors)
 
     async def sweep(self) -> list[str]:

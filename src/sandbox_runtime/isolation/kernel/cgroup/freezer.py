@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.branch import Branch
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch
 
 CONTROLLER = "freezer"
 _UNIFIED = "cgroup.freeze"

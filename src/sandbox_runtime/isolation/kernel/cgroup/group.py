@@ -9,8 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, quota_us
 from sandbox_runtime.isolation.kernel.cgroup.freezer import Freezer
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch, quota_us
 
 _PAUSE_S = 0.001
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from sandbox_runtime.isolation.kernel.cgroup.branch import Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch, write_if_there
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 
 CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct", "freezer"})

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.branch import CPU_PERIOD_US, Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import CPU_PERIOD_US, Branch, write_if_there
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 
 HOME = "sandbox_runtime.home"

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 _PACKAGE = "<_sandbox_harness"
-_STACK = "/isolation/inside/stack.py"
+_STACK = "/isolation/inside/frame_stack.py"
 _MAX_FRAMES = 60
 _MAX_CAUSES = 4
 _MAX_CHARACTERS = 4000

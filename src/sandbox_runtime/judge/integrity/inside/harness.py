@@ -34,7 +34,7 @@ _FUTURES = 0x1FF0000
 _LARGEST_READ = 1 << 20
 _PRACTICE = "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
 
-_CALLER = "/isolation/inside/stack.py"
+_CALLER = "/isolation/inside/frame_stack.py"
 """The file of what calls the program with no frames below it."""
 _prepared: list[Any] = []
 """In a spawner: what was found out before any box existed."""
@@ -47,7 +47,7 @@ def preload() -> None:
 def _without_frames_below() -> Callable[..., Any] | None:
     """Only where we are loaded by a spawner; elsewhere frames can be seen, and looking at them is told of from the start."""
     try:
-        from sandbox_runtime.isolation.inside.stack import FrameStack
+        from sandbox_runtime.isolation.inside.frame_stack import FrameStack
     except ImportError:
         return None
     call = FrameStack.find().call

@@ -10,7 +10,7 @@ import os
 import socket
 from typing import NoReturn
 
-from sandbox_runtime.isolation.inside import boxing, wire
+from sandbox_runtime.isolation.inside import layers, wire
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import descriptors, loop, mounts, namespaces
 
@@ -23,13 +23,13 @@ def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> No
         namespaces.leave(namespaces.NEW_MOUNT)
         uid = os.geteuid() if setup.uid is None else setup.uid
         if mount is None:
-            mounts.mount_scratch(boxing.SCRATCH, setup.disk_bytes, setup.disk_files)
+            mounts.mount_scratch(layers.SCRATCH, setup.disk_bytes, setup.disk_files)
         else:
-            loop.place(mount, boxing.SCRATCH)
-            os.rmdir(f"{boxing.SCRATCH}/lost+found")
-        mounts.make_folders(boxing.SCRATCH, setup.writable, uid, uid, setup.home)
-        folder = os.open(boxing.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        namespace = os.open(f"{boxing.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+            loop.place(mount, layers.SCRATCH)
+            os.rmdir(f"{layers.SCRATCH}/lost+found")
+        mounts.make_folders(layers.SCRATCH, setup.writable, uid, uid, setup.home)
+        folder = os.open(layers.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        namespace = os.open(f"{layers.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         wire.send(reply, wire.to_server({"made": True}), [folder, namespace])
     except Exception as error:
         wire.send(reply, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))

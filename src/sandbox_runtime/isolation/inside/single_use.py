@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Callable
 
-from sandbox_runtime.isolation.inside import boxing, wire
+from sandbox_runtime.isolation.inside import layers, wire
 from sandbox_runtime.isolation.inside.runner import Order, Runner
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import descriptors
@@ -25,12 +25,12 @@ def live(
     try:
         if setup.has("descriptors"):
             descriptors.close_but([orders.fileno(), *entries])
-        files = boxing.enclose(setup, lambda: _wait_for_network(orders))
+        files = layers.enclose(setup, lambda: _wait_for_network(orders))
         # The server holds on to it longer than we do: taking it apart takes time, and the end of the program must not wait.
         mounted = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         tree.enter(entries)
-        boxing.hide_groups(setup)
-        boxing.give_up_rights(setup)
+        layers.hide_groups(setup)
+        layers.give_up_rights(setup)
         if setup.rehearses:
             warm_up()
     except Exception as error:

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from types import ModuleType, SimpleNamespace, TracebackType
 from typing import Any
 
-from sandbox_runtime.isolation.inside.stack import FrameStack
+from sandbox_runtime.isolation.inside.frame_stack import FrameStack
 
 globals()["__builtins__"] = dict(vars(builtins))
 

@@ -7,8 +7,8 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.isolation.backend_resources import Ground
 from sandbox_runtime.isolation.box import Furnishing, InitBox
-from sandbox_runtime.isolation.ground import Ground
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.model import Policy
 

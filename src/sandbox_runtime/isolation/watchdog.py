@@ -13,14 +13,14 @@ from pathlib import Path
 import sandbox_runtime
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.place import Place
+from sandbox_runtime.isolation.kernel.cgroup.root import Place
 
 _ANSWER_S = 10.0
 _CLEAN_UP_S = 90.0
 _BOOT = """
 import sys
 sys.path.append(sys.argv[1])
-from sandbox_runtime.isolation.inside.keeper import main
+from sandbox_runtime.isolation.inside.watchdog import main
 main(int(sys.argv[2]), int(sys.argv[3]))
 """
 

@@ -5,7 +5,7 @@ frame stack, SystemExit and exit codes, atexit, threads, the order of last words
 told in docs/concepts/isolation.md (one hash seed per spawner; modules of the preset are in `sys.modules` from the start).
 
 The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and names of
-code are as they always are. leaving.py takes the steps at the end. What is no ordinary file is left to an interpreter of its own.
+code are as they always are. finalize.py takes the steps at the end. Anything but a regular file runs in an interpreter of its own.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import time
 from types import ModuleType
 from typing import Any
 
-from sandbox_runtime.isolation.inside import samples, warm_pages
-from sandbox_runtime.isolation.inside.leaving import Leaving
+from sandbox_runtime.isolation.inside import warm_pages, warmup_programs
+from sandbox_runtime.isolation.inside.finalize import Leaving
+from sandbox_runtime.isolation.inside.frame_stack import FrameStack
+from sandbox_runtime.isolation.inside.process_title import ProcessTitle
 from sandbox_runtime.isolation.inside.runner import Order, execute
-from sandbox_runtime.isolation.inside.stack import FrameStack
-from sandbox_runtime.isolation.inside.title import ProcessTitle
 
 _CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
 """The folder that holds our package."""
@@ -69,7 +69,7 @@ class WarmInterpreter:
         """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
         `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
         memory. practised: modules given to the guest that have a practise() to rehearse with."""
-        self._rehearsal = samples.rehearsal(names).encode()
+        self._rehearsal = warmup_programs.rehearsal(names).encode()
         self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in practised).encode()
         for _ in range(_TIMES):
             self.rehearse(longer=True)

@@ -6,7 +6,7 @@ Theory of operation. A server claims one directory in each hierarchy that has a 
 
 after its pid, the clock tick at which it began, and the pid namespace these are true in. So any server, when it starts, can tell
 directories whose server is dead, even when the pid lives again, and sweeps them. Between the death of a server and the
-next start the keeper (isolation/inside/keeper.py) does the same within seconds.
+next start the keeper (isolation/inside/watchdog.py) does the same within seconds.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 
-from sandbox_runtime.isolation.kernel.cgroup import freezer, lacks, tree, v1, v2
-from sandbox_runtime.isolation.kernel.cgroup.branch import Branch
+from sandbox_runtime.isolation.kernel.cgroup import diagnostics, freezer, tree, v1, v2
+from sandbox_runtime.isolation.kernel.cgroup.diagnostics import Lack
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.lacks import Lack
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases, read_mounts, read_own_paths
 
 WANTED = frozenset({"memory", "pids", "cpu"})
@@ -48,7 +48,7 @@ class Place:
         self.controllers = WANTED & by_controller.keys()
         self.missing = MappingProxyType({name: lack for name, lack in missing.items() if name != freezer.CONTROLLER})
         self.freezer = freezer.find(branches)
-        self.no_freezer = None if self.freezer else missing.get(freezer.CONTROLLER, lacks.NO_FREEZER)
+        self.no_freezer = None if self.freezer else missing.get(freezer.CONTROLLER, diagnostics.NO_FREEZER)
         self._without_freezer = tuple(branch for branch in branches if branch.controllers != {freezer.CONTROLLER})
         self._cores_here = os.cpu_count() or 1
 
@@ -104,11 +104,11 @@ def open_place(name: str) -> Place:
         branches, troubles = _claim(mounts, own_paths, directory, undo)
         undo.pop_all()
     held = {controller for branch in branches for controller in branch.controllers}
-    kernel = lacks.controllers_in_kernel()
+    kernel = diagnostics.controllers_in_kernel()
     wanting = sorted((WANTED | {freezer.CONTROLLER}) - held)
-    missing = {name: lacks.explain(name, mounts, kernel, troubles.get(name, "")) for name in wanting}
+    missing = {name: diagnostics.explain(name, mounts, kernel, troubles.get(name, "")) for name in wanting}
     for branch in branches:
-        swap = lacks.swap_left_open(branch.path) if "memory" in branch.controllers else None
+        swap = diagnostics.swap_left_open(branch.path) if "memory" in branch.controllers else None
         missing.update({"swap": swap} if swap else {})
     return Place(branches, missing)
 

@@ -11,18 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
-from sandbox_runtime.isolation import users, view
+from sandbox_runtime.isolation import rootfs, users
 from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
+from sandbox_runtime.isolation.box_files import SharedFiles
 from sandbox_runtime.isolation.channel import Channel
-from sandbox_runtime.isolation.files import SharedFiles
-from sandbox_runtime.isolation.guest import Guest, examine
-from sandbox_runtime.isolation.guest_watch import GuestWatch
+from sandbox_runtime.isolation.deferred_close import Lingering
+from sandbox_runtime.isolation.guest_interpreter import Guest, examine
+from sandbox_runtime.isolation.guest_upgrade import GuestWatch
 from sandbox_runtime.isolation.inside import wire
-from sandbox_runtime.isolation.keeping import Keeper
-from sandbox_runtime.isolation.kernel.cgroup.place import Place, open_place
-from sandbox_runtime.isolation.lingering import Lingering
+from sandbox_runtime.isolation.kernel.cgroup.root import Place, open_place
 from sandbox_runtime.isolation.nat import Nat
 from sandbox_runtime.isolation.options import BackendOptions
+from sandbox_runtime.isolation.watchdog import Keeper
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
 
@@ -114,9 +114,9 @@ class Ground:
             raise Unavailable(f"the folder {path} cannot be made: {error.strerror}; {advice}") from error
         return path
 
-    def toolchains(self) -> list[view.Entry]:
+    def toolchains(self) -> list[rootfs.Entry]:
         """What a box whose policy asks for toolchains sees beside the rest."""
-        return view.toolchains(self.options.toolchains_dir, self.guest.prefixes)
+        return rootfs.toolchains(self.options.toolchains_dir, self.guest.prefixes)
 
     def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""

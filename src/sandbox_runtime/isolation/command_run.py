@@ -24,7 +24,7 @@ from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
 from sandbox_runtime.isolation.outcomes import End, outcome_of
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.isolation.refusals import Refusals
+from sandbox_runtime.isolation.seccomp_listener import Refusals
 from sandbox_runtime.model import Command, Limits, Outcome
 
 KILL_GRACE_S = 5.0

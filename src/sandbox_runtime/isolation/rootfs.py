@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterable
 
-from sandbox_runtime.isolation.guest import HOME, WRITABLE
+from sandbox_runtime.isolation.guest_interpreter import HOME, WRITABLE
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (

@@ -17,7 +17,7 @@ _PR_CAP_AMBIENT_RAISE = 2
 _VERSION_3 = 0x20080522
 _capset = libc.Function("capset", libc.POINTER, libc.POINTER)
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel.enter import main; main(sys.argv[2:])"
+    "import sys; sys.path.insert(0, sys.argv[1]); from sandbox_runtime.isolation.kernel.nsenter import main; main(sys.argv[2:])"
 )
 
 
