@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.languages.test_reader import GOOD
 
-from sandbox_runtime.engine.builds.identity import Identity
-from sandbox_runtime.engine.builds.key import key_of
+from sandbox_runtime.engine.build.key import key_of
+from sandbox_runtime.engine.build.toolchain_identity import Identity
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import File, Limits, Plan, Step
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_runtime.engine.builds.entry import decoded, encoded
-from sandbox_runtime.engine.builds.store import Store
+from sandbox_runtime.engine.build.entry import decoded, encoded
+from sandbox_runtime.engine.build.store import Store
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import Build, Ending, File, Outcome, Output, Usage
 

@@ -17,7 +17,7 @@ from tests.isolation.leftovers import spawners_of
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine.boxed import raised
+from sandbox_runtime.engine.run.box_run import raised
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, Unavailable
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import Blame, Ending, File, Job, Limits

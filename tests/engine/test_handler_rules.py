@@ -7,7 +7,7 @@ import json
 import pytest
 
 from sandbox_runtime.engine.handlers import Code, check_code, check_event, exit_code, timeout_s
-from sandbox_runtime.engine.handlers.telling import Told, read
+from sandbox_runtime.engine.handlers.result import Told, read
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Outcome
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.engine.homes import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, work
 
 from sandbox_runtime.assembly import Platform
+from sandbox_runtime.engine.environments import Home, Ran
 from sandbox_runtime.engine.handlers import Code, HandlerContext, Told, exit_code
-from sandbox_runtime.engine.homes import Home, Ran
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, ExecutionKind
 

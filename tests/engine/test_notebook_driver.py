@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.engine.notebooks import running
 
-from sandbox_runtime.engine.notebook import files
+from sandbox_runtime.engine.notebook import driver_source
 from sandbox_runtime.isolation.port import Running
 from sandbox_runtime.model import Command, File, Outcome, Policy
 from sandbox_runtime.workspace import stage
@@ -61,9 +61,11 @@ async def talk(tmp_path: Path) -> AsyncIterator[Conversation]:
         platform, policy = run.platform, Policy(preset="notebook", single_use=True)
         box = await platform.pool.take(policy)
         try:
-            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in files.staged()])
+            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in driver_source.staged()])
             talk = Conversation()
-            command = Command((platform.settings.guest_python, f"{FOLDER}/{files.START}"), limits=platform.allowance.for_checks())
+            command = Command(
+                (platform.settings.guest_python, f"{FOLDER}/{driver_source.START}"), limits=platform.allowance.for_checks()
+            )
             talk.running = await box.start(command, sink=talk.hear, interactive=True)
             assert await talk.next() == {"event": "ready"}
             yield talk

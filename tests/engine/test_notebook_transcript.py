@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.engine.notebook.kept import KeptText, Lines
+from sandbox_runtime.engine.notebook.buffers import KeptText, Lines
 from sandbox_runtime.engine.notebook.transcript import Transcript
 from sandbox_runtime.model.notebook import CellEnding
 

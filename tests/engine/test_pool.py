@@ -10,7 +10,7 @@ import pytest
 from tests.engine.faulty import FaultyBackend
 
 from sandbox_runtime.engine import BoxPool
-from sandbox_runtime.engine import pool as room
+from sandbox_runtime.engine.pools import box_pool as room
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Policy
 from sandbox_runtime.telemetry import Metrics, open_log

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.prompted_input import PromptedInput
+from sandbox_runtime.engine.run.prompted_input import PromptedInput
 from sandbox_runtime.model import Ending, Job, JobResult, Limits, Reply
 
 REPLY = Reply(b"\nplease\n", b"token\n")

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from tests.engine.homes import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, work
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.homes import Home, Ran
+from sandbox_runtime.engine.environments import Home, Ran
 from sandbox_runtime.engine.terminals import Size, Terminal, terminal
 from sandbox_runtime.errors import Conflict, InvalidRequest, TooMany
 from sandbox_runtime.model import Ending, ExecutionKind

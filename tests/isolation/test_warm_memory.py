@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import run_python
 
-from sandbox_runtime.engine.contexts import copying
+from sandbox_runtime.engine.contexts import copy
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.inside import process_image
 from sandbox_runtime.isolation.options import BackendOptions, Preset
@@ -92,5 +92,5 @@ async def test_the_memory_of_warm_interpreters_is_sealed(copied: Backend) -> Non
 
 async def test_the_plan_of_a_copy_keeps_its_size() -> None:
     """Both boxes get it; shrinking it under the other would end that one with a signal."""
-    with copying._Means() as means, pytest.raises(PermissionError):
+    with copy._Means() as means, pytest.raises(PermissionError):
         os.ftruncate(means.plan, 0)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.homes import Home, Ran, Work
+from sandbox_runtime.engine.environments import Home, Ran, Work
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionState, Outcome, Usage

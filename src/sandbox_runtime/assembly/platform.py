@@ -36,7 +36,7 @@ from sandbox_runtime.engine import (
     Ways,
     open_builds,
 )
-from sandbox_runtime.engine.homes import Workshop
+from sandbox_runtime.engine.environments import Workshop
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import WORKDIR

@@ -14,9 +14,9 @@ from typing import NoReturn
 from sandbox_runtime.cli.handler_arguments import Asked, parser, read_arguments, text_of
 from sandbox_runtime.cli.handler_config import find
 from sandbox_runtime.cli.handler_report import Report, rendered
+from sandbox_runtime.engine.environments import Ran, Work
 from sandbox_runtime.engine.handlers import Code, HandlerContext, check_code, exit_code
 from sandbox_runtime.engine.handlers.rules import KILLED_FOR_MEMORY
-from sandbox_runtime.engine.homes import Ran, Work
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.model import Blame, ExecutionKind, Limits
 from sandbox_runtime.model.limits import KIB, MIB

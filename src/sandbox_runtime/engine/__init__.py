@@ -6,20 +6,20 @@ in every direction: how many run at once, how many wait, how long they wait, how
 """
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.ahead import Ahead
-from sandbox_runtime.engine.allowance import Allowance
-from sandbox_runtime.engine.builds import Builds, open_builds
-from sandbox_runtime.engine.builds.identity import Identity
+from sandbox_runtime.engine.build import Builds, open_builds
+from sandbox_runtime.engine.build.toolchain_identity import Identity
+from sandbox_runtime.engine.check_cache import Remembered
 from sandbox_runtime.engine.engine import Engine
 from sandbox_runtime.engine.invocations import Invocations
-from sandbox_runtime.engine.joined import Joined
-from sandbox_runtime.engine.many import OutputBudget
-from sandbox_runtime.engine.place import Place, Program
-from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.engine.proof import Proof
-from sandbox_runtime.engine.remembering import Remembered
-from sandbox_runtime.engine.task_runner import TaskRunner, Ways
-from sandbox_runtime.engine.turns import Turns
+from sandbox_runtime.engine.language_check import Proof
+from sandbox_runtime.engine.pools.box_pool import BoxPool
+from sandbox_runtime.engine.pools.prestart import Ahead
+from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.run.case_scheduler import OutputBudget
+from sandbox_runtime.engine.run.interactive import Joined
+from sandbox_runtime.engine.run.step_limits import Turns
+from sandbox_runtime.engine.run.task_runner import TaskRunner, Ways
+from sandbox_runtime.engine.slot import Place, Program
 
 __all__ = [
     "Admission",

@@ -14,14 +14,14 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.allowance import Allowance
-from sandbox_runtime.engine.boxed import Task
-from sandbox_runtime.engine.builds import Builds
-from sandbox_runtime.engine.compiling import Compiling
-from sandbox_runtime.engine.many import OutputBudget
-from sandbox_runtime.engine.place import Place, Rooms
-from sandbox_runtime.engine.proof import Memory, Proof, Prover
-from sandbox_runtime.engine.task_runner import TaskRunner
+from sandbox_runtime.engine.build import Builds
+from sandbox_runtime.engine.build.coordinator import Compiling
+from sandbox_runtime.engine.language_check import Memory, Proof, Prover
+from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.run.box_run import Task
+from sandbox_runtime.engine.run.case_scheduler import OutputBudget
+from sandbox_runtime.engine.run.task_runner import TaskRunner
+from sandbox_runtime.engine.slot import Place, Rooms
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sandbox_runtime.engine.admission import Admission
+from sandbox_runtime.engine.environments import Ran, Work, Workshop
 from sandbox_runtime.engine.handlers import Call, call
-from sandbox_runtime.engine.homes import Ran, Work, Workshop
-from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.engine.task_runner import DEAD_WITHIN_S
+from sandbox_runtime.engine.pools.box_pool import BoxPool
+from sandbox_runtime.engine.run.task_runner import DEAD_WITHIN_S
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Blame, Policy

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox_runtime.engine.environments import Ran
 from sandbox_runtime.engine.handlers import exit_code
-from sandbox_runtime.engine.homes import Ran
 from sandbox_runtime.model import Blame, Ending, ExecutionKind, ExecutionState, Metering, Outcome, Output
 from sandbox_runtime.model.bounds import MESSAGE_BYTES, TEXT_BYTES
 from sandbox_runtime.model.execution import keep

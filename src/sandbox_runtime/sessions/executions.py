@@ -13,7 +13,7 @@ import contextlib
 import dataclasses
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.homes import Ran, Work
+from sandbox_runtime.engine.environments import Ran, Work
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB

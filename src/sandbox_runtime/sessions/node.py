@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from sandbox_runtime.engine.contexts import Context
-from sandbox_runtime.engine.homes import Home as LocalHome
-from sandbox_runtime.engine.homes import Ran, Work, Workshop
+from sandbox_runtime.engine.environments import Home as LocalHome
+from sandbox_runtime.engine.environments import Ran, Work, Workshop
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Command, Limits, Medium, Network, Node, Outcome, Resources
 from sandbox_runtime.model.limits import MIB

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from sandbox_runtime.engine import Admission
-from sandbox_runtime.engine.homes import Workshop
+from sandbox_runtime.engine.environments import Workshop
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
 from sandbox_runtime.sessions import ids

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import uuid
 
+from sandbox_runtime.engine.environments import Work
 from sandbox_runtime.engine.handlers import HandlerContext, timeout_s
 from sandbox_runtime.engine.handlers.rules import TIMEOUT_KEY
-from sandbox_runtime.engine.homes import Work
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.model import ExecutionKind, Limits, Resources, Session, Template

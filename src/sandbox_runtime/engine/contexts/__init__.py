@@ -6,7 +6,7 @@ a guest can say is bounded and checked on this side, as with notebooks.
 """
 
 from sandbox_runtime.engine.contexts.context import Context
-from sandbox_runtime.engine.contexts.copying import copy
-from sandbox_runtime.engine.contexts.modules import MODULES, given
+from sandbox_runtime.engine.contexts.copy import copy
+from sandbox_runtime.engine.contexts.preload import MODULES, given
 
 __all__ = ["MODULES", "Context", "copy", "given"]

@@ -14,8 +14,8 @@ import signal
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.engine.contexts.line import Line
-from sandbox_runtime.engine.contexts.modules import START
+from sandbox_runtime.engine.contexts.connection import Line
+from sandbox_runtime.engine.contexts.preload import START
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Read, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running, Sink

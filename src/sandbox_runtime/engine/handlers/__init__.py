@@ -5,8 +5,9 @@ what the program told over its own socket, bounded and checked on this side, bec
 JavaScript have handlers; the code is never read, compiled or imported by the server.
 """
 
-from sandbox_runtime.engine.handlers.calling import Call, Called, call
-from sandbox_runtime.engine.handlers.modules import given
+from sandbox_runtime.engine.handlers.call import Call, Called, call
+from sandbox_runtime.engine.handlers.programs import given
+from sandbox_runtime.engine.handlers.result import Told
 from sandbox_runtime.engine.handlers.rules import (
     CODE_CHARACTERS,
     Code,
@@ -16,7 +17,6 @@ from sandbox_runtime.engine.handlers.rules import (
     exit_code,
     timeout_s,
 )
-from sandbox_runtime.engine.handlers.telling import Told
 
 __all__ = [
     "CODE_CHARACTERS",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from sandbox_runtime.engine.handlers.telling import Told
+from sandbox_runtime.engine.handlers.result import Told
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Limits, Outcome
 from sandbox_runtime.quantities import MIB, parse_number

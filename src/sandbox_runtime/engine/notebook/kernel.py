@@ -8,10 +8,10 @@ import json
 import time
 from collections import deque
 
-from sandbox_runtime.engine.notebook import files
-from sandbox_runtime.engine.notebook.kept import Lines
+from sandbox_runtime.engine.notebook import driver_source
+from sandbox_runtime.engine.notebook.buffers import Lines
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
-from sandbox_runtime.engine.shelf import CannotStart
+from sandbox_runtime.engine.pools.warm_pool import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
@@ -56,10 +56,10 @@ class LiveKernel:
     async def start(self, python: str) -> None:
         """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
         folder = _folder_for_driver(self.box)
-        stage(self.box, [File(f"{folder}/{name}", content) for name, content in files.staged()])
+        stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.staged()])
         limits = self.limits.replace(wall_s=min(STANDS_READY_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
         self._running = await self.box.start(
-            Command((python, f"{folder}/{files.START}"), limits=limits), sink=self._hear, interactive=True
+            Command((python, f"{folder}/{driver_source.START}"), limits=limits), sink=self._hear, interactive=True
         )
         self._ended = asyncio.ensure_future(self._running.wait())
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)

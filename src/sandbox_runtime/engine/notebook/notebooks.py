@@ -10,10 +10,10 @@ import asyncio
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.allowance import Allowance
 from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
-from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.engine.shelf import Shelf
+from sandbox_runtime.engine.pools.box_pool import BoxPool
+from sandbox_runtime.engine.pools.warm_pool import Shelf
+from sandbox_runtime.engine.request_limits import Allowance
 from sandbox_runtime.engine.threads import run_to_end
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.engine.notebook.kept import KeptText
+from sandbox_runtime.engine.notebook.buffers import KeptText
 from sandbox_runtime.model.bounds import json_values
 from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
 

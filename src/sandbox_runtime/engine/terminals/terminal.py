@@ -139,4 +139,4 @@ async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
 
 @functools.cache
 def _program() -> str:
-    return resources.files(f"{__package__}.inside").joinpath("holding.py").read_text(encoding="utf-8")
+    return resources.files(f"{__package__}.inside").joinpath("pty_host.py").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ frame stack, SystemExit and exit codes, atexit, threads, the order of last words
 told in docs/concepts/isolation.md (one hash seed per spawner; modules of the preset are in `sys.modules` from the start).
 
 The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and names of
-code are as they always are. finalize.py takes the steps at the end. Anything but a regular file runs in an interpreter of its own.
+code are as they always are. finalize.py takes the steps at the end. Other files run in an interpreter of their own.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from sandbox_runtime.api.dialects.workspace.wire import ExecuteHandler, HandlerA
 from sandbox_runtime.api.general import platform_of
 from sandbox_runtime.api.presence import while_present
 from sandbox_runtime.assembly import Platform
+from sandbox_runtime.engine.environments import Ran, Work
 from sandbox_runtime.engine.handlers import Code, HandlerContext, exit_code, timeout_s
-from sandbox_runtime.engine.homes import Ran, Work
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
 from sandbox_runtime.model import Blame, ExecutionKind
 from sandbox_runtime.model.limits import MIB

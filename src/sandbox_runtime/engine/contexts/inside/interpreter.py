@@ -20,8 +20,8 @@ import sys
 import traceback
 from typing import Any
 
-from . import image  # type: ignore[attr-defined]  # given beside us
-from .line import Line, Message
+from . import process_image  # type: ignore[attr-defined]  # given beside us
+from .connection import Line, Message
 
 _LINE = 3
 _PLOTS = "module://matplotlib_inline.backend_inline"
@@ -40,7 +40,7 @@ class Interpreter:
         self._line = Line(_LINE)
         os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self._line.send({"event": "ready", "can_fork": image.POSSIBLE})
+        self._line.send({"event": "ready", "can_fork": process_image.POSSIBLE})
         while True:
             try:
                 order, descriptors = self._line.receive()
@@ -98,18 +98,18 @@ class Interpreter:
         """Returns in the copy alone, where none of these descriptors are open."""
         maps, pages = (os.open(f"/proc/self/{name}", os.O_RDONLY) for name in ("maps", "pagemap"))
         with socket.socket(fileno=os.dup(server)) as told:
-            socket.send_fds(told, [f"{image.heap_end()} {peer}".encode()], [maps, pages])
+            socket.send_fds(told, [f"{process_image.heap_end()} {peer}".encode()], [maps, pages])
         os.close(maps)
         os.close(pages)
-        image.park(peer, plan)
+        process_image.park(peer, plan)
 
     def _rehearse(self, _order: Message, _descriptors: list[int]) -> None:
-        image.rehearse()
+        process_image.rehearse()
 
     def _become(self, order: Message, descriptors: list[int]) -> None:
         """Descriptors: to the source, the plan, the source's map and pages. Does not return: we are the source then."""
         peer, plan, maps, pages = descriptors
-        image.become(image.Source(peer, maps, pages, *order["there"]), plan)
+        process_image.become(process_image.Source(peer, maps, pages, *order["there"]), plan)
 
     def _settle_in(self) -> None:
         """In the copy: what the kernel holds for a process is ours and not the source's."""

@@ -11,8 +11,8 @@ import time
 
 import zmq  # type: ignore[import-not-found]
 
+from .events import Event, emit
 from .kernel import Kernel, Message
-from .telling import Event, emit
 
 KERNEL_DIED = 3
 INTERRUPT_GRACE_S = 2.0

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 
-from .telling import emit
+from .events import emit
 
 
 def preload() -> None:

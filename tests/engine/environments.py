@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine.homes import Home, Work, Workshop
+from sandbox_runtime.engine.environments import Home, Work, Workshop
 from sandbox_runtime.model import ExecutionKind, Limits
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.prompted_input import PromptedInput
+from sandbox_runtime.engine.run.prompted_input import PromptedInput
+from sandbox_runtime.engine.run.step_limits import Turns
 from sandbox_runtime.engine.threads import LARGE_BYTES, run_to_end
-from sandbox_runtime.engine.turns import Turns
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe

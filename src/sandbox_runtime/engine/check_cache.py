@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sandbox_runtime.engine.builds.identity import Identity
-from sandbox_runtime.engine.proof import Proof
+from sandbox_runtime.engine.build.toolchain_identity import Identity
+from sandbox_runtime.engine.language_check import Proof
 from sandbox_runtime.languages import Language, Toolchain, plan, version_step
 from sandbox_runtime.model import Job, Step
 

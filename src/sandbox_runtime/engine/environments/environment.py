@@ -12,13 +12,13 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Self
 
-from sandbox_runtime.engine.boxed import GRACE_S, BoxedRun, Task
 from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.environments import temp_files
+from sandbox_runtime.engine.environments.planner import Program, Workshop
+from sandbox_runtime.engine.environments.request import Ran, Work
+from sandbox_runtime.engine.environments.standby import Standby
 from sandbox_runtime.engine.handlers import call
-from sandbox_runtime.engine.homes import traces
-from sandbox_runtime.engine.homes.standby import Standby
-from sandbox_runtime.engine.homes.work import Ran, Work
-from sandbox_runtime.engine.homes.workshop import Program, Workshop
+from sandbox_runtime.engine.run.box_run import GRACE_S, BoxedRun, Task
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Files, Sink
@@ -153,7 +153,7 @@ class Home:
 
     async def _interpret(self, program: Program, work: Work, sink: Sink | None) -> Ran:
         """Links into the toolchains are made where the session has nothing of that name."""
-        taken = traces.names(self.files) if program.plan.links else frozenset()
+        taken = temp_files.names(self.files) if program.plan.links else frozenset()
         links = tuple(link for link in program.plan.links if link[0] not in taken)
         placed = [*([] if work.filename else [file.name for file in program.plan.files]), *(name for name, _ in links)]
         plan = dataclasses.replace(program.plan, links=links)
@@ -162,20 +162,22 @@ class Home:
                 result = await self._perform(box, dataclasses.replace(program, plan=plan), sink)
             finally:
                 if not self.closed:
-                    traces.unlink(self.files, placed)
+                    temp_files.unlink(self.files, placed)
         return _ran(result)
 
     async def _build_and_run(self, program: Program, sink: Sink | None) -> Ran:
         plan, workdir = program.plan, self.files.workdir
-        before = traces.names(self.files)
-        staged = {traces.first_part(name, workdir) for name in (*(file.name for file in plan.files), *dict(plan.links))} - {""}
-        traces.refuse_to_replace(before, staged, program.language.title)
+        before = temp_files.names(self.files)
+        staged = {temp_files.first_part(name, workdir) for name in (*(file.name for file in plan.files), *dict(plan.links))} - {
+            ""
+        }
+        temp_files.refuse_to_replace(before, staged, program.language.title)
         policy = dataclasses.replace(program.policy, single_use=False)
         async with _Taken(self._standby, self._on_network(policy)) as box:
             made = frozenset(staged)
             try:
                 built = await self._perform(box, program, None, only_build=True)
-                made = traces.sayable(traces.names(self.files) - before) | staged
+                made = temp_files.sayable(temp_files.names(self.files) - before) | staged
                 if built.compile is not None and not built.compile.ok:
                     return Ran(built.compile)
                 without_links = dataclasses.replace(program, plan=dataclasses.replace(plan, links=()))

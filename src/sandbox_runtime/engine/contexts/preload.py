@@ -13,7 +13,7 @@ MODULES = (
     "IPython.core.oinspect", "traitlets.config",
 )  # fmt: skip
 START = f"from {PACKAGE}.start import run\nrun()\n"
-_OURS = ("line", "interpreter", "start")
+_OURS = ("connection", "interpreter", "start")
 """Each after those that it imports; the image of a process comes before them."""
 
 
@@ -21,7 +21,7 @@ _OURS = ("line", "interpreter", "start")
 def given() -> tuple[tuple[str, str], ...]:
     image = _source("sandbox_runtime.isolation.inside", "process_image")
     ours = [(f"{PACKAGE}.{name}", _source(f"{__package__}.inside", name)) for name in _OURS]
-    return ((PACKAGE, ""), (f"{PACKAGE}.image", image), *ours)
+    return ((PACKAGE, ""), (f"{PACKAGE}.process_image", image), *ours)
 
 
 def _source(package: str, name: str) -> str:

@@ -1,5 +1,5 @@
 'use strict';
-// Run code, call its handler, tell the end: what calling.py does, for JavaScript. The order comes over descriptor 3 and the
+// Run code, call its handler, tell the end: what call.py does, for JavaScript. The order comes over descriptor 3 and the
 // answer goes back over it, each as JSON behind its length.
 
 const fs = require('fs');

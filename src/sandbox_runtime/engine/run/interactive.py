@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.boxed import GRACE_S, BoxedRun, Task
-from sandbox_runtime.engine.task_runner import TaskRunner
+from sandbox_runtime.engine.run.box_run import GRACE_S, BoxedRun, Task
+from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import Running
 from sandbox_runtime.model import Blame, Outcome

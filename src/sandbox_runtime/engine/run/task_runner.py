@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from sandbox_runtime.engine.ahead import Ahead, StartedBox
-from sandbox_runtime.engine.boxed import BoxedRun, Task
-from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.engine.turns import Turns
+from sandbox_runtime.engine.pools.box_pool import BoxPool
+from sandbox_runtime.engine.pools.prestart import Ahead, StartedBox
+from sandbox_runtime.engine.run.box_run import BoxedRun, Task
+from sandbox_runtime.engine.run.step_limits import Turns
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.languages import Language, Toolchain, plan, version_step

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.engine.contexts.line import Line
-from sandbox_runtime.engine.handlers.modules import START_PYTHON, javascript
-from sandbox_runtime.engine.handlers.telling import MESSAGE_BYTES, Told, read
+from sandbox_runtime.engine.contexts.connection import Line
+from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
+from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, Told, read
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Running, Sink

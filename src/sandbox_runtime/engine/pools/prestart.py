@@ -18,8 +18,8 @@ import time
 from collections.abc import Mapping
 from typing import Self
 
-from sandbox_runtime.engine.pool import BoxPool
-from sandbox_runtime.engine.shelf import Shelf
+from sandbox_runtime.engine.pools.box_pool import BoxPool
+from sandbox_runtime.engine.pools.warm_pool import Shelf
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
 from sandbox_runtime.isolation.port import Begun, Box, Running, Sink

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox_runtime.engine.allowance import Allowance
+from sandbox_runtime.engine.environments.request import Work
 from sandbox_runtime.engine.handlers import Call, check_code
-from sandbox_runtime.engine.handlers.calling import JAVASCRIPT, LANGUAGES, PYTHON
-from sandbox_runtime.engine.homes.work import Work
-from sandbox_runtime.engine.task_runner import STD, Ways
-from sandbox_runtime.engine.turns import Turns
+from sandbox_runtime.engine.handlers.call import JAVASCRIPT, LANGUAGES, PYTHON
+from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.run.step_limits import Turns
+from sandbox_runtime.engine.run.task_runner import STD, Ways
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.languages import Catalog, Language, Toolchain, plan

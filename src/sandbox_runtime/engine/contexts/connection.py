@@ -1,4 +1,4 @@
-"""The server's end of a context's line: messages as inside/line.py has them, awaited, bounded and checked."""
+"""The server's end of a context's line: messages as inside/connection.py has them, awaited, bounded and checked."""
 
 from __future__ import annotations
 

@@ -7,18 +7,18 @@ from importlib import resources
 
 PACKAGE = "_sandbox_handler"
 """The name of our modules in the box."""
-START_PYTHON = f"from {PACKAGE}.calling import run\nrun()\n"
+START_PYTHON = f"from {PACKAGE}.call import run\nrun()\n"
 
 
 @functools.cache
 def given() -> tuple[tuple[str, str], ...]:
-    line = _text("sandbox_runtime.engine.contexts.inside", "line.py")
-    return ((PACKAGE, ""), (f"{PACKAGE}.line", line), (f"{PACKAGE}.calling", _text(f"{__package__}.inside", "calling.py")))
+    line = _text("sandbox_runtime.engine.contexts.inside", "connection.py")
+    return ((PACKAGE, ""), (f"{PACKAGE}.connection", line), (f"{PACKAGE}.call", _text(f"{__package__}.inside", "call.py")))
 
 
 @functools.cache
 def javascript() -> str:
-    return _text(f"{__package__}.inside", "calling.js")
+    return _text(f"{__package__}.inside", "call.js")
 
 
 def _text(package: str, name: str) -> str:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.allowance import Allowance
-from sandbox_runtime.engine.boxed import Task
-from sandbox_runtime.engine.compiling import Compiling
-from sandbox_runtime.engine.joined import Joined, join
-from sandbox_runtime.engine.many import Cases, Ended
-from sandbox_runtime.engine.task_runner import TaskRunner
+from sandbox_runtime.engine.build.coordinator import Compiling
+from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.run.box_run import Task
+from sandbox_runtime.engine.run.case_scheduler import Cases, Ended
+from sandbox_runtime.engine.run.interactive import Joined, join
+from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome

@@ -19,7 +19,7 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-from .line import Line, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .connection import Line, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 _LINE = 3
 _MOST_BYTES = 1024**2

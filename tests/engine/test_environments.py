@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.engine.homes import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, work
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.homes import Home
+from sandbox_runtime.engine.environments import Home
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
 from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.model import Ending, ExecutionKind

@@ -16,7 +16,7 @@ from {PACKAGE}.start import run
 
 run(os.path.dirname(os.path.abspath(__file__)))
 """
-_IN_ORDER = ("telling", "kernel", "application", "driver", "start")
+_IN_ORDER = ("events", "kernel", "application", "driver", "start")
 """Each after those that it imports."""
 
 

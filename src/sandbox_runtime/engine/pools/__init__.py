@@ -1,0 +1,1 @@
+"""Pools of boxes that are open before a job needs one."""
