@@ -10,7 +10,8 @@ import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany
 from sandbox_runtime.model import ArtifactKind, Execution, ExecutionKind, ExecutionState, Session
-from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec, rows
+from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
+from sandbox_runtime.sessions.executions import writer
 from sandbox_runtime.store import ExecutionFilter
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -112,7 +113,7 @@ async def test_waiting_may_end_while_the_end_is_being_written(sessions: Sessions
         return await add(*given, **named)
 
     monkeypatch.setattr(sessions.store.executions, "add_ended", slowly)
-    monkeypatch.setattr(rows, "NOTE_AFTER_S", 600.0)
+    monkeypatch.setattr(writer, "NOTE_AFTER_S", 600.0)
     waiting = asyncio.create_task(sessions.execute(session.id, ExecutionSpec(code="print(1)"), wait_s=0.5))
     await asyncio.wait_for(entered.wait(), 60)
     done, _ = await asyncio.wait([waiting], timeout=1.5)

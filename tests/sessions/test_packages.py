@@ -8,8 +8,8 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Dependency
-from sandbox_runtime.sessions import packages
-from sandbox_runtime.sessions.packages import NODE, PYTHON
+from sandbox_runtime.sessions.packages import requirements
+from sandbox_runtime.sessions.packages.requirements import NODE, PYTHON
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from sandbox_runtime.sessions.packages import NODE, PYTHON
     ],
 )
 def test_names_and_versions_become_requirements(name: str, version: str, asked: str) -> None:
-    assert packages.requirement(Dependency(name, version), PYTHON) == asked
+    assert requirements.requirement(Dependency(name, version), PYTHON) == asked
 
 
 @pytest.mark.parametrize(
@@ -46,44 +46,44 @@ def test_names_and_versions_become_requirements(name: str, version: str, asked: 
 )
 def test_names_that_are_none_are_refused_with_advice(name: str, advice: str) -> None:
     with pytest.raises(InvalidRequest, match=advice):
-        packages.requirement(Dependency(name), PYTHON)
+        requirements.requirement(Dependency(name), PYTHON)
 
 
 @pytest.mark.parametrize("version", ["latest && id", "@ file:///etc", "1.0 --pre", "==", ">=1;python_version"])
 def test_versions_that_are_none_are_refused(version: str) -> None:
     with pytest.raises(InvalidRequest, match="no version"):
-        packages.requirement(Dependency("pandas", version), PYTHON)
+        requirements.requirement(Dependency("pandas", version), PYTHON)
 
 
 def test_node_packages_have_scopes_and_versions_of_their_own() -> None:
-    assert packages.requirement(Dependency("@types/node", "20.1.0"), NODE) == "@types/node@20.1.0"
-    assert packages.requirement(Dependency("lodash", "^4.17"), NODE) == "lodash@^4.17"
+    assert requirements.requirement(Dependency("@types/node", "20.1.0"), NODE) == "@types/node@20.1.0"
+    assert requirements.requirement(Dependency("lodash", "^4.17"), NODE) == "lodash@^4.17"
     with pytest.raises(InvalidRequest):
-        packages.requirement(Dependency("@types/node"), PYTHON)
+        requirements.requirement(Dependency("@types/node"), PYTHON)
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "file:///etc/passwd", "https://", "https://x y", "javascript:1"])
 def test_an_index_is_an_address_of_the_web(url: str) -> None:
     with pytest.raises(InvalidRequest, match="http"):
-        packages.check_index(url)
+        requirements.check_index(url)
 
 
 def test_what_is_asked_cannot_become_a_flag() -> None:
-    argv = packages.pip_install("/py", ["pandas==2"], "https://index/simple")
+    argv = requirements.pip_install("/py", ["pandas==2"], "https://index/simple")
     assert argv[argv.index("--") + 1 :] == ("pandas==2",) and "--index-url" in argv
 
 
 def test_npm_is_started_by_its_own_file_with_a_bounded_patience() -> None:
-    argv = packages.npm_install("/t/node/bin", ["lodash@4"], "https://registry/")
+    argv = requirements.npm_install("/t/node/bin", ["lodash@4"], "https://registry/")
     assert argv[:3] == ("/t/node/bin/node", "/t/node/lib/node_modules/npm/bin/npm-cli.js", "install")
     assert {"--fetch-retries=2", "--registry=https://registry/"} < {*argv} and argv[argv.index("--") + 1 :] == ("lodash@4",)
 
 
 def test_what_a_client_lists_is_a_claim() -> None:
-    good = packages.pip_listed(
+    good = requirements.pip_listed(
         json.dumps([{"name": "a", "version": "1"}, {"name": 5}, "x", {"name": "b" * 999, "version": "1"}]), 7
     )
     assert [(one.name, one.version, one.installed_ms) for one in good] == [("a", "1", 7)]
-    assert packages.pip_listed("nonsense", 7) == packages.npm_listed("[]", 7) == ()
-    listed = packages.npm_listed(json.dumps({"dependencies": {"lodash": {"version": "4.17.21"}, "bad": 5}}), 7)
+    assert requirements.pip_listed("nonsense", 7) == requirements.npm_listed("[]", 7) == ()
+    listed = requirements.npm_listed(json.dumps({"dependencies": {"lodash": {"version": "4.17.21"}, "bad": 5}}), 7)
     assert [(one.name, one.version) for one in listed] == [("lodash", "4.17.21")]

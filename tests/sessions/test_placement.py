@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.errors import TooMany, Unavailable
 from sandbox_runtime.model import Node, NodeState, Resources, Session, SessionMode, SessionState
-from sandbox_runtime.sessions.placement import Place, Question, Way, affinity_score, choose, has_room, load_score
+from sandbox_runtime.sessions.lifecycle.placement import Place, Question, Way, affinity_score, choose, has_room, load_score
 
 EPHEMERAL, PERSISTENT = SessionMode.ephemeral, SessionMode.persistent
 

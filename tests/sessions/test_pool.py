@@ -9,7 +9,7 @@ import pytest
 
 from sandbox_runtime.model import PoolSizes, SessionMode, Template
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.pool import HomePool, Kind
+from sandbox_runtime.sessions.lifecycle.pool import HomePool, Kind
 
 EPHEMERAL = SessionMode.ephemeral
 

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Execution
-from sandbox_runtime.sessions.streams import PIECE_BYTES, Piece, Tape, kept, offsets_of
+from sandbox_runtime.sessions.executions.output import PIECE_BYTES, Piece, Tape, kept, offsets_of
 
 
 async def followed(tape: Tape, **offsets: int) -> list[Piece]:

@@ -12,7 +12,7 @@ from sandbox_runtime.errors import TooMany
 from sandbox_runtime.model import ExecutionKind, SessionMode, SessionState
 from sandbox_runtime.model.health import CheckKind, HealthStatus
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
-from sandbox_runtime.sessions.breaker import BreakerState
+from sandbox_runtime.sessions.maintenance.breaker import BreakerState
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

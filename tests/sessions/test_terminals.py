@@ -10,7 +10,7 @@ from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany
 from sandbox_runtime.model import ExecutionKind, ExecutionState
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
-from sandbox_runtime.sessions.live import TERMINALS
+from sandbox_runtime.sessions.registry import TERMINALS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

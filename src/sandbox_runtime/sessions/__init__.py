@@ -20,12 +20,12 @@ An execution of code, a handler or a command gets a fresh box on the session's f
 context keeps a live interpreter. The room knows no HTTP; nodes of other kinds come in through node.Host.
 """
 
-from sandbox_runtime.sessions.contexts import ContextView
-from sandbox_runtime.sessions.opening import Around, holding_node, open_sessions
+from sandbox_runtime.sessions.api import Sessions
+from sandbox_runtime.sessions.executions.contexts import ContextView
+from sandbox_runtime.sessions.executions.output import Piece
 from sandbox_runtime.sessions.options import SessionOptions
-from sandbox_runtime.sessions.sessions import Sessions
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.streams import Piece
+from sandbox_runtime.sessions.startup import Around, holding_node, open_sessions
 
 __all__ = [
     "Around",

@@ -7,7 +7,7 @@ from typing import Any
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.model import SessionState, Template
 from sandbox_runtime.sessions.audit import entry
-from sandbox_runtime.sessions.lifecycle import Lifecycle
+from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.store import Page, SessionFilter, Store, TemplateFilter
 
 _NOT_ENDED = tuple(state for state in SessionState if not state.ended)

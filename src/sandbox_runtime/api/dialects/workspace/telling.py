@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_runtime.api.dialects.workspace.wire import Json
 from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionKind, ExecutionState, Session
-from sandbox_runtime.sessions.lifecycle import SESSION_ENDED
+from sandbox_runtime.sessions.lifecycle.lifecycle import SESSION_ENDED
 from sandbox_runtime.workspace import Entry, Kind, Slice, is_text
 
 HIDDEN = ("stdout.log", "stderr.log")

@@ -22,7 +22,7 @@ from sandbox_runtime.api.dialects.control_plane.translation import nodes as tran
 from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import BoxState, Execution, Session
-from sandbox_runtime.sessions.sessions import box_of
+from sandbox_runtime.sessions.api import box_of
 from sandbox_runtime.store import ExecutionFilter, Page, SessionFilter
 
 routes = router("/containers", "containers")

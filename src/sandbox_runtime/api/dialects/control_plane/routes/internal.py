@@ -23,7 +23,7 @@ from sandbox_runtime.api.general import platform_of
 from sandbox_runtime.api.keyring import shown_key
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.model import ExecutionState
-from sandbox_runtime.sessions.reports import Reports
+from sandbox_runtime.sessions.nodes.reports import Reports
 
 STATE_OF: Mapping[str, ExecutionState] = MappingProxyType(
     {

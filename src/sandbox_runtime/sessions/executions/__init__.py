@@ -1,0 +1,1 @@
+"""Executions: accepted, queued, run, and written to the store."""

@@ -1,0 +1,43 @@
+"""Homes for sessions, opened with patience but not without end: once more after a fault, and not at all for a while where a node
+has failed again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sandbox_runtime.errors import PlatformFault
+from sandbox_runtime.model import Session
+from sandbox_runtime.sessions.maintenance.breaker import Breaker
+from sandbox_runtime.sessions.nodes.node import Home, Host
+from sandbox_runtime.sessions.retrying import Backoff, tried_again
+
+BUDGET_S = 10.0
+_AGAIN = Backoff(retries=1, first_s=0.1, longest_s=0.1)
+
+
+class Homes:
+    def __init__(self, hosts: Mapping[str, Host]) -> None:
+        self._hosts = hosts
+        self.breakers = {node: Breaker(f"opening homes on node {node!r}") for node in hosts}
+
+    async def open(self, session: Session) -> Home:
+        """Raises PlatformFault, and TooMany while the node's breaker is open; what a node refuses is raised as it is."""
+        host, breaker = self._hosts[session.node], self.breakers[session.node]
+
+        async def opened() -> Home:
+            try:
+                return await host.open(session.resources, session.network)
+            except OSError as error:
+                raise PlatformFault(f"no home could be opened: {error}") from error
+
+        breaker.check()
+        try:
+            home = await tried_again(opened, _AGAIN, (PlatformFault,), BUDGET_S)
+        except PlatformFault:
+            breaker.failed()
+            raise
+        except BaseException:
+            breaker.withdrawn()
+            raise
+        breaker.succeeded()
+        return home

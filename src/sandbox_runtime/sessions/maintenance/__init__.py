@@ -1,0 +1,1 @@
+"""Background work: expiry, supervision, health and storage use."""

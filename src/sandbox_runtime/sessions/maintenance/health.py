@@ -1,0 +1,65 @@
+"""Looking at one session: is it there, could something be run in it, has it room left, do its interpreters live."""
+
+from __future__ import annotations
+
+import os
+
+from sandbox_runtime.model import Session, SessionState
+from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
+from sandbox_runtime.sessions import ids
+from sandbox_runtime.sessions.registry import LiveSession
+
+NEARLY_FULL, FULL = 0.9, 0.99
+
+
+def of_row(session: Session) -> Health:
+    """Of one whose home is not open here."""
+    if session.state.ended:
+        check = Check(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
+    else:
+        check = Check(CheckKind.liveness, HealthStatus.unknown, "its home is not open here: that is done when it is next used")
+    return Health(session.id, ids.now_ms(), (check,))
+
+
+def of_live(live: LiveSession) -> Health:
+    alive = _liveness(live)
+    if alive.status is HealthStatus.unhealthy:
+        return Health(live.id, ids.now_ms(), (alive,))
+    return Health(live.id, ids.now_ms(), (alive, _readiness(live), _resource(live), _interpreters(live)))
+
+
+def _liveness(live: LiveSession) -> Check:
+    if live.home.closed:
+        return Check(CheckKind.liveness, HealthStatus.unhealthy, "its home is closed")
+    try:
+        os.fstatvfs(live.home.files.files_fd)
+    except OSError as error:
+        return Check(CheckKind.liveness, HealthStatus.unhealthy, f"its files cannot be reached: {error.strerror}")
+    return Check(CheckKind.liveness, HealthStatus.healthy)
+
+
+def _readiness(live: LiveSession) -> Check:
+    if live.ending:
+        return Check(CheckKind.readiness, HealthStatus.warning, "it is ending")
+    if live.session.state is not SessionState.running:
+        return Check(CheckKind.readiness, HealthStatus.warning, f"it is {live.session.state}")
+    if live.slots.full:
+        return Check(CheckKind.readiness, HealthStatus.warning, "as many executions wait as may wait")
+    return Check(CheckKind.readiness, HealthStatus.healthy)
+
+
+def _resource(live: LiveSession) -> Check:
+    area = os.fstatvfs(live.home.files.files_fd)
+    share = 1 - area.f_bavail / area.f_blocks if area.f_blocks else 0.0
+    told = f"{share:.0%} of the room for its files is taken"
+    if share >= FULL:
+        return Check(CheckKind.resource, HealthStatus.unhealthy, told)
+    return Check(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, told)
+
+
+def _interpreters(live: LiveSession) -> Check:
+    dead = [context.id for context in live.contexts.values() if not context.context.alive]
+    if dead:
+        told = f"interpreters that died: {', '.join(sorted(dead))[:200]}; restart or close them"
+        return Check(CheckKind.custom, HealthStatus.warning, told)
+    return Check(CheckKind.custom, HealthStatus.healthy)

@@ -1,0 +1,41 @@
+"""The watcher of what programs write: they write without asking, so every open session is measured again and again.
+
+A measurement is one call of the kernel for each session. While a bound of the storage ledger is exceeded, new sessions,
+executions and uploads are refused elsewhere; here, executions in sessions that grow are stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from sandbox_runtime.model import StorageKind
+from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.executions.executor import Executions
+from sandbox_runtime.sessions.maintenance.storage import measure
+from sandbox_runtime.sessions.registry import LiveSession
+from sandbox_runtime.workspace.ledger import PLATFORM
+
+WATCH_EVERY_S = 1.0
+STOPPED = "it was stopped: no storage is left for what it writes"
+
+
+class StorageWatcher:
+    def __init__(self, ground: Ground, executions: Executions) -> None:
+        self._ground = ground
+        self._executions = executions
+        self._outputs = ground.ledger.open(StorageKind.outputs, PLATFORM)
+
+    async def round(self) -> int:
+        """Measure every open session; stop what grows where there is no room left. Return how many sessions were stopped."""
+        await asyncio.to_thread(self._ground.ledger.refresh)
+        self._outputs.resize(self._executions.output_bytes, force=True)
+        grown = [live for live in list(self._ground.directory.open.values()) if measure(self._ground, live) > 0]
+        full = [live for live in grown if live.executions and self._is_full(live)]
+        for live in full:
+            self._ground.log.warning("a session was stopped: no storage is left", session=live.id, owner=live.session.owner)
+        await asyncio.gather(*(self._executions.stop_all(live, STOPPED) for live in full))
+        return len(full)
+
+    def _is_full(self, live: LiveSession) -> bool:
+        charge = self._ground.directory.charges.get(live.id)
+        return charge is not None and self._ground.ledger.is_over(charge.owner, charge.medium)

@@ -1,0 +1,27 @@
+"""The verbs about nodes: the machines that hold boxes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from sandbox_runtime.model import Node
+from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
+from sandbox_runtime.store import NodeFilter, Page, Store
+
+
+class Nodes:
+    """Those that this server holds are told as they are now."""
+
+    def __init__(self, store: Store, lifecycle: Lifecycle) -> None:
+        self._store = store
+        self._lifecycle = lifecycle
+
+    async def list(self, wanted: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
+        page = await self._store.nodes.list(wanted, limit, offset)
+        now = {row.id: row for row in self._lifecycle.node_rows()}
+        return dataclasses.replace(page, items=tuple(now.get(row.id, row) for row in page.items))
+
+    async def get(self, node_id: str) -> Node:
+        """Raises NotFound for what is not there."""
+        row = await self._store.nodes.get(node_id)
+        return next((one for one in self._lifecycle.node_rows() if one.id == node_id), row)

@@ -1,0 +1,1 @@
+"""Packages of sessions: requirements, and their installation."""

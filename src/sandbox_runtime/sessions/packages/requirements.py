@@ -1,0 +1,124 @@
+"""What may be asked of package clients: names, versions, command lines. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.model import Dependency, InstalledDependency
+from sandbox_runtime.sessions.registry import PACKAGES_FOLDER
+
+MOST_NAME_CHARACTERS = 100
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_SCOPED = re.compile(r"@[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*")
+_GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)-?(\d+(?:\.\d+)+)")
+_OPERATORS = ("==", ">=", "<=", "!=", "~=", "===", ">", "<")
+_VERSION = re.compile(
+    r"(?:==|>=|<=|!=|~=|===|>|<)?\s*[A-Za-z0-9][A-Za-z0-9.*+!_-]*(?:\s*,\s*(?:==|>=|<=|!=|~=|>|<)\s*[A-Za-z0-9.*+!_-]+)*"
+)
+_NPM_VERSION = re.compile(r"[\^~]?[A-Za-z0-9][A-Za-z0-9.+_-]*")
+PYTHON, NODE = "python", "node"
+
+
+def check_name(name: str, kind: str) -> None:
+    if not 1 <= len(name) <= MOST_NAME_CHARACTERS:
+        raise InvalidRequest(f"the name of a package has 1 to {MOST_NAME_CHARACTERS} characters, not {len(name)}")
+    if ".." in name or "://" in name or name.startswith("/"):
+        raise InvalidRequest(f"{name!r} is a path or an address; packages are installed by name")
+    if kind == NODE and _SCOPED.fullmatch(name):
+        return
+    if not _NAME.fullmatch(name):
+        raise InvalidRequest(f"the name of a package is made of letters, digits and . _ -, not {name!r}")
+    if glued := _GLUED.fullmatch(name):
+        told = f"{name!r} has its version glued on: write the name {glued[1]!r} and the version {glued[2]!r}"
+        raise InvalidRequest(told)
+
+
+def requirement(dependency: Dependency, kind: str) -> str:
+    """As the package client takes it. A version without an operator is that very one."""
+    check_name(dependency.name, kind)
+    version = dependency.version.strip()
+    if not version:
+        return dependency.name
+    if kind == NODE:
+        if not _NPM_VERSION.fullmatch(version.removeprefix("==")):
+            raise InvalidRequest(f"{version!r} is no version of {dependency.name}: write one such as 4.17.21")
+        return f"{dependency.name}@{version.removeprefix('==')}"
+    if not _VERSION.fullmatch(version):
+        raise InvalidRequest(f"{version!r} is no version of {dependency.name}: write one such as 2.3.3 or >=2.0,<3")
+    return f"{dependency.name}{version if version.startswith(_OPERATORS) else f'=={version}'}"
+
+
+def check_index(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or any(c.isspace() for c in url):
+        raise InvalidRequest(f"an index of packages is an http or https address, not {url[:100]!r}")
+
+
+def pip_install(python: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
+    """Wheels alone would be safer and less useful: what a package runs while it is built runs in a box like everything else."""
+    index = ("--index-url", index_url, *_trust(index_url)) if index_url else ()
+    flags = ("--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar=off", "--upgrade")
+    return (python, "-m", "pip", "install", *flags, *index, "--target", PACKAGES_FOLDER, "--", *requirements)
+
+
+def _trust(index_url: str) -> tuple[str, ...]:
+    """Who names an index without encryption means it: the client would refuse it otherwise."""
+    parts = urlsplit(index_url)
+    return ("--trusted-host", parts.hostname or "") if parts.scheme == "http" else ()
+
+
+def pip_list(python: str) -> tuple[str, ...]:
+    return (python, "-m", "pip", "list", "--disable-pip-version-check", "--path", PACKAGES_FOLDER, "--format=json")
+
+
+def npm_install(node_bin: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
+    """By itself it would try for more than a minute where the registry is out of reach, and keep its cache with the session."""
+    registry = (f"--registry={index_url}",) if index_url else ()
+    patience = ("--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000")
+    flags = ("--no-audit", "--no-fund", "--no-update-notifier", "--save", "--cache", "/tmp/.npm", "--prefix", "/workspace")
+    return (*_npm(node_bin), "install", *flags, *patience, *registry, "--", *requirements)
+
+
+def npm_list(node_bin: str) -> tuple[str, ...]:
+    return (*_npm(node_bin), "ls", "--json", "--depth=0", "--prefix", "/workspace")
+
+
+def _npm(node_bin: str) -> tuple[str, ...]:
+    """By the file it consists of: the command beside node is a link that not every way of installing keeps."""
+    return f"{node_bin}/node", f"{node_bin.removesuffix('/bin')}/lib/node_modules/npm/bin/npm-cli.js"
+
+
+def pip_listed(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+    """What a client in a box says is no more than a claim: bounded, and what makes no sense is left out."""
+    found = _parsed(text)
+    rows = found if isinstance(found, list) else []
+    pairs = [(row.get("name"), row.get("version")) for row in rows if isinstance(row, dict)]
+    return _installed(pairs, PACKAGES_FOLDER, now_ms)
+
+
+def npm_listed(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+    found = _parsed(text)
+    tree = found.get("dependencies") if isinstance(found, dict) else None
+    rows = tree.items() if isinstance(tree, dict) else ()
+    return _installed(
+        [(name, row.get("version")) for name, row in rows if isinstance(row, dict)], "/workspace/node_modules", now_ms
+    )
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _installed(pairs: Sequence[tuple[object, object]], location: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+    kept = []
+    for name, version in pairs[:1000]:
+        if isinstance(name, str) and isinstance(version, str) and 1 <= len(name) <= 214 and len(version) <= 100:
+            kept.append(InstalledDependency(name, version, location, now_ms))
+    return tuple(kept)

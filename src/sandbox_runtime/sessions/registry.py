@@ -1,0 +1,196 @@
+"""Sessions as this server holds them: those whose homes are open here, and what runs in each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.terminals import Terminal
+from sandbox_runtime.errors import Conflict, TooMany
+from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
+from sandbox_runtime.sessions.executions.output import Tape
+from sandbox_runtime.sessions.ids import now_ms
+from sandbox_runtime.sessions.lifecycle.fork_pool import Spare
+from sandbox_runtime.sessions.nodes.node import Home
+from sandbox_runtime.workspace.digesting import Digests
+from sandbox_runtime.workspace.ledger import Charge
+
+_FULL_RETRY_S = 2.0
+TERMINALS = 4
+"""Of one session, at once."""
+
+
+class Slots:
+    """So many executions of a session at once; the rest wait in the order in which they came."""
+
+    def __init__(self, slots: int, queue: int) -> None:
+        self._free = slots
+        self._queue = queue
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def free(self) -> bool:
+        return self._free > 0
+
+    @property
+    def full(self) -> bool:
+        """The next one would be refused."""
+        return self._free <= 0 and len(self._waiting) >= self._queue
+
+    def reserve(self) -> asyncio.Future[None]:
+        """A turn, done when it has come. Raises TooMany where too many wait. Whoever has one owes give_back()."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._free > 0:
+            self._free -= 1
+            turn.set_result(None)
+        elif len(self._waiting) >= self._queue:
+            raise TooMany(f"{len(self._waiting)} executions of this session wait already; try again later", _FULL_RETRY_S)
+        else:
+            self._waiting.append(turn)
+        return turn
+
+    def give_back(self, turn: asyncio.Future[None]) -> None:
+        """A turn that has not come yet leaves the line; one that has goes to the next."""
+        if turn in self._waiting:
+            self._waiting.remove(turn)
+            return
+        if not turn.done() or turn.cancelled():
+            return
+        while self._waiting:
+            following = self._waiting.popleft()
+            if not following.done():
+                following.set_result(None)
+                return
+        self._free += 1
+
+
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
+@dataclass(slots=True)
+class LiveExecution:
+    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. birth: what
+    the audit will be told with its row; None once that is written. noting: the row is being written, which begins at note_at.
+    ending: its end is being written, or was. artifacts: files that it left. entered: since when it has a place on the machine;
+    halted: it had to give that up."""
+
+    execution: Execution
+    tape: Tape
+    done: asyncio.Future[Execution]
+    task: asyncio.Task[None] | None = None
+    stopped_for: str = ""
+    terminal: Terminal | None = None
+    birth: AuditEntry | None = None
+    note_at: asyncio.TimerHandle | None = None
+    noting: asyncio.Task[Execution] | None = None
+    ending: asyncio.Event | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    entered: float | None = None
+    halted: bool = False
+
+
+@dataclass(slots=True)
+class LiveContext:
+    id: str
+    context: Context
+    created_ms: int
+    executions: int = 0
+    slots: Slots = field(default_factory=lambda: Slots(1, 64))
+
+
+@dataclass(slots=True)
+class LiveSession:
+    """session: the row as we last wrote or read it."""
+
+    session: Session
+    home: Home
+    slots: Slots
+    contexts: dict[str, LiveContext] = field(default_factory=dict)
+    executions: dict[str, LiveExecution] = field(default_factory=dict)
+    active_ms: int = 0
+    ending: bool = False
+    terminals: Slots = field(default_factory=lambda: Slots(TERMINALS, 0))
+    """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
+    spare: Spare | None = None
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the directory has it no more."""
+    going: asyncio.Event = field(default_factory=_set)
+    """Cleared while it is paused."""
+    digests: Digests = field(default_factory=dict)
+    """What the last look at the bytes of its files found."""
+    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while there is such a look."""
+    guard: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while its set of contexts, its packages or its copies change, and while it is being paused or resumed."""
+
+    @property
+    def id(self) -> str:
+        return self.session.id
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        return (PACKAGES_FOLDER,) if self.session.installation.installed else ()
+
+    def touch(self) -> None:
+        self.active_ms = now_ms()
+
+    def check_running(self) -> None:
+        if self.session.state is SessionState.paused and not self.ending:
+            raise Conflict(f"the session {self.id!r} is paused: resume it first")
+        if self.ending or self.session.state is not SessionState.running:
+            raise Conflict(f"the session {self.id!r} is {'ending' if self.ending else self.session.state}, not running")
+
+
+PACKAGES_FOLDER = "/home/sandbox/.packages"
+"""Where packages of a session are installed."""
+
+
+class Directory:
+    """Every session of this node that has not ended, open here or not, and those whose homes are open."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, LiveSession] = {}
+        self.charges: dict[str, Charge] = {}
+        """What the files of each open session hold; given back with its home."""
+        self._owners: dict[str, str] = {}
+        self._per_owner: Counter[str] = Counter()
+
+    @property
+    def count(self) -> int:
+        return len(self._owners)
+
+    def owned_by(self, owner: str) -> int:
+        return self._per_owner[owner]
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._owners
+
+    def enter(self, session_id: str, owner: str) -> None:
+        if session_id not in self._owners:
+            self._owners[session_id] = owner
+            self._per_owner[owner] += 1
+
+    def leave(self, session_id: str) -> None:
+        live = self.open.pop(session_id, None)
+        self.release(session_id)
+        if live is not None:
+            live.gone.set()
+        owner = self._owners.pop(session_id, None)
+        if owner is not None:
+            self._per_owner[owner] -= 1
+            if not self._per_owner[owner]:
+                del self._per_owner[owner]
+
+    def release(self, session_id: str) -> None:
+        """Give back what the files of a session held: they are gone."""
+        charge = self.charges.pop(session_id, None)
+        if charge is not None:
+            charge.release()
+
+    def executions(self) -> dict[str, LiveExecution]:
+        return {key: one for live in self.open.values() for key, one in live.executions.items()}
