@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.judge.custom import custom_blocks
+from sandbox_runtime.judge.custom_extraction import custom_blocks
 from sandbox_runtime.judge.limits import fitted
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome
 from sandbox_runtime.model.judging import Block
@@ -70,7 +70,7 @@ async def test_it_finds_the_steps_of_extraction_in_its_scope(platform: Platform)
 async def test_logic_that_fails_is_the_callers_fault(
     platform: Platform, logic: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox_runtime.judge.custom.running._LIMITS", platform.allowance.default.replace(wall_s=3))
+    monkeypatch.setattr("sandbox_runtime.judge.custom_extraction.runner._LIMITS", platform.allowance.default.replace(wall_s=3))
     with pytest.raises(InvalidRequest, match=told):
         await found(platform, logic)
 

@@ -41,8 +41,8 @@ def _guards() -> list[re.Pattern[Any]]:
 SUPPLIED: Supplied = MappingProxyType(
     {
         "sandbox_runtime.benchmarks.cruxeval.places._check_copy": _function_names,
-        "sandbox_runtime.judge.extraction.stopping._pattern": _stop_tokens,
-        "sandbox_runtime.judge.integrity.inspecting._with_patterns": _guards,
+        "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
+        "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,
         "sandbox_runtime.languages.guessing.language_of": _guessed,
         "sandbox_runtime.mcp.prompts.checking.form": _prompt_forms,
         "sandbox_runtime.mcp.tools.filtering.check_words": _filtered,

@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import Opening
 from sandbox_runtime.judge import integrity
-from sandbox_runtime.judge import warm as judge_warm
+from sandbox_runtime.judge import preload as judge_warm
 from sandbox_runtime.model import Limits, Network, Policy
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.settings import Settings

@@ -56,7 +56,7 @@ def list_datasets(as_json: AsJson = False, config: Config = None, sets: Set = No
 def add(name: Name, files: Files, kind: Kind = None, replace: Replace = False, config: Config = None, sets: Set = None) -> None:
     """Read rows from files and keep them for a dataset."""
     from sandbox_runtime.benchmarks.published import parsed, read_published
-    from sandbox_runtime.judge.rows.adding import write_table
+    from sandbox_runtime.judge.rows.table_writer import write_table
 
     settings = settings_from(config, sets)
     dataset = _dataset(settings, name, kind)
@@ -88,7 +88,7 @@ def show(
 def remove(name: Name, config: Config = None, sets: Set = None) -> None:
     """Forget the rows that were added for a dataset."""
     from sandbox_runtime.benchmarks.registry import table_of
-    from sandbox_runtime.judge.rows.adding import remove_table
+    from sandbox_runtime.judge.rows.table_writer import remove_table
 
     settings = settings_from(config, sets)
     found = _registered(settings).get(name)

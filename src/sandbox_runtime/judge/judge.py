@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.custom import custom_blocks
+from sandbox_runtime.judge.custom_extraction import custom_blocks
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.judge.text_workers import TextWorkers

@@ -19,10 +19,10 @@ from sandbox_runtime.engine import Allowance, Engine
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
-from sandbox_runtime.judge.hearing import CannotCheck, Hearing, Lost, Means
+from sandbox_runtime.judge.guarded_job import Sealed, seal
 from sandbox_runtime.judge.limits import fitted
-from sandbox_runtime.judge.sealing import Sealed, seal
-from sandbox_runtime.judge.settling import decided, our_fault, unjudged, verdict
+from sandbox_runtime.judge.trial_runner import CannotCheck, Hearing, Lost, Means
+from sandbox_runtime.judge.verdicts import decided, our_fault, unjudged, verdict
 from sandbox_runtime.model import Blame, Job, JobResult, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Log
 

@@ -13,7 +13,7 @@ import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TooMany, Unavailable
 from sandbox_runtime.judge.batches import Batches, BatchOptions, Config, Line, open_batches
-from sandbox_runtime.judge.batches import judging as trying
+from sandbox_runtime.judge.batches import line_judge as trying
 from sandbox_runtime.model import Batch, BatchState, Blame, Medium, Reason, StorageKind, StorageLimits, Verdict
 from sandbox_runtime.quantities import GIB
 from sandbox_runtime.store import BatchFilter, Store, open_store

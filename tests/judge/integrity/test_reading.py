@@ -7,8 +7,8 @@ import json
 import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
-from sandbox_runtime.judge.integrity.marks import Tokens, read
-from sandbox_runtime.judge.integrity.sealing import SEALS
+from sandbox_runtime.judge.integrity.exit_proof import SEALS
+from sandbox_runtime.judge.integrity.tokens import Tokens, read
 from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Case, Guard, GuardKind, Trial

@@ -5,9 +5,9 @@ unless the batch is cancelled. A fault of ours is waited out and tried again, an
 places evenly: a batch of a million lines does not keep another owner's ten waiting.
 """
 
-from sandbox_runtime.judge.batches.asking import Config, read_config
 from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches
-from sandbox_runtime.judge.batches.judging import Judging, by, each_judged
+from sandbox_runtime.judge.batches.config import Config, read_config
+from sandbox_runtime.judge.batches.line_judge import Judging, by, each_judged
 from sandbox_runtime.judge.batches.lines import Line, Result, read_line
 
 __all__ = [

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, TooMany
-from sandbox_runtime.judge.batches.asking import read_config
-from sandbox_runtime.judge.batches.judging import Judging
-from sandbox_runtime.judge.batches.running import Running
+from sandbox_runtime.judge.batches.config import read_config
+from sandbox_runtime.judge.batches.line_judge import Judging
+from sandbox_runtime.judge.batches.progress import now_ms
 from sandbox_runtime.judge.batches.spool import Spool
-from sandbox_runtime.judge.batches.work import now_ms
+from sandbox_runtime.judge.batches.workers import Running
 from sandbox_runtime.judge.metrics import Summary, summarize
 from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState, StorageKind
 from sandbox_runtime.model.limits import GIB, MIB

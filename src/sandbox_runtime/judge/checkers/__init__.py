@@ -16,9 +16,9 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.checkers.decimals import decimals
 from sandbox_runtime.judge.checkers.exact import exact
 from sandbox_runtime.judge.checkers.floats import floats
-from sandbox_runtime.judge.checkers.found import RIGHT, Found
 from sandbox_runtime.judge.checkers.json_value import json_value
 from sandbox_runtime.judge.checkers.lines import lines
+from sandbox_runtime.judge.checkers.result import RIGHT, Found
 from sandbox_runtime.judge.checkers.tokens import tokens
 from sandbox_runtime.judge.checkers.trimmed import trimmed
 from sandbox_runtime.judge.checkers.unordered import unordered

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, wrong
 from sandbox_runtime.judge.checkers.numbers import close, number
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _ABSOLUTE, _RELATIVE = 1e-8, 1e-5

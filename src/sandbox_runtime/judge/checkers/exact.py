@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, layout, wrong
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, layout, wrong
 
 
 def exact(expected: str, printed: str) -> Found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.found import Found
+from sandbox_runtime.judge.checkers.result import Found
 from sandbox_runtime.judge.checkers.tokens import compared
 
 

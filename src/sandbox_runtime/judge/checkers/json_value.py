@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, wrong
 from sandbox_runtime.judge.checkers.numbers import close
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
 
 _ABSOLUTE, _RELATIVE = 1e-8, 1e-6
 

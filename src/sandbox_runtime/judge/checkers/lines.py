@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, layout, wrong
 from sandbox_runtime.judge.checkers.numbers import number
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, layout, wrong
 
 _RELATIVE = 1e-5
 _LEAST = 1e-10

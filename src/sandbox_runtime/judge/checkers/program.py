@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, layout, wrong
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, layout, wrong
 from sandbox_runtime.model import Ending, Outcome
 
 INPUT, OUTPUT, ANSWER = "input.txt", "output.txt", "answer.txt"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, wrong
 from sandbox_runtime.judge.checkers.numbers import close, number
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
 
 _ABSOLUTE = 1e-5
 

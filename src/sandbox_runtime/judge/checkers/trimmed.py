@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sandbox_runtime.judge.checkers.exact import exact
-from sandbox_runtime.judge.checkers.found import Found
+from sandbox_runtime.judge.checkers.result import Found
 
 
 def trimmed(expected: str, printed: str) -> Found:

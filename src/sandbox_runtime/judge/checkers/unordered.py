@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sandbox_runtime.judge.checkers.found import RIGHT, Found, clipped, wrong
+from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
 
 
 def unordered(expected: str, printed: str) -> Found:

@@ -10,7 +10,7 @@ from sandbox_runtime.judge.extraction.fences import FENCED, INCOMPLETE, fenced, 
 from sandbox_runtime.judge.extraction.freeform import FreeformOptions, freeform, freeform_v2
 from sandbox_runtime.judge.extraction.heuristics import HEURISTIC, heuristic
 from sandbox_runtime.judge.extraction.languages import language_of_fence, same_language
-from sandbox_runtime.judge.extraction.stopping import before, before_first_unindented_line, trim_stop_tokens
+from sandbox_runtime.judge.extraction.stop_words import before, before_first_unindented_line, trim_stop_tokens
 
 __all__ = [
     "EMPTY",

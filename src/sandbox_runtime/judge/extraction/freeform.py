@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
-from sandbox_runtime.judge.extraction import trimming
+from sandbox_runtime.judge.extraction import trim
 from sandbox_runtime.judge.extraction.default import EMPTY, Extracted, kind_of
 from sandbox_runtime.judge.extraction.fences import fenced, incomplete
 from sandbox_runtime.judge.extraction.heuristics import heuristic
@@ -59,17 +59,17 @@ class _Choice:
 def freeform(text: str, language: str, **options: Unpack[FreeformOptions]) -> Extracted:
     """Closed fences, else one that was left open, else what looks like code."""
     choice = _Choice(**options)
-    return _finished(_blocks(text, language, choice), language, choice, trimming.FIRST)
+    return _finished(_blocks(text, language, choice), language, choice, trim.FIRST)
 
 
 def freeform_v2(text: str, language: str, **options: Unpack[FreeformOptions]) -> Extracted:
     """The second form. Verilog: what stands in the module, or all that was written where there is no block."""
     choice = _Choice(**options)
-    text = trimming.without_carriage_returns(text)
+    text = trim.without_carriage_returns(text)
     blocks = _blocks(_EMPTY_DOUBLE_FENCE.sub("", text), language, choice)
     if language == "verilog":
         return _verilog(blocks, text)
-    return _finished(blocks, language, choice, trimming.SECOND)
+    return _finished(blocks, language, choice, trim.SECOND)
 
 
 def _blocks(text: str, language: str, choice: _Choice) -> list[Block]:
@@ -104,10 +104,10 @@ def _in_language(blocks: list[Block], language: str, exactly: bool) -> list[Bloc
     return named if named or exactly else [block for block in blocks if not block.language] or blocks
 
 
-def _finished(blocks: list[Block], language: str, choice: _Choice, steps: trimming.Steps) -> Extracted:
+def _finished(blocks: list[Block], language: str, choice: _Choice, steps: trim.Steps) -> Extracted:
     if not blocks:
         return EMPTY
-    code = trimming.without_carriage_returns("\n\n".join(block.code for block in blocks))
+    code = trim.without_carriage_returns("\n\n".join(block.code for block in blocks))
     if not choice.no_removal:
         code = _trimmed(code, language, choice, steps)
     if choice.declaration and choice.entry_point and choice.entry_point not in code:
@@ -115,13 +115,13 @@ def _finished(blocks: list[Block], language: str, choice: _Choice, steps: trimmi
     return Extracted(code, kind_of(blocks[0]))
 
 
-def _trimmed(code: str, language: str, choice: _Choice, steps: trimming.Steps) -> str:
+def _trimmed(code: str, language: str, choice: _Choice, steps: trim.Steps) -> str:
     for step in () if choice.is_ut else steps.get(language, ()):
         code = step(code)
     if choice.inner_function_only and language in _METHODS_ONLY:
-        code = trimming.first_static_method(code)
-    code = trimming.without_example_usage(code)
-    return trimming.without_assertions(code) if choice.remove_asserts else code
+        code = trim.first_static_method(code)
+    code = trim.without_example_usage(code)
+    return trim.without_assertions(code) if choice.remove_asserts else code
 
 
 def _verilog(blocks: list[Block], text: str) -> Extracted:

@@ -7,11 +7,11 @@ without running any of it.
 
 from sandbox_runtime.judge.rows.folder import FolderRows
 from sandbox_runtime.judge.rows.json_text import ensure_json
-from sandbox_runtime.judge.rows.opening import RowOptions, open_rows
-from sandbox_runtime.judge.rows.packed import unpacked
 from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, names_of
 from sandbox_runtime.judge.rows.provided import provided_row, provided_rows
 from sandbox_runtime.judge.rows.rows import Rows
+from sandbox_runtime.judge.rows.safe_unpickle import unpacked
+from sandbox_runtime.judge.rows.sources import RowOptions, open_rows
 
 __all__ = [
     "FolderRows",

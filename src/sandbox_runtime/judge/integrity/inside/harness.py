@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from .collecting import AssertionsFailed, collect_and_run, files_beside, raised_by_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .originals import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .plainness import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .rewriting import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .shielding import shield  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .watching import TESTS, Watch, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .audit_hook import TESTS, Watch, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .comparer import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .hardening import shield  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .pristine import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .rewriter import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .static_check import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .test_collector import AssertionsFailed, collect_and_run, files_beside, raised_by_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 globals()["__builtins__"] = BUILTINS
 

@@ -31,10 +31,10 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from .collecting import AssertionsFailed, collect_and_run  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .remote import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .solution_process import serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .test_collector import AssertionsFailed, collect_and_run  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .test_text import class_sources, with_real_builtins, without_shadows  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.integrity.sealing.seal import Seal, fill, recoded
-from sandbox_runtime.judge.integrity.sealing.text import closing_brace, last_match
+from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace, last_match
+from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
 from sandbox_runtime.model import Job
 
 _C_MAIN = re.compile(

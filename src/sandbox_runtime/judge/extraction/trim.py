@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sandbox_runtime.judge.extraction.braces import body_of_block, end_of_block, without_block
-from sandbox_runtime.judge.extraction.stopping import before
+from sandbox_runtime.judge.extraction.stop_words import before
 
 EXAMPLE_USAGE = "# Example usage"
 _PYTHON_MAIN = 'if __name__ == "__main__":'

@@ -8,10 +8,10 @@ from importlib import resources
 
 PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
-_SHARED = ("telling", "watching", "shielding", "originals", "comparing", "rewriting", "plainness", "collecting", "harness")
+_SHARED = ("reporter", "audit_hook", "hardening", "pristine", "comparer", "rewriter", "static_check", "test_collector", "harness")
 _SPLIT = (
-    "telling",
-    "collecting",
+    "reporter",
+    "test_collector",
     "wire",
     "failures",
     "extra_types",
@@ -23,7 +23,7 @@ _SPLIT = (
     "remote",
     "test_text",
     "tests_process",
-    "practice",
+    "warmup",
 )
 """Each in the order in which they need each other."""
 

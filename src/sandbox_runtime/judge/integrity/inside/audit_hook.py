@@ -13,13 +13,13 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from .telling import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 
 TESTS = "<tests>"
 _OURS = "<_sandbox_harness"
-_HERE = f"{_OURS}.watching>"
+_HERE = f"{_OURS}.audit_hook>"
 _LIBRARIES = [
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     *(

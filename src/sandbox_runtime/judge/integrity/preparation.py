@@ -7,10 +7,10 @@ import json
 from base64 import b64encode
 from dataclasses import dataclass
 
-from sandbox_runtime.judge.integrity.marks import Tokens
-from sandbox_runtime.judge.integrity.modules import Harness, start_program
+from sandbox_runtime.judge.integrity.exit_proof import Asks, Seal, seal_of
+from sandbox_runtime.judge.integrity.harness_source import Harness, start_program
 from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
-from sandbox_runtime.judge.integrity.sealing import Asks, Seal, seal_of
+from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Job
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 

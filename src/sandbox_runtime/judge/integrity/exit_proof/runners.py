@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from sandbox_runtime.judge.integrity.sealing.seal import Asks, Seal, fill, recoded
-from sandbox_runtime.judge.integrity.sealing.text import blanked, last_match
+from sandbox_runtime.judge.integrity.exit_proof.entry_point import blanked, last_match
+from sandbox_runtime.judge.integrity.exit_proof.proof import Asks, Seal, fill, recoded
 from sandbox_runtime.model import File, Job, JobResult, Output
 
 _GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
-from sandbox_runtime.judge.integrity.marks import Tokens
-from sandbox_runtime.judge.integrity.preparing import Prepared
-from sandbox_runtime.judge.integrity.sealing import SEALS
-from sandbox_runtime.judge.integrity.sealing.text import closing_brace
+from sandbox_runtime.judge.integrity.exit_proof import SEALS
+from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace
+from sandbox_runtime.judge.integrity.preparation import Prepared
+from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Case, Guard, GuardKind, Trial
 

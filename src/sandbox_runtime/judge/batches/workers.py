@@ -15,11 +15,11 @@ import json
 from typing import Self
 
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, Unavailable
-from sandbox_runtime.judge.batches.judging import FIRST_WAIT_S, LONGEST_WAIT_S, Judging, judged
+from sandbox_runtime.judge.batches.fair_queue import Sharing
+from sandbox_runtime.judge.batches.line_judge import FIRST_WAIT_S, LONGEST_WAIT_S, Judging, judged
 from sandbox_runtime.judge.batches.lines import Line, Result
-from sandbox_runtime.judge.batches.sharing import Sharing
+from sandbox_runtime.judge.batches.progress import Work, now_ms
 from sandbox_runtime.judge.batches.spool import Spool
-from sandbox_runtime.judge.batches.work import Work, now_ms
 from sandbox_runtime.model import Batch, BatchState
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log

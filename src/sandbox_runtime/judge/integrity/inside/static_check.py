@@ -9,7 +9,7 @@ import builtins
 import opcode
 from types import CodeType
 
-from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 

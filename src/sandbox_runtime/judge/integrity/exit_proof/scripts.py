@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sandbox_runtime.judge.integrity.sealing.seal import Seal, fill, recoded
+from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
 from sandbox_runtime.model import Job, Output
 
 _JAVASCRIPT_FREEZES = (

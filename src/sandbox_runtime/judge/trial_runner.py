@@ -17,10 +17,10 @@ from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
 from sandbox_runtime.judge.checkers import Compare, Found
 from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, said, told
+from sandbox_runtime.judge.guarded_job import Sealed
 from sandbox_runtime.judge.interaction import settled
 from sandbox_runtime.judge.limits import fitted, patient
-from sandbox_runtime.judge.sealing import Sealed
-from sandbox_runtime.judge.settling import (
+from sandbox_runtime.judge.verdicts import (
     case_verdict,
     ended,
     failure,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Protocol
 
-from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 

@@ -46,7 +46,7 @@ async def custom_blocks(run: Run, logic: str, completion: str) -> tuple[Block, .
 def _job(logic: str, completion: str) -> Job:
     return Job(
         language="python",
-        code=_source("custom/inside", "driver") + "\nmain()\n",
+        code=_source("custom_extraction/inside", "driver") + "\nmain()\n",
         stdin=json.dumps({"logic": logic, "completion": completion}).encode(),
         files=_files(),
         fetch=(_RESULT,),

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
 from sandbox_runtime.errors import PlatformFault, RequestError, TooMany, Unavailable
-from sandbox_runtime.judge.batches.asking import Config, read_config
+from sandbox_runtime.judge.batches.config import Config, read_config
 from sandbox_runtime.judge.batches.lines import Line, Result, refused, result_of
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.metrics import groups_of

@@ -6,11 +6,11 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 
-from sandbox_runtime.judge.integrity import marks
+from sandbox_runtime.judge.integrity import tokens as marks
 from sandbox_runtime.judge.integrity.assertions import failed_by_assertion
-from sandbox_runtime.judge.integrity.marks import Tokens, Told
-from sandbox_runtime.judge.integrity.preparing import Prepared
-from sandbox_runtime.judge.integrity.sealing import Seal, ends_the_simulation
+from sandbox_runtime.judge.integrity.exit_proof import Seal, ends_the_simulation
+from sandbox_runtime.judge.integrity.preparation import Prepared
+from sandbox_runtime.judge.integrity.tokens import Tokens, Told
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
 from sandbox_runtime.model.judging import Guard, GuardKind, Trial
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.judge.integrity.sealing import compiled, managed, runners, scripts
-from sandbox_runtime.judge.integrity.sealing.seal import Seal
+from sandbox_runtime.judge.integrity.exit_proof import compiled, managed, runners, scripts
+from sandbox_runtime.judge.integrity.exit_proof.proof import Seal
 from sandbox_runtime.model import Job
 
 SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType(

@@ -9,8 +9,8 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .watching import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .audit_hook import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 

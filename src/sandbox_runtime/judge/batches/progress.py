@@ -9,7 +9,7 @@ import time
 from collections.abc import Generator
 from typing import Self
 
-from sandbox_runtime.judge.batches.asking import Config, read_config
+from sandbox_runtime.judge.batches.config import Config, read_config
 from sandbox_runtime.judge.batches.lines import Line, Result
 from sandbox_runtime.judge.batches.spool import Spool, write_result
 from sandbox_runtime.model import Batch, Reason

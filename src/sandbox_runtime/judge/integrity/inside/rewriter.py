@@ -11,8 +11,8 @@ import builtins
 from types import CodeType
 from typing import Any
 
-from .comparing import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .telling import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .comparer import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 

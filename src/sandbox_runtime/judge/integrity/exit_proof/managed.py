@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.integrity.sealing.seal import Seal, fill, recoded
-from sandbox_runtime.judge.integrity.sealing.text import last_match
+from sandbox_runtime.judge.integrity.exit_proof.entry_point import last_match
+from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
 from sandbox_runtime.model import Job
 
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
