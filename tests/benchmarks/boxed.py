@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.benchmarks.judging import verdict
+from tests.benchmarks.judge_runs import verdict
 
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.model.judging import Benchmark, Options, Reason, Row, Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.benchmarks.boxed import found
-from tests.benchmarks.judging import options, prompt, trial
+from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.auto_eval import AUTO_EVAL, jest_cases, without_entry
 from sandbox_runtime.errors import InvalidRequest

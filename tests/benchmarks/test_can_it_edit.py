@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.benchmarks.boxed import found
-from tests.benchmarks.judging import options, prompt
+from tests.benchmarks.judge_runs import options, prompt
 
 from sandbox_runtime.benchmarks.can_it_edit import CAN_IT_EDIT
 from sandbox_runtime.errors import InvalidRequest

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import options, prompt, references, trial, verdict
+from tests.benchmarks.judge_runs import options, prompt, references, trial, verdict
 
 from sandbox_runtime.benchmarks.common_oj import COMMON_OJ
 from sandbox_runtime.errors import InvalidRequest

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, published, references, trial, verdict
+from tests.benchmarks.judge_runs import accepted, options, published, references, trial, verdict
 
 from sandbox_runtime.benchmarks.cruxeval import CRUXEVAL
 from sandbox_runtime.errors import InvalidRequest

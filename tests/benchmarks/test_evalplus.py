@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, prompt, published, references, trial
+from tests.benchmarks.judge_runs import accepted, options, prompt, published, references, trial
 
 from sandbox_runtime.benchmarks.evalplus import EVALPLUS
 from sandbox_runtime.benchmarks.evalplus.typed import called_with, like

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, prompt, published, references, trial
+from tests.benchmarks.judge_runs import accepted, options, prompt, published, references, trial
 
 from sandbox_runtime.benchmarks.evoeval import EVOEVAL
 from sandbox_runtime.errors import InvalidRequest

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, prompt, published, references, trial, verdict
+from tests.benchmarks.judge_runs import accepted, options, prompt, published, references, trial, verdict
 
 from sandbox_runtime.benchmarks.humaneval import HUMANEVAL
 from sandbox_runtime.errors import InvalidRequest

@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, prompt, published, trial, verdict
+from tests.benchmarks.judge_runs import accepted, options, prompt, published, trial, verdict
 
 from sandbox_runtime.benchmarks.live_code_bench import LIVE_CODE_BENCH
 from sandbox_runtime.errors import InvalidRequest

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, options, prompt, verdict
+from tests.benchmarks.judge_runs import accepted, options, prompt, verdict
 
 from sandbox_runtime.benchmarks.mhpp import MHPP
 from sandbox_runtime.judge.judge import Judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.benchmarks.judging import options, prompt, trial, verdict
+from tests.benchmarks.judge_runs import options, prompt, trial, verdict
 
 from sandbox_runtime.benchmarks.minif2f import MINIF2F
 from sandbox_runtime.judge.judge import Judge

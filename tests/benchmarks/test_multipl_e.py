@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.benchmarks.boxed import found
-from tests.benchmarks.judging import options, prompt
+from tests.benchmarks.judge_runs import options, prompt
 
 from sandbox_runtime.benchmarks.multipl_e import MULTIPL_E
 from sandbox_runtime.judge.judge import Judge

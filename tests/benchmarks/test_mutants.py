@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import options, published, trial
+from tests.benchmarks.judge_runs import options, published, trial
 from tests.benchmarks.mutation import mutants
 
 from sandbox_runtime.benchmarks.humaneval import HUMANEVAL

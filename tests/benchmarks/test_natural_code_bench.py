@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.benchmarks.boxed import found
-from tests.benchmarks.judging import options, prompt, trial
+from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.natural_code_bench import NATURAL_CODE_BENCH
 from sandbox_runtime.judge.judge import Judge

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.benchmarks.judging import accepted, prompt, published, references, trial, verdict
+from tests.benchmarks.judge_runs import accepted, prompt, published, references, trial, verdict
 
 from sandbox_runtime.benchmarks.pal_math import PAL_MATH
 from sandbox_runtime.benchmarks.pal_math.inside.equality import same

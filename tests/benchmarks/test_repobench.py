@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.benchmarks.judging import options, prompt, trial
+from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.repobench import REPOBENCH_C, REPOBENCH_P, first_line, tokens_in
 from sandbox_runtime.errors import InvalidRequest

@@ -6,7 +6,7 @@ import json
 from base64 import b64encode
 
 import pytest
-from tests.benchmarks.judging import options, prompt, trial, verdict
+from tests.benchmarks.judge_runs import options, prompt, trial, verdict
 
 from sandbox_runtime.benchmarks.torch_op import TORCH_OP
 from sandbox_runtime.judge.judge import Judge

@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tests.benchmarks.judging import options, verdict
+from tests.benchmarks.judge_runs import options, verdict
 
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.benchmarks.boxed import found
-from tests.benchmarks.judging import options, prompt, trial
+from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL, tricks_of
 from sandbox_runtime.judge.judge import Judge

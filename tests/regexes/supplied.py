@@ -40,7 +40,7 @@ def _guards() -> list[re.Pattern[Any]]:
 
 SUPPLIED: Supplied = MappingProxyType(
     {
-        "sandbox_runtime.benchmarks.cruxeval.places._check_copy": _function_names,
+        "sandbox_runtime.benchmarks.cruxeval.placeholders._check_copy": _function_names,
         "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
         "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,
         "sandbox_runtime.languages.guessing.language_of": _guessed,
@@ -51,8 +51,8 @@ SUPPLIED: Supplied = MappingProxyType(
 _KITS = ("_NPM", "_GO", "_CRATE", "_MAVEN", "_NUGET")
 ELSEWHERE: Elsewhere = MappingProxyType(
     {
-        "sandbox_runtime.benchmarks.cruxeval.places._BASH_WORD": ANCHORED,
-        "sandbox_runtime.benchmarks.cruxeval.places._BASH_WORDS": ANCHORED,
+        "sandbox_runtime.benchmarks.cruxeval.placeholders._BASH_WORD": ANCHORED,
+        "sandbox_runtime.benchmarks.cruxeval.placeholders._BASH_WORDS": ANCHORED,
         "sandbox_runtime.languages.reader._PINNED": ANCHORED,
         **{f"sandbox_runtime.languages.packages.kits.{name}": ANCHORED for name in _KITS},
     }

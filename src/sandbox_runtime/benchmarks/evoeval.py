@@ -6,10 +6,10 @@ stop_tokens}.
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.asking import completion_prompt
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
-from sandbox_runtime.benchmarks.extracting import freely
+from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
+from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced, incomplete, trim_stop_tokens
 from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial

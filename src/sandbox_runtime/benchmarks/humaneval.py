@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.benchmarks.asking import completion_prompt
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
-from sandbox_runtime.benchmarks.extracting import freely
-from sandbox_runtime.benchmarks.functions import answers, joining
-from sandbox_runtime.benchmarks.functions.tongues import Tongue, tongue_of
+from sandbox_runtime.benchmarks.extraction import freely
+from sandbox_runtime.benchmarks.functions import answers
+from sandbox_runtime.benchmarks.functions import completion as joining
+from sandbox_runtime.benchmarks.functions.languages import Tongue, tongue_of
 from sandbox_runtime.benchmarks.programs import program_trial
+from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, fenced, incomplete

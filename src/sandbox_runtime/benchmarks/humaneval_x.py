@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sandbox_runtime.benchmarks.asking import completion_prompt
 from sandbox_runtime.benchmarks.columns import optional_text, row_id, text
-from sandbox_runtime.benchmarks.extracting import freely
+from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.programs import program_trial
+from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.errors import InvalidRequest

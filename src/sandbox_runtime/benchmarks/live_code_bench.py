@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, optional_text, row_id, text
-from sandbox_runtime.benchmarks.telling import telling
 from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
+from sandbox_runtime.benchmarks.value_program import telling
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.rows import unpacked

@@ -7,7 +7,7 @@ row's tests is run behind the solution: in two rows it builds objects of a class
 from __future__ import annotations
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
-from sandbox_runtime.benchmarks.extracting import freely
+from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, before

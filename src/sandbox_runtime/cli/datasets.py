@@ -55,7 +55,7 @@ def list_datasets(as_json: AsJson = False, config: Config = None, sets: Set = No
 
 def add(name: Name, files: Files, kind: Kind = None, replace: Replace = False, config: Config = None, sets: Set = None) -> None:
     """Read rows from files and keep them for a dataset."""
-    from sandbox_runtime.benchmarks.published import parsed, read_published
+    from sandbox_runtime.benchmarks.importers import parsed, read_published
     from sandbox_runtime.judge.rows.table_writer import write_table
 
     settings = settings_from(config, sets)
@@ -137,7 +137,7 @@ def _check(dataset: Dataset, row: Any) -> None:
 
 
 def _content(path: Path) -> bytes:
-    from sandbox_runtime.benchmarks.published.parsing import MOST_BYTES
+    from sandbox_runtime.benchmarks.importers.source_text import MOST_BYTES
 
     try:
         if path.stat().st_size > MOST_BYTES:

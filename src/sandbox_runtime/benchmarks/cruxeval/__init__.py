@@ -8,10 +8,10 @@ it gives, or that breaks out of its place in the check, is refused and told.
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.cruxeval.asking import prompts
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, MODES, OUTPUT, is_of_many, mode_of
-from sandbox_runtime.benchmarks.cruxeval.of_many import many_reference, many_trial
-from sandbox_runtime.benchmarks.cruxeval.of_python import python_reference, python_trial_of
+from sandbox_runtime.benchmarks.cruxeval.multilingual import many_reference, many_trial
+from sandbox_runtime.benchmarks.cruxeval.prompts import prompts
+from sandbox_runtime.benchmarks.cruxeval.python import python_reference, python_trial_of
 from sandbox_runtime.model.judging import Benchmark, Completion, Options, Row, Trial
 
 __all__ = ["CRUXEVAL", "INPUT", "OUTPUT"]

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.benchmarks.asking import completion_prompt
 from sandbox_runtime.benchmarks.columns import optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.evalplus.inputs import tests_by_inputs
-from sandbox_runtime.benchmarks.extracting import freely
-from sandbox_runtime.benchmarks.functions import headers, joining
+from sandbox_runtime.benchmarks.extraction import freely
+from sandbox_runtime.benchmarks.functions import completion as joining
+from sandbox_runtime.benchmarks.functions import headers
+from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.judge.extraction import Extracted, fenced, incomplete
 from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial

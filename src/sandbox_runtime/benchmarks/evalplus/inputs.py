@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_runtime.benchmarks.columns import decoded, optional_text, text
 from sandbox_runtime.benchmarks.evalplus.typed import called_with, like
 from sandbox_runtime.benchmarks.functions import headers
-from sandbox_runtime.benchmarks.functions.joining import joined
+from sandbox_runtime.benchmarks.functions.completion import joined
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Row
 
@@ -65,4 +65,4 @@ def _typed(arguments: list[Any], examples: list[list[Any]]) -> list[Any]:
 
 
 def _comparison() -> str:
-    return resources.files(f"{__package__}.inside").joinpath("comparing.py").read_text(encoding="utf-8")
+    return resources.files(f"{__package__}.inside").joinpath("comparison.py").read_text(encoding="utf-8")

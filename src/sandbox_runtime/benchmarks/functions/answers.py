@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.benchmarks.functions.tongues import Tongue
+from sandbox_runtime.benchmarks.functions.languages import Tongue
 from sandbox_runtime.judge.extraction import trim_stop_tokens
 from sandbox_runtime.judge.extraction.braces import without_block
 

@@ -17,8 +17,8 @@ from importlib import resources
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, optional_text, row_id, text
-from sandbox_runtime.benchmarks.telling import telling
 from sandbox_runtime.benchmarks.trials import fence, limits
+from sandbox_runtime.benchmarks.value_program import telling
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced
 from sandbox_runtime.model.job import Job

@@ -7,7 +7,7 @@ import dataclasses
 from sandbox_runtime.benchmarks.columns import optional_text, row_id, text
 from sandbox_runtime.benchmarks.cruxeval.expressions import Copied, NoAnswer, expression
 from sandbox_runtime.benchmarks.cruxeval.modes import ASKED, INPUT, answer_in, in_mode
-from sandbox_runtime.benchmarks.cruxeval.places import placed
+from sandbox_runtime.benchmarks.cruxeval.placeholders import placed
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import python_trial, refused

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.benchmarks.programs import MARKER
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Row
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Row
 

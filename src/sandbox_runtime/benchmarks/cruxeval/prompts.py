@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox_runtime.benchmarks.columns import row_id, text
 from sandbox_runtime.benchmarks.cruxeval.examples import EXAMPLES, Example
 from sandbox_runtime.benchmarks.cruxeval.modes import ASKED, INPUT, MODES, OUTPUT, is_of_many, mode_of
-from sandbox_runtime.benchmarks.cruxeval.of_many import language_of
+from sandbox_runtime.benchmarks.cruxeval.multilingual import language_of
 from sandbox_runtime.benchmarks.trials import flag
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Options, Prompt, Row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.functions.tongues import Tongue
+from sandbox_runtime.benchmarks.functions.languages import Tongue
 from sandbox_runtime.judge.extraction import before_first_unindented_line, trim_stop_tokens
 
 _PARAGRAPH = "\n\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.model.judging import Row
 
 _LABELS = ("test_setup_code", "challenge_test_list", "test_imports", "source_file")

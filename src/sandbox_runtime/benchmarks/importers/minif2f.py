@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.model.judging import Row
 
 _OPEN_END = re.compile(r":=\s*(?:by\s*)?(?:sorry\s*)?\Z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from sandbox_runtime.benchmarks.published import (
+from sandbox_runtime.benchmarks.importers import (
     cruxeval_x,
     functions,
     mbpp,
@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.published import (
     polyglot,
     verilog,
 )
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Row
 

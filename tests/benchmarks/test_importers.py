@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from sandbox_runtime.benchmarks.importers import PublishedFile, parsed, read_published
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.mbxp import MBXP
-from sandbox_runtime.benchmarks.published import PublishedFile, parsed, read_published
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judging import Completion, Options
 

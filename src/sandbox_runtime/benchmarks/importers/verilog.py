@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, Record
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.model.judging import Row
 
 _SYSTEM = "Answer with Verilog of correct syntax in one fenced code block."

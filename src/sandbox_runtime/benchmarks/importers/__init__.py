@@ -6,7 +6,7 @@ takes the files of one dataset together: problems, and beside them what complete
 without which nothing can be judged are refused with a reason, never read into rows that accept anything.
 """
 
-from sandbox_runtime.benchmarks.published.forms import Table, read_published
-from sandbox_runtime.benchmarks.published.parsing import PublishedFile, parsed
+from sandbox_runtime.benchmarks.importers.formats import Table, read_published
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, parsed
 
 __all__ = ["PublishedFile", "Table", "parsed", "read_published"]
