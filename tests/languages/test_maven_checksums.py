@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pytest
 from tests.mcp.registries import served
 
-from sandbox_runtime.languages.packages.inside.fetching import Refused
 from sandbox_runtime.languages.packages.inside.maven import Repository, Wish
+from sandbox_runtime.languages.packages.inside.registry_client import Refused
 
 JAR = b"PK jar"
 PLACE = "org/example/acorn/1.0/acorn-1.0.jar"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.guessing import language_of
+from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.mcp.talking import progress_in
 from sandbox_runtime.mcp.tools.filtering import check_words
 from sandbox_runtime.mcp.tools.lines import line_of

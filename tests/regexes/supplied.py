@@ -8,12 +8,12 @@ from typing import Any
 
 from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
 
-from sandbox_runtime.languages import guessing
+from sandbox_runtime.languages import detection
 from sandbox_runtime.mcp.tools import filtering
 
 
 def _guessed() -> list[re.Pattern[Any]]:
-    return [re.compile(marks, re.MULTILINE) for _, marks in (*guessing._SURE, *guessing._LIKELY)]
+    return [re.compile(marks, re.MULTILINE) for _, marks in (*detection._SURE, *detection._LIKELY)]
 
 
 def _filtered() -> list[re.Pattern[Any]]:
@@ -43,7 +43,7 @@ SUPPLIED: Supplied = MappingProxyType(
         "sandbox_runtime.benchmarks.cruxeval.placeholders._check_copy": _function_names,
         "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
         "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,
-        "sandbox_runtime.languages.guessing.language_of": _guessed,
+        "sandbox_runtime.languages.detection.language_of": _guessed,
         "sandbox_runtime.mcp.prompts.checking.form": _prompt_forms,
         "sandbox_runtime.mcp.tools.filtering.check_words": _filtered,
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages import Language
-from sandbox_runtime.languages.planning import filled
+from sandbox_runtime.languages.planner import filled
 from sandbox_runtime.languages.reader import TOOLCHAINS
 from sandbox_runtime.toolchains.commands import Task, shown
 

@@ -13,6 +13,6 @@ others: npm_config_registry, GOPROXY and GOSUMDB, CRATES_INDEX, MAVEN_REPOSITORY
 
 from sandbox_runtime.languages.packages.kit import WORKSPACE, Kit, listed, said
 from sandbox_runtime.languages.packages.kits import KITS, kit_of
-from sandbox_runtime.languages.packages.starting import Line, line_with_packages
+from sandbox_runtime.languages.packages.launch_script import Line, line_with_packages
 
 __all__ = ["KITS", "WORKSPACE", "Kit", "Line", "kit_of", "line_with_packages", "listed", "said"]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.guessing import language_of
+from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.mcp.places.port import WORKSPACE, Work
 from sandbox_runtime.mcp.tools import running
 from sandbox_runtime.mcp.tools.filtering import check_words

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from sandbox_runtime.languages.guessing import language_of
+from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.mcp.places.port import WORKSPACE
 from sandbox_runtime.mcp.tools import running
 from sandbox_runtime.mcp.tools.packages import Packages

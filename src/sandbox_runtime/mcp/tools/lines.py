@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Mapping
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.packages.starting import Line, Words, flags, on, word
+from sandbox_runtime.languages.packages.launch_script import Line, Words, flags, on, word
 
 _TSC = '"$(dirname "$(command -v node)")/../../node_modules/typescript/bin/tsc"'
 

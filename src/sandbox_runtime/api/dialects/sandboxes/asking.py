@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox_runtime.api.dialects.sandboxes import wire
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.guessing import language_of
+from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .fetching import MOST_PACKAGES, Refused, found, keep, main, plain, remembered, tell, wanted
+from .registry_client import MOST_PACKAGES, Refused, found, keep, main, plain, remembered, tell, wanted
 
 MOST_PARENTS = 20
 CHECKSUMS = ("sha512", "sha256", "sha1")

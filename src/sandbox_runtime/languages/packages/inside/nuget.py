@@ -13,7 +13,7 @@ import re
 import xml.etree.ElementTree as tree
 import zipfile
 
-from .fetching import MOST_BYTES, MOST_PACKAGES, Refused, keep, main, plain, remembered, tell, wanted
+from .registry_client import MOST_BYTES, MOST_PACKAGES, Refused, keep, main, plain, remembered, tell, wanted
 
 FRAMEWORKS = (
     *(f"netcoreapp{one}" for one in ("3.1", "3.0", "2.2", "2.1", "2.0", "1.1", "1.0")),
