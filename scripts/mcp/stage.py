@@ -28,15 +28,15 @@ from sandbox_runtime.api import entrances, faults
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.cli.mcp_mounting import owner_of
 from sandbox_runtime.mcp.config import McpConfig, load_config
-from sandbox_runtime.mcp.opening import kept_folder, settings_of
-from sandbox_runtime.mcp.places.local import LocalPlace
-from sandbox_runtime.mcp.places.port import Place, SandboxSpec
+from sandbox_runtime.mcp.hosts.local import LocalPlace
+from sandbox_runtime.mcp.hosts.port import Place, SandboxSpec
 from sandbox_runtime.mcp.resources import Contents, Resources, Tell
 from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.startup import kept_folder, settings_of
+from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Image, Result, Tool
-from sandbox_runtime.mcp.transports.mounting import open_routes
+from sandbox_runtime.mcp.transports.routes import open_routes
 from sandbox_runtime.settings import Settings
 
 PAUSE_S = 0.4
@@ -98,7 +98,7 @@ async def image(_call: Call, _asked: Arguments) -> Answer:
 
 
 async def error(_call: Call, _asked: Arguments) -> Answer:
-    raise codes.ToolFailure("INTENDED", "This tool intentionally returns an error for testing")
+    raise error_codes.ToolFailure("INTENDED", "This tool intentionally returns an error for testing")
 
 
 async def printing(call: Call, *lines: str) -> Answer:

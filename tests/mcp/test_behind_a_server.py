@@ -12,8 +12,8 @@ from tests.api.servers import listening
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.remote import RemotePlace
-from sandbox_runtime.mcp.tools.calling import called
+from sandbox_runtime.mcp.hosts.remote import RemotePlace
+from sandbox_runtime.mcp.tools.dispatch import called
 from sandbox_runtime.mcp.tools.registry import all_tools
 from sandbox_runtime.mcp.tools.tool import Answer, Call
 from sandbox_runtime.sdk import SandboxClient

@@ -23,7 +23,7 @@ from sandbox_runtime.mcp.config import McpConfig, checked, images, keys
 from sandbox_runtime.mcp.config.effects import EFFECTS, Running, Where, idle_keys
 from sandbox_runtime.mcp.config.environment import expanded, hidden, with_path
 from sandbox_runtime.mcp.config.model import EnvironmentSection, StreamingSection
-from sandbox_runtime.mcp.talking import item_of
+from sandbox_runtime.mcp.notifications import item_of
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()
 pytestmark = pytest.mark.requirement("mcp-2.05")

@@ -6,12 +6,12 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import language_of
-from sandbox_runtime.mcp.talking import progress_in
-from sandbox_runtime.mcp.tools.filtering import check_words
-from sandbox_runtime.mcp.tools.lines import line_of
-from sandbox_runtime.mcp.tools.running import shortened
-from sandbox_runtime.mcp.tools.wishes import folder_of, name_of
-from sandbox_runtime.mcp.tools.wrapping import whole
+from sandbox_runtime.mcp.notifications import progress_in
+from sandbox_runtime.mcp.tools.arguments import folder_of, name_of
+from sandbox_runtime.mcp.tools.build_commands import line_of
+from sandbox_runtime.mcp.tools.main_wrapper import whole
+from sandbox_runtime.mcp.tools.run import shortened
+from sandbox_runtime.mcp.tools.word_filter import check_words
 
 
 @pytest.mark.requirement("mcp-4.06")

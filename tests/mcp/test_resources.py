@@ -20,8 +20,8 @@ from mcp_types import (
 from tests.mcp.conftest import client_of
 from tests.mcp.test_tools import figures
 
-from sandbox_runtime.mcp.prompts.checking import content, form, length
-from sandbox_runtime.mcp.prompts.combining import chain, conditional, given, is_one_of, merge, text
+from sandbox_runtime.mcp.prompts.arguments import content, form, length
+from sandbox_runtime.mcp.prompts.body import chain, conditional, given, is_one_of, merge, text
 
 
 @pytest.mark.requirement("mcp-3.17", "mcp-3.18")

@@ -19,7 +19,7 @@ from sandbox_runtime.api.numbers import _is_number
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
 from sandbox_runtime.mcp.tools import sandboxes
-from sandbox_runtime.mcp.tools.codes import ToolFailure
+from sandbox_runtime.mcp.tools.error_codes import ToolFailure
 from sandbox_runtime.mcp.tools.sandboxes import CreateArguments
 from sandbox_runtime.model import Limits, Resources
 from sandbox_runtime.quantities import (

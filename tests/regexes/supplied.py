@@ -9,7 +9,7 @@ from typing import Any
 from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
 
 from sandbox_runtime.languages import detection
-from sandbox_runtime.mcp.tools import filtering
+from sandbox_runtime.mcp.tools import word_filter
 
 
 def _guessed() -> list[re.Pattern[Any]]:
@@ -17,7 +17,7 @@ def _guessed() -> list[re.Pattern[Any]]:
 
 
 def _filtered() -> list[re.Pattern[Any]]:
-    return [re.compile(words, re.MULTILINE) for words, _ in filtering._OF_LEVEL["strict"]]
+    return [re.compile(words, re.MULTILINE) for words, _ in word_filter._OF_LEVEL["strict"]]
 
 
 def _prompt_forms() -> list[re.Pattern[Any]]:
@@ -44,8 +44,8 @@ SUPPLIED: Supplied = MappingProxyType(
         "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
         "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,
         "sandbox_runtime.languages.detection.language_of": _guessed,
-        "sandbox_runtime.mcp.prompts.checking.form": _prompt_forms,
-        "sandbox_runtime.mcp.tools.filtering.check_words": _filtered,
+        "sandbox_runtime.mcp.prompts.arguments.form": _prompt_forms,
+        "sandbox_runtime.mcp.tools.word_filter.check_words": _filtered,
     }
 )
 _KITS = ("_NPM", "_GO", "_CRATE", "_MAVEN", "_NUGET")

@@ -20,9 +20,9 @@ from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
 from sandbox_runtime.mcp.config.effects import Running
-from sandbox_runtime.mcp.offering import Offering
-from sandbox_runtime.mcp.opening import announce, door_to, kept_folder, open_door, places_on, settings_of
-from sandbox_runtime.mcp.transports.mounting import open_routes
+from sandbox_runtime.mcp.json_tools import Offering
+from sandbox_runtime.mcp.startup import announce, door_to, kept_folder, open_door, places_on, settings_of
+from sandbox_runtime.mcp.transports.routes import open_routes
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log
 

@@ -16,7 +16,7 @@ import uvloop
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.opening import LOG_FORMATS, LOG_LEVELS, open_door
+from sandbox_runtime.mcp.startup import LOG_FORMATS, LOG_LEVELS, open_door
 from sandbox_runtime.mcp.transports.stdio import check_streams, serve_stdio
 from sandbox_runtime.telemetry import LogFile, Rotation, open_log, server_log_config
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox_runtime.mcp.places.port import Sink
-from sandbox_runtime.mcp.talking import progress_in
+from sandbox_runtime.mcp.hosts.port import Sink
+from sandbox_runtime.mcp.notifications import progress_in
 
 Tell = Callable[[Mapping[str, Any]], None]
 

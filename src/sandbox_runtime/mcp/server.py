@@ -24,13 +24,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
-from sandbox_runtime.mcp import talking
-from sandbox_runtime.mcp.completing import Completions
+from sandbox_runtime.mcp import notifications
+from sandbox_runtime.mcp.completion import Completions
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.hosts.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
-from sandbox_runtime.mcp.tools.calling import called
+from sandbox_runtime.mcp.tools.dispatch import called
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 from sandbox_runtime.telemetry import Log
@@ -152,7 +152,7 @@ class Door:
         place, settings = self._places(context.request), self._config.tools
         if not settings.enable_streaming:
             return await called(tool, Call(place, self._config), given)
-        async with talking.outflow(context, settings.streaming, lambda level: self._heard(context, level)) as sink:
+        async with notifications.outflow(context, settings.streaming, lambda level: self._heard(context, level)) as sink:
             return await called(tool, Call(place, self._config, sink), given)
 
     # Resources and prompts.
@@ -227,7 +227,7 @@ class Door:
 
     def _heard(self, context: Context, level: str) -> bool:
         wanted = self._levels.get(connection_of(context), "info")
-        return talking.LEVELS.index(level) >= talking.LEVELS.index(wanted)
+        return notifications.LEVELS.index(level) >= notifications.LEVELS.index(wanted)
 
     def described(self) -> dict[str, Any]:
         """For /info: nothing that only its operator should know."""

@@ -14,8 +14,8 @@ from tests.mcp.tiny_packages import Online, registries
 from tests.sessions.package_index import an_address_for_boxes
 
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.remote import RemotePlace
-from sandbox_runtime.mcp.tools.calling import called
+from sandbox_runtime.mcp.hosts.remote import RemotePlace
+from sandbox_runtime.mcp.tools.dispatch import called
 from sandbox_runtime.mcp.tools.registry import all_tools
 from sandbox_runtime.mcp.tools.tool import Call
 from sandbox_runtime.sdk import SandboxClient

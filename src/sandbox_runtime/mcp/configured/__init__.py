@@ -3,6 +3,6 @@
 Contract: configured(place, config, …) is a Place. Tools know nothing of it; values of sensitive variables do not come out of it.
 """
 
-from sandbox_runtime.mcp.configured.place import configured
+from sandbox_runtime.mcp.hosts.configured import configured
 
 __all__ = ["configured"]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import mcp_types as types
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.prompts.checking import Check, form, length
-from sandbox_runtime.mcp.prompts.combining import Body, chain, conditional, given, is_one_of, merge, text
+from sandbox_runtime.mcp.prompts.arguments import Check, form, length
+from sandbox_runtime.mcp.prompts.body import Body, chain, conditional, given, is_one_of, merge, text
 
 _WORD = form(r"[\w+#.-]{1,40}", "python")
 _SANDBOX = form(r"[0-9a-fA-F-]{36}", "the sandbox_id that create_sandbox told")

@@ -18,7 +18,7 @@ import mcp_types as types
 
 from sandbox_runtime.errors import NotFound, SandboxError, TooMany
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.hosts.port import Place
 from sandbox_runtime.mcp.resources.addresses import Address, address_of, file_uri
 from sandbox_runtime.mcp.resources.starters import STARTERS
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox

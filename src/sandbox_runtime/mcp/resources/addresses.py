@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.mcp.tools.arguments import file_name_of
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
-from sandbox_runtime.mcp.tools.wishes import file_name_of
 
 SCHEMES = ("file", "config", "schema", "template")
 _MOST_CHARACTERS = 8192

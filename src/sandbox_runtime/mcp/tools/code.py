@@ -9,13 +9,13 @@ from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import language_of
-from sandbox_runtime.mcp.places.port import WORKSPACE, Work
-from sandbox_runtime.mcp.tools import running
-from sandbox_runtime.mcp.tools.filtering import check_words
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, Work
+from sandbox_runtime.mcp.tools import run
+from sandbox_runtime.mcp.tools.arguments import Code, Repeatable, SandboxId, Timeout, WorkingDir, check_code, folder_of
 from sandbox_runtime.mcp.tools.programs import Program, run_program
-from sandbox_runtime.mcp.tools.running import RunResult
+from sandbox_runtime.mcp.tools.run import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, Repeatable, SandboxId, Timeout, WorkingDir, check_code, folder_of
+from sandbox_runtime.mcp.tools.word_filter import check_words
 
 NEW_CONTEXT = "new"
 _LANGUAGES = Literal["python", "javascript", "typescript", "bash", "sh", "go", "rust", "java", "cpp", "c"]
@@ -55,9 +55,9 @@ async def run_code(call: Call, asked: RunCodeArguments) -> Answer:
     )
     ran, command = await run_program(replace(call, cacheable=asked.cache), program)
     most = call.config.tools.max_output_size
-    result = running.result_of(ran, program.sandbox_id, most, language=language, working_dir=folder, command=command)
-    error = running.error_of(ran, language)
-    return running.told(ran, result, running.lines_of(_facts(result), result), error)
+    result = run.result_of(ran, program.sandbox_id, most, language=language, working_dir=folder, command=command)
+    error = run.error_of(ran, language)
+    return run.told(ran, result, run.lines_of(_facts(result), result), error)
 
 
 async def _in_context(call: Call, asked: RunCodeArguments) -> Answer:
@@ -68,12 +68,12 @@ async def _in_context(call: Call, asked: RunCodeArguments) -> Answer:
     sandbox_id = asked.sandbox_id.lower()
     context = await call.place.open_context(sandbox_id) if asked.context == NEW_CONTEXT else str(asked.context)
     timeout_s = asked.timeout or call.config.tools.default_timeout
-    ran = await running.run(call, sandbox_id, Work(code=asked.code, context=context, timeout_s=timeout_s))
+    ran = await run.run(call, sandbox_id, Work(code=asked.code, context=context, timeout_s=timeout_s))
     most = call.config.tools.max_output_size
-    result = running.result_of(ran, sandbox_id, most, language="python", working_dir=WORKSPACE, context=context)
-    shown = running.shown_values(ran)
-    text = running.lines_of({**_facts(result), "Context": context}, result) + (f"\nVALUE:\n{shown}" if shown else "")
-    return running.told(ran, result, text, running.error_of(ran))
+    result = run.result_of(ran, sandbox_id, most, language="python", working_dir=WORKSPACE, context=context)
+    shown = run.shown_values(ran)
+    text = run.lines_of({**_facts(result), "Context": context}, result) + (f"\nVALUE:\n{shown}" if shown else "")
+    return run.told(ran, result, text, run.error_of(ran))
 
 
 def _facts(result: RunResult) -> dict[str, object]:

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.environment import hidden
-from sandbox_runtime.mcp.places.port import WORKSPACE, Work
-from sandbox_runtime.mcp.tools import codes, running
-from sandbox_runtime.mcp.tools.running import RunResult
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, Work
+from sandbox_runtime.mcp.tools import error_codes, run
+from sandbox_runtime.mcp.tools.arguments import Environment, Repeatable, SandboxId, Timeout, WorkingDir, folder_of
+from sandbox_runtime.mcp.tools.run import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Environment, Repeatable, SandboxId, Timeout, WorkingDir, folder_of
 
 _ENV = "/usr/bin/env"
-_OWN_CODES = {codes.EXECUTION_TIMEOUT: codes.TIMEOUT}
+_OWN_CODES = {error_codes.EXECUTION_TIMEOUT: error_codes.TIMEOUT}
 
 
 class ExecArguments(Arguments):
@@ -54,8 +54,8 @@ async def execute(call: Call, asked: ExecArguments) -> Answer:
         env=asked.environment,
         timeout_s=asked.timeout or call.config.tools.default_timeout,
     )
-    ran = await running.run(replace(call, cacheable=asked.cache), sandbox_id, work)
-    result = running.result_of(ran, sandbox_id, call.config.tools.max_output_size, command=asked.command, working_dir=folder)
+    ran = await run.run(replace(call, cacheable=asked.cache), sandbox_id, work)
+    result = run.result_of(ran, sandbox_id, call.config.tools.max_output_size, command=asked.command, working_dir=folder)
     facts = {
         "Sandbox": sandbox_id,
         "Command": asked.command,
@@ -63,8 +63,8 @@ async def execute(call: Call, asked: ExecArguments) -> Answer:
         "Exit Code": ran.exit_code,
         "Execution Time": f"{ran.wall_s * 1000:.1f}ms",
     }
-    error = running.error_of(ran)
-    answer = running.told(ran, result, running.lines_of(facts, result), _OWN_CODES.get(error, error))
+    error = run.error_of(ran)
+    answer = run.told(ran, result, run.lines_of(facts, result), _OWN_CODES.get(error, error))
     return Answer(
         answer.text,
         result,

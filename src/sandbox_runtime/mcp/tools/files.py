@@ -12,11 +12,11 @@ from typing import Annotated
 from pydantic import Field
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
-from sandbox_runtime.mcp.places.port import WORKSPACE, FileView
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, FileView
+from sandbox_runtime.mcp.tools import error_codes
+from sandbox_runtime.mcp.tools.arguments import Encoding, FilePath, SandboxId, file_name_of, name_of
 from sandbox_runtime.mcp.tools.sandboxes import moment
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Encoding, FilePath, SandboxId, file_name_of, name_of
 
 MOST_READ_BYTES = 10 * 1024**2
 
@@ -129,7 +129,7 @@ async def list_files(call: Call, asked: ListArguments) -> Answer:
         views, more = await call.place.files(asked.sandbox_id.lower(), folder, recursive=asked.recursive)
     except NotFound as error:
         await call.place.get(asked.sandbox_id.lower())
-        raise codes.ToolFailure(codes.FILE_NOT_FOUND, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.FILE_NOT_FOUND, str(error)) from error
     lines = [_line(view) for view in views[: call.config.resources.max_files]]
     more = more or len(views) > len(lines)
     result = FileList(path=_whole(folder), recursive=asked.recursive, count=len(lines), files=lines, truncated=more)
@@ -145,7 +145,7 @@ async def _content(call: Call, asked: DownloadArguments, most_bytes: int) -> Con
         raw = await call.place.read(sandbox_id, name, most_bytes)
     except NotFound as error:
         await call.place.get(sandbox_id)
-        raise codes.ToolFailure(codes.FILE_NOT_FOUND, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.FILE_NOT_FOUND, str(error)) from error
     content = _encoded(raw, asked.encoding, asked.path)
     return Content(content=content, checksum=hashlib.sha256(raw).hexdigest(), **_facts(sandbox_id, view, asked.encoding))
 

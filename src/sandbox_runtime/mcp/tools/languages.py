@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from sandbox_runtime.languages.detection import language_of
-from sandbox_runtime.mcp.places.port import WORKSPACE
-from sandbox_runtime.mcp.tools import running
+from sandbox_runtime.mcp.hosts.port import WORKSPACE
+from sandbox_runtime.mcp.tools import run
+from sandbox_runtime.mcp.tools.arguments import Code, Environment, Languages, SandboxId, Timeout, WorkingDir, folder_of
 from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.programs import Program, run_program
-from sandbox_runtime.mcp.tools.running import RunResult
+from sandbox_runtime.mcp.tools.run import RunResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, Environment, Languages, SandboxId, Timeout, WorkingDir, folder_of
 
 _Flag = Literal["true", "false"] | bool
 _Text = Annotated[str, Field(max_length=2000)]
@@ -160,7 +160,7 @@ async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[s
     ran, command = await run_program(call, program)
     notes = [_note(name, options[name]) for name in form.noted & options.keys()]
     most = call.config.tools.max_output_size
-    result = running.result_of(
+    result = run.result_of(
         ran, program.sandbox_id, most, language=form.language, working_dir=program.folder, command=command, notes=sorted(notes)
     )
     facts = {
@@ -169,8 +169,8 @@ async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[s
         "Language": form.language,
         "Command": command,
     }
-    error = running.error_of(ran, language)
-    answer = running.told(ran, result, running.lines_of(facts, result), error)
+    error = run.error_of(ran, language)
+    answer = run.told(ran, result, run.lines_of(facts, result), error)
     return Answer(answer.text, result, {**answer.metadata, "language": form.language}, error)
 
 

@@ -13,8 +13,8 @@ from pydantic import Field
 from sandbox_runtime.errors import NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import Kit, kit_of, listed, said
 from sandbox_runtime.languages.packages.kit import LISTING_BYTES, MOST_CHARACTERS, MOST_PACKAGES
-from sandbox_runtime.mcp.places.port import Work
-from sandbox_runtime.mcp.tools import codes, running
+from sandbox_runtime.mcp.hosts.port import Work
+from sandbox_runtime.mcp.tools import error_codes, run
 from sandbox_runtime.mcp.tools.tool import Call
 
 PYTHON = "python"
@@ -62,13 +62,13 @@ def _kit(language: str) -> Kit:
     try:
         return kit_of(language)
     except Unavailable as error:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, str(error)) from error
 
 
 async def _check_network(call: Call, sandbox_id: str) -> None:
     if (await call.place.get(sandbox_id)).network == "none":
-        raise codes.ToolFailure(
-            codes.PACKAGE_INSTALL_FAILED,
+        raise error_codes.ToolFailure(
+            error_codes.PACKAGE_INSTALL_FAILED,
             "packages cannot be installed: this sandbox was made without a network. Make one with network_mode bridge, where its "
             "host allows that (SANDBOX_ALLOW_NETWORK), or bring what the program needs as files",
         )
@@ -80,15 +80,17 @@ async def _by_host(call: Call, sandbox_id: str, packages: Sequence[str], timeout
     except NotFound:
         raise
     except SandboxError as error:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, str(error)) from error
 
 
 async def _by_client(call: Call, sandbox_id: str, kit: Kit, asked: Sequence[str], timeout_s: float) -> Sequence[str]:
-    ran = await running.run(call, sandbox_id, Work(argv=("/bin/bash", "-c", kit.script(asked)), timeout_s=timeout_s))
+    ran = await run.run(call, sandbox_id, Work(argv=("/bin/bash", "-c", kit.script(asked)), timeout_s=timeout_s))
     if ran.timed_out:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, f"the packages were not installed within {timeout_s:g} s")
+        raise error_codes.ToolFailure(
+            error_codes.PACKAGE_INSTALL_FAILED, f"the packages were not installed within {timeout_s:g} s"
+        )
     if not ran.ok:
-        raise codes.ToolFailure(codes.PACKAGE_INSTALL_FAILED, said(ran.stdout, ran.stderr or ran.error))
+        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, said(ran.stdout, ran.stderr or ran.error))
     return listed(await call.place.read(sandbox_id, kit.listing, LISTING_BYTES))
 
 

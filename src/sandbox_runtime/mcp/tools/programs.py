@@ -12,11 +12,11 @@ import anyio
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.languages.packages import Line, line_with_packages
-from sandbox_runtime.mcp.places.port import WORKSPACE, Ran, Work
-from sandbox_runtime.mcp.tools import packages, running, wrapping
-from sandbox_runtime.mcp.tools.lines import line_of
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, Ran, Work
+from sandbox_runtime.mcp.tools import main_wrapper, packages, run
+from sandbox_runtime.mcp.tools.arguments import check_code, name_of
+from sandbox_runtime.mcp.tools.build_commands import line_of
 from sandbox_runtime.mcp.tools.tool import Call
-from sandbox_runtime.mcp.tools.wishes import check_code, name_of
 
 USUAL_NAMES = {"sh": "bash", "shell": "bash", "javascript": "javascript"}
 COMMANDS = {
@@ -51,12 +51,12 @@ async def run_program(call: Call, program: Program) -> tuple[Ran, str]:
     if program.packages:
         await packages.install(call, program.sandbox_id, program.language, program.packages, packages.INSTALL_S)
     await _place_files(call, program)
-    code = wrapping.whole(program.language, program.code)
+    code = main_wrapper.whole(program.language, program.code)
     line = await _line(call, program, code)
     if line is None:
         language = USUAL_NAMES.get(program.language, program.language)
         work = Work(language=language, code=code, stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
-        return await running.run(call, program.sandbox_id, work), COMMANDS.get(language, language)
+        return await run.run(call, program.sandbox_id, work), COMMANDS.get(language, language)
     return await _by_line(call, program, line, code), line.shown
 
 
@@ -74,7 +74,7 @@ async def _by_line(call: Call, program: Program, line: Line, code: str) -> Ran:
     work = Work(argv=("/bin/bash", "-c", script), stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
     try:
         await call.place.write(program.sandbox_id, f"{folder}/{line.source}", code.encode(errors="surrogatepass"))
-        return await running.run(call, program.sandbox_id, work)
+        return await run.run(call, program.sandbox_id, work)
     finally:
         with anyio.CancelScope(shield=True), contextlib.suppress(SandboxError):
             await call.place.remove(program.sandbox_id, folder)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import ALL_TOOLS, DEFAULT_TOOLS, McpConfig
-from sandbox_runtime.mcp.tools import beyond, code, commands, files, languages, sandboxes
+from sandbox_runtime.mcp.tools import code, commands, extras, files, languages, sandboxes
 from sandbox_runtime.mcp.tools.tool import AnyTool
 
 
 def all_tools() -> dict[str, AnyTool]:
-    groups = (sandboxes.TOOLS, commands.TOOLS, code.TOOLS, files.TOOLS, languages.TOOLS, beyond.TOOLS)
+    groups = (sandboxes.TOOLS, commands.TOOLS, code.TOOLS, files.TOOLS, languages.TOOLS, extras.TOOLS)
     return {tool.name: tool for group in groups for tool in group}
 
 

@@ -11,10 +11,10 @@ from pydantic import Field
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.mcp.config import images
-from sandbox_runtime.mcp.places.port import WORKSPACE, SandboxSpec, SandboxView
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, SandboxSpec, SandboxView
+from sandbox_runtime.mcp.tools import error_codes
+from sandbox_runtime.mcp.tools.arguments import Environment, SandboxId, new_id
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Environment, SandboxId, new_id
 from sandbox_runtime.quantities import MIB, InvalidQuantity, parse_bytes, parse_cpu
 
 STATUS_OF_STATE = {
@@ -122,7 +122,7 @@ async def create(call: Call, asked: CreateArguments) -> Answer:
         raise InvalidRequest(f"the files of a sandbox are in {WORKSPACE}: leave workspace_dir out")
     settings = call.config.sandbox
     if asked.image is not None and not images.is_known(asked.image):
-        raise codes.ToolFailure(codes.IMAGE_NOT_FOUND, images.complaint(asked.image))
+        raise error_codes.ToolFailure(error_codes.IMAGE_NOT_FOUND, images.complaint(asked.image))
     view = await call.place.create(_spec(asked, call))
     result = told(view, asked.image or settings.default_image)
     metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}
@@ -148,14 +148,14 @@ def _cores(text: str | None) -> float | None:
     try:
         return None if text is None else parse_cpu(text, "cpu_limit")
     except InvalidQuantity as error:
-        raise codes.ToolFailure(codes.INVALID_LIMITS, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.INVALID_LIMITS, str(error)) from error
 
 
 def _bytes(text: str | None, name: str) -> int | None:
     try:
         return None if text is None else parse_bytes(text, name, low=4 * MIB)
     except InvalidQuantity as error:
-        raise codes.ToolFailure(codes.INVALID_LIMITS, str(error)) from error
+        raise error_codes.ToolFailure(error_codes.INVALID_LIMITS, str(error)) from error
 
 
 async def list_all(call: Call, _asked: NoArguments) -> Answer:

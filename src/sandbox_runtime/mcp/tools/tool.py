@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox_runtime.api.numbers import RequestModel
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.port import Place, Sink
+from sandbox_runtime.mcp.hosts.port import Place, Sink
 
 
 class Arguments(RequestModel, BaseModel):

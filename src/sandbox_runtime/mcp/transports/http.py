@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox_runtime.errors import Denied
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES
-from sandbox_runtime.mcp.transports.remembering import Memory, RememberingManager
+from sandbox_runtime.mcp.transports.event_store import Memory, RememberingManager
 
 MOST_SESSIONS = 1000
 IDLE_S = 1800.0

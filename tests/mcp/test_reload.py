@@ -17,7 +17,7 @@ from tests.mcp.conftest import STARTED_WITHIN_S, _answering, environment
 from tests.mcp.test_tools import figures
 
 from sandbox_runtime.errors import NotFound
-from sandbox_runtime.mcp.places.remote import RemotePlace
+from sandbox_runtime.mcp.hosts.remote import RemotePlace
 from sandbox_runtime.sdk import SandboxClient
 
 COMMAND = "from sandbox_runtime.cli.main import main; main()"

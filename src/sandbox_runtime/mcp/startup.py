@@ -15,15 +15,15 @@ from typing import Any
 
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.caching import CachedRuns, Results
-from sandbox_runtime.mcp.caching.keys import EVERYBODY
-from sandbox_runtime.mcp.caching.warming import commands_of, warm
+from sandbox_runtime.mcp.cache import CachedRuns, Results
+from sandbox_runtime.mcp.cache.keys import EVERYBODY
+from sandbox_runtime.mcp.cache.warmup import commands_of, warm
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.config.effects import Running, idle_keys
 from sandbox_runtime.mcp.configured import configured
-from sandbox_runtime.mcp.places.local import LocalPlace
-from sandbox_runtime.mcp.places.port import Place
-from sandbox_runtime.mcp.places.remote import RemotePlace
+from sandbox_runtime.mcp.hosts.local import LocalPlace
+from sandbox_runtime.mcp.hosts.port import Place
+from sandbox_runtime.mcp.hosts.remote import RemotePlace
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.settings import Settings, load

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from sandbox_runtime.mcp.places.port import Ran, Work
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.hosts.port import Ran, Work
+from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.tool import Answer, Call, Image, Result
 
 _COMPILED = frozenset({"c", "cpp", "rust", "java", "go", "csharp", "typescript"})
@@ -75,9 +75,9 @@ async def run(call: Call, sandbox_id: str, work: Work) -> Ran:
 
 def error_of(ran: Ran, language: str = "") -> str:
     """One of the documented codes. What a compiler says is known by how it says it."""
-    code = codes.code_of_run(ran)
-    if code == codes.EXECUTION_FAILED and language in _COMPILED and not ran.stdout and _is_complaint(ran.stderr):
-        return codes.COMPILATION_ERROR
+    code = error_codes.code_of_run(ran)
+    if code == error_codes.EXECUTION_FAILED and language in _COMPILED and not ran.stdout and _is_complaint(ran.stderr):
+        return error_codes.COMPILATION_ERROR
     return code
 
 

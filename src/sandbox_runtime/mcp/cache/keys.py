@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from sandbox_runtime.mcp.places.port import SandboxView, Work
+from sandbox_runtime.mcp.hosts.port import SandboxView, Work
 
 EVERYBODY = "*"
 """The owner of what was run ahead."""

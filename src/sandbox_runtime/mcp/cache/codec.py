@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 
-from sandbox_runtime.mcp.places.port import Ran
+from sandbox_runtime.mcp.hosts.port import Ran
 
 
 def packed(ran: Ran, level: int, least_bytes: int) -> tuple[str, bool]:

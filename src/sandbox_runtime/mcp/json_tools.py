@@ -9,17 +9,17 @@ from pydantic import BaseModel
 
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.config import McpConfig
+from sandbox_runtime.mcp.hosts.port import Place
 from sandbox_runtime.mcp.items import Tell, sink_of
-from sandbox_runtime.mcp.places.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
-from sandbox_runtime.mcp.tools import codes
-from sandbox_runtime.mcp.tools.calling import called
+from sandbox_runtime.mcp.tools import error_codes
+from sandbox_runtime.mcp.tools.dispatch import called
 from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 
 Json = dict[str, Any]
-_TRANSIENT = (codes.INSUFFICIENT_RESOURCES, codes.PLATFORM_FAULT)
+_TRANSIENT = (error_codes.INSUFFICIENT_RESOURCES, error_codes.PLATFORM_FAULT)
 
 
 class Offering:

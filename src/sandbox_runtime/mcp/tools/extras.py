@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from sandbox_runtime.mcp.places.port import Solution
+from sandbox_runtime.mcp.hosts.port import Solution
 from sandbox_runtime.mcp.tools import packages, sandboxes
+from sandbox_runtime.mcp.tools.arguments import Code, Languages, SandboxId, Timeout
 from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.sandboxes import SandboxResult
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
-from sandbox_runtime.mcp.tools.wishes import Code, Languages, SandboxId, Timeout
 
 _Text = Annotated[str, Field(max_length=1024**2)]
 

@@ -7,7 +7,7 @@ import uuid
 
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.port import WORKSPACE, Place, SandboxSpec, Work
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, Place, SandboxSpec, Work
 from sandbox_runtime.telemetry import Log
 
 MOST_COMMANDS = 100

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.mcp.caching.packing import packed, unpacked
+from sandbox_runtime.mcp.cache.codec import packed, unpacked
 from sandbox_runtime.mcp.config.model import CacheSection
-from sandbox_runtime.mcp.places.port import Ran
+from sandbox_runtime.mcp.hosts.port import Ran
 from sandbox_runtime.model import CachedRun, CacheStatistics
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log

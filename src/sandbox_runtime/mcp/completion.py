@@ -8,12 +8,12 @@ import mcp_types as types
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.places.port import Place
+from sandbox_runtime.mcp.hosts.port import Place
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import TEMPLATES
 from sandbox_runtime.mcp.resources.starters import STARTERS
+from sandbox_runtime.mcp.tools.arguments import name_of
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
-from sandbox_runtime.mcp.tools.wishes import name_of
 
 MOST = 100
 """Of values in one answer; the protocol's bound."""

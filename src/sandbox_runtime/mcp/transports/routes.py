@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.http import OwnerOf, open_http
-from sandbox_runtime.mcp.transports.pace import Bucket
+from sandbox_runtime.mcp.transports.rate_limit import Bucket
 from sandbox_runtime.mcp.transports.websocket import WebSockets
 from sandbox_runtime.model.bounds import JSON_VALUES, JsonValueCounter
 

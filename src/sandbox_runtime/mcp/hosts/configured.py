@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.caching import CachedRuns
+from sandbox_runtime.mcp.cache import CachedRuns
 from sandbox_runtime.mcp.config import McpConfig, environment
 from sandbox_runtime.mcp.config.model import DefaultResources
-from sandbox_runtime.mcp.places.port import Place, Ran, SandboxSpec, SandboxView, Sink, Work
+from sandbox_runtime.mcp.hosts.port import Place, Ran, SandboxSpec, SandboxView, Sink, Work
 
 _USUAL = McpConfig()
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.places.port import WORKSPACE
+from sandbox_runtime.mcp.hosts.port import WORKSPACE
 
 SHORTEST_S, LONGEST_S = 1, 300
 MOST_CODE_CHARACTERS = 1024 * 1024

@@ -15,8 +15,8 @@ from typing import cast
 import anyio
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
-from sandbox_runtime.mcp.places.beginning import begun_or_undone
-from sandbox_runtime.mcp.places.port import (
+from sandbox_runtime.mcp.hosts.cleanup import begun_or_undone
+from sandbox_runtime.mcp.hosts.port import (
     MOST_LISTED,
     TESTS_CLASS,
     WORKSPACE,

@@ -10,8 +10,8 @@ import anyio
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.places.beginning import begun_or_undone
-from sandbox_runtime.mcp.places.port import (
+from sandbox_runtime.mcp.hosts.cleanup import begun_or_undone
+from sandbox_runtime.mcp.hosts.port import (
     MOST_LISTED,
     TESTS_CLASS,
     FileView,

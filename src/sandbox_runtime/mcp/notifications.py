@@ -15,7 +15,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types import LoggingLevel
 
 from sandbox_runtime.mcp.config.model import StreamingSection
-from sandbox_runtime.mcp.places.port import Sink
+from sandbox_runtime.mcp.hosts.port import Sink
 
 LEVELS: tuple[LoggingLevel, ...] = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)")

@@ -16,7 +16,7 @@ from sandbox_runtime.errors import (
     TooMany,
     Unavailable,
 )
-from sandbox_runtime.mcp.places.port import Ran
+from sandbox_runtime.mcp.hosts.port import Ran
 
 INVALID_PARAMETERS = "INVALID_PARAMETERS"
 PACKAGE_INSTALL_FAILED = "PACKAGE_INSTALL_FAILED"

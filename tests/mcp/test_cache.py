@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.cli.mcp_serving import log_stream
-from sandbox_runtime.mcp.caching import Results
-from sandbox_runtime.mcp.caching.packing import packed, unpacked
+from sandbox_runtime.mcp.cache import Results
+from sandbox_runtime.mcp.cache.codec import packed, unpacked
 from sandbox_runtime.mcp.config import checked
 from sandbox_runtime.mcp.config.model import CacheSection
-from sandbox_runtime.mcp.opening import kept_folder, settings_of
-from sandbox_runtime.mcp.places.port import Ran
-from sandbox_runtime.mcp.transports.mounting import Counters, Entrance, Patience, TooSlow
+from sandbox_runtime.mcp.hosts.port import Ran
+from sandbox_runtime.mcp.startup import kept_folder, settings_of
+from sandbox_runtime.mcp.transports.routes import Counters, Entrance, Patience, TooSlow
 from sandbox_runtime.store import open_store
 
 pytestmark = pytest.mark.requirement("mcp-2.05")

@@ -7,7 +7,7 @@ program, its input, its variables and those of its sandbox, limits, packages, an
 what the word of the caller stands for. Results of one owner are not told to another, those of warm commands to everybody.
 """
 
-from sandbox_runtime.mcp.caching.results import Results
-from sandbox_runtime.mcp.caching.runs import CachedRuns
+from sandbox_runtime.mcp.cache.results import Results
+from sandbox_runtime.mcp.cache.runs import CachedRuns
 
 __all__ = ["CachedRuns", "Results"]

@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Awaitable, Callable
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
-from sandbox_runtime.mcp.caching.keys import EVERYBODY, key_of
-from sandbox_runtime.mcp.caching.results import Results
-from sandbox_runtime.mcp.places.port import WORKSPACE, Place, Ran, Sink, Work
+from sandbox_runtime.mcp.cache.keys import EVERYBODY, key_of
+from sandbox_runtime.mcp.cache.results import Results
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, Place, Ran, Sink, Work
 from sandbox_runtime.telemetry import Log
 
 MOST_KEPT_BYTES = 1024**2

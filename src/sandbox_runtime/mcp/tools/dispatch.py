@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sandbox_runtime.errors import Denied, SandboxError
-from sandbox_runtime.mcp.tools import codes
+from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
 
 
@@ -19,11 +19,11 @@ async def called(tool: AnyTool, call: Call, given: Mapping[str, Any]) -> Answer:
     except Denied:
         raise
     except SandboxError as error:
-        return failure(codes.code_of(error), str(error))
-    except codes.ToolFailure as error:
+        return failure(error_codes.code_of(error), str(error))
+    except error_codes.ToolFailure as error:
         return failure(error.code, str(error))
     except ValidationError as error:
-        return failure(codes.INVALID_PARAMETERS, complaint(error))
+        return failure(error_codes.INVALID_PARAMETERS, complaint(error))
 
 
 def failure(code: str, message: str) -> Answer:
