@@ -8,7 +8,7 @@ import pytest
 from tests.cli.commands import sandbox
 from tests.store.conftest import change, drop_tables
 
-from sandbox_runtime.store.migrating import NEWEST
+from sandbox_runtime.store.migrator import NEWEST
 
 
 def test_tables_are_made_and_told(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from sandbox_runtime.model.footprint import merged, observed
 from sandbox_runtime.store import FileGone, FileRead, SamplePolicy, Store, current_revision, downgrade_tables, open_store
 from sandbox_runtime.store.address import read_address
 from sandbox_runtime.store.files import MOST_VERSIONS
-from sandbox_runtime.store.migrating import _upgrade
-from sandbox_runtime.store.samples import together
+from sandbox_runtime.store.metric_samples import together
+from sandbox_runtime.store.migrator import _upgrade
 from sandbox_runtime.store.store import open_database
 
 MINUTE_MS = 60_000

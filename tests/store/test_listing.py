@@ -12,7 +12,7 @@ from tests.store.conftest import change
 from tests.store.samples import NOW_MS
 
 from sandbox_runtime.model import ExecutionState, SessionState
-from sandbox_runtime.store import ExecutionFilter, SessionFilter, Store, open_store, shapes
+from sandbox_runtime.store import ExecutionFilter, SessionFilter, Store, mappings, open_store
 from sandbox_runtime.store.address import read_address
 from sandbox_runtime.store.executions import Executions
 from sandbox_runtime.store.sessions import Sessions
@@ -59,7 +59,7 @@ def fill(connection: Connection) -> None:
         )
         for n in range(MANY)
     ]
-    for shape, nouns in ((shapes.SESSION, sessions), (shapes.EXECUTION, executions)):
+    for shape, nouns in ((mappings.SESSION, sessions), (mappings.EXECUTION, executions)):
         for start in range(0, MANY, 1000):
             connection.execute(insert(shape.table), [shape.values(noun) for noun in nouns[start : start + 1000]])
 

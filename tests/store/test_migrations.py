@@ -20,7 +20,7 @@ import sandbox_runtime.store.migrations as migrations
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.store import current_revision, open_store, upgrade_tables
 from sandbox_runtime.store.address import read_address
-from sandbox_runtime.store.migrating import NEWEST, VERSION_TABLE, _upgrade
+from sandbox_runtime.store.migrator import NEWEST, VERSION_TABLE, _upgrade
 from sandbox_runtime.store.store import open_database
 from sandbox_runtime.store.tables import METADATA
 

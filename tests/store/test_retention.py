@@ -11,7 +11,7 @@ from tests.store.conftest import change
 from tests.store.samples import NOW_MS
 
 from sandbox_runtime.model import BoxState, ExecutionState, SessionState
-from sandbox_runtime.store import Retained, RetentionPolicy, Store, shapes
+from sandbox_runtime.store import Retained, RetentionPolicy, Store, mappings
 from sandbox_runtime.store.retention import BATCH, DAY_MS
 
 DONE = SessionState.completed
@@ -58,8 +58,8 @@ async def test_an_operator_can_keep_things_longer(store: Store) -> None:
 async def test_many_go_in_bounded_steps_and_the_rest_is_told(store: Store, url: str) -> None:
     many = BATCH * 2 + 10
     old = [samples.session(f"s{n}", state=DONE, created_ms=ago(9), updated_ms=ago(9), completed_ms=ago(8)) for n in range(many)]
-    rows = [shapes.SESSION.values(one) for one in old]
-    await change(url, lambda connection: connection.execute(insert(shapes.SESSION.table), rows).close())
+    rows = [mappings.SESSION.values(one) for one in old]
+    await change(url, lambda connection: connection.execute(insert(mappings.SESSION.table), rows).close())
     first = await store.retain(NOW_MS, most_steps=2)
     assert (first.sessions, first.more) == (BATCH * 2, True)
     second = await store.retain(NOW_MS)
@@ -68,8 +68,8 @@ async def test_many_go_in_bounded_steps_and_the_rest_is_told(store: Store, url: 
 
 async def test_two_janitors_do_not_stand_in_each_others_way(store: Store, url: str) -> None:
     old = [samples.session(f"s{n}", state=DONE, created_ms=ago(9), updated_ms=ago(9), completed_ms=ago(8)) for n in range(300)]
-    rows = [shapes.SESSION.values(one) for one in old]
-    await change(url, lambda connection: connection.execute(insert(shapes.SESSION.table), rows).close())
+    rows = [mappings.SESSION.values(one) for one in old]
+    await change(url, lambda connection: connection.execute(insert(mappings.SESSION.table), rows).close())
     gone = await asyncio.gather(*(store.retain(NOW_MS) for _ in range(3)))
     assert sum(one.sessions for one in gone) == 300
     assert await store.sessions.count() == 0

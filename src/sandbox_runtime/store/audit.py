@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from sandbox_runtime.model import AuditEntry
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.page import Page, check_page
 from sandbox_runtime.store.tables import AUDIT
@@ -24,11 +24,11 @@ class AuditFilter:
 
 
 def note(connection: Connection, *entries: AuditEntry) -> None:
-    connection.execute(shapes.AUDIT.insert, [_row_of(entry) for entry in entries]).close()
+    connection.execute(mappings.AUDIT.insert, [_row_of(entry) for entry in entries]).close()
 
 
 def _row_of(entry: AuditEntry) -> dict[str, Any]:
-    row = shapes.AUDIT.values(entry)
+    row = mappings.AUDIT.values(entry)
     # The database counts.
     del row["f_id"]
     return row
@@ -58,7 +58,7 @@ class Audit:
         )
         since = () if wanted.since_ms is None else (column.f_at >= wanted.since_ms,)
         where = (*since, *(at == value for value, at in pairs if value is not None))
-        query = select(*shapes.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
+        query = select(*mappings.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
         rows = connection.execute(query.limit(limit).offset(offset)).all()
         total = connection.execute(select(func.count()).select_from(AUDIT).where(*where)).scalar_one()
-        return Page(tuple(shapes.AUDIT.noun_of(row) for row in rows), total, limit, offset)
+        return Page(tuple(mappings.AUDIT.noun_of(row) for row in rows), total, limit, offset)

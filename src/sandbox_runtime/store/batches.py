@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.model import AuditEntry, Batch, BatchState
-from sandbox_runtime.store import shapes
-from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.tables import BATCHES
+from sandbox_runtime.store.versioned_repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class BatchFilter:
 
 
 class Batches(Repository[Batch, BatchFilter]):
-    shape = shapes.BATCH
+    shape = mappings.BATCH
 
     async def add_once(self, batch: Batch, *, audit: AuditEntry | None = None) -> tuple[Batch, bool]:
         """The batch and whether it is new: with a key that its owner has used, it is the one of that time."""

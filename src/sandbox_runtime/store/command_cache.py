@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.model import CachedRun, CacheStatistics
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.footprint_tables import CACHE, CACHE_STATISTICS
 
@@ -44,7 +44,7 @@ class CommandCache:
 
 
 def _find(connection: Connection, key: str, now_ms: int) -> CachedRun | None:
-    row = connection.execute(select(*shapes.CACHED.columns).where(CACHE.c.f_key == key, CACHE.c.f_expires_at > now_ms)).first()
+    row = connection.execute(select(*mappings.CACHED.columns).where(CACHE.c.f_key == key, CACHE.c.f_expires_at > now_ms)).first()
     hit = row is not None
     if hit:
         values = {"f_hit_count": CACHE.c.f_hit_count + 1, "f_last_used_at": now_ms}
@@ -55,13 +55,13 @@ def _find(connection: Connection, key: str, now_ms: int) -> CachedRun | None:
         connection.execute(insert(CACHE_STATISTICS), {"f_id": _THE_ROW, counter.name: 1, "f_updated_at": now_ms}).close()
     if row is None:
         return None
-    found: CachedRun = shapes.CACHED.noun_of(row)
+    found: CachedRun = mappings.CACHED.noun_of(row)
     return dataclasses.replace(found, hits=found.hits + 1, used_ms=now_ms)
 
 
 def _put(connection: Connection, run: CachedRun) -> None:
     connection.execute(delete(CACHE).where(CACHE.c.f_key == run.key)).close()
-    connection.execute(shapes.CACHED.insert, shapes.CACHED.values(run)).close()
+    connection.execute(mappings.CACHED.insert, mappings.CACHED.values(run)).close()
 
 
 def _tidy(connection: Connection, now_ms: int, most_entries: int, most_bytes: int) -> int:

@@ -32,7 +32,7 @@ from sqlalchemy.pool import QueuePool
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.store.address import Address
 from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
-from sandbox_runtime.store.faults import translated
+from sandbox_runtime.store.errors import translated
 from sandbox_runtime.store.writer import Writer
 
 READERS = 4

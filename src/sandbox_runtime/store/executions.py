@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, Connection, select, update
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, ExecutionState
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.page import Page
-from sandbox_runtime.store.repository import Repository
 from sandbox_runtime.store.tables import EXECUTIONS
+from sandbox_runtime.store.versioned_repository import Repository
 
 PAGE_TEXT_BYTES = 16 * MIB
 """A page ends where its texts would go beyond this; there is always one execution on it."""
@@ -31,7 +31,7 @@ class ExecutionFilter:
 
 
 class Executions(Repository[Execution, ExecutionFilter]):
-    shape = shapes.EXECUTION
+    shape = mappings.EXECUTION
 
     async def add_once(self, execution: Execution, *, by: str = "", audit: AuditEntry | None = None) -> tuple[Execution, bool]:
         """The execution and whether it is new: with an idempotency key that its session has seen, it is the one of that time."""
@@ -109,12 +109,12 @@ class Executions(Repository[Execution, ExecutionFilter]):
 
 
 def _rows_of(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
-    return [shapes.ARTIFACT.values(artifact) for artifact in artifacts]
+    return [mappings.ARTIFACT.values(artifact) for artifact in artifacts]
 
 
 def _insert(connection: Connection, files: list[dict[str, Any]]) -> None:
     if files:
-        connection.execute(shapes.ARTIFACT.insert, files).close()
+        connection.execute(mappings.ARTIFACT.insert, files).close()
 
 
 def _within(most_bytes: int, sizes: list[tuple[str, int]]) -> list[str]:

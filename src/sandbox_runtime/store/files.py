@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.model import FileRecord
 from sandbox_runtime.model.footprint import digest_of_path
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.footprint_tables import FILES
 from sandbox_runtime.store.page import Page, check_page
@@ -68,9 +68,9 @@ class Files:
 
     async def versions(self, session: str, path: str) -> tuple[FileRecord, ...]:
         """Newest first, deleted ones too."""
-        query = select(*shapes.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc())
+        query = select(*mappings.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc())
         rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return tuple(shapes.FILE.noun_of(row) for row in rows)
+        return tuple(mappings.FILE.noun_of(row) for row in rows)
 
     async def list(self, session: str, limit: int = 50, offset: int = 0) -> Page[FileRecord]:
         """What is there of it, by the time of their last versions, newest first."""
@@ -83,9 +83,9 @@ def _at(session: str, path: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _newest(connection: Connection, session: str, path: str) -> FileRecord | None:
-    query = select(*shapes.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc()).limit(1)
+    query = select(*mappings.FILE.columns).where(*_at(session, path)).order_by(FILES.c.f_version.desc()).limit(1)
     row = connection.execute(query).first()
-    return None if row is None else shapes.FILE.noun_of(row)
+    return None if row is None else mappings.FILE.noun_of(row)
 
 
 def _page(connection: Connection, session: str, limit: int, offset: int) -> Page[FileRecord]:
@@ -93,10 +93,10 @@ def _page(connection: Connection, session: str, limit: int, offset: int) -> Page
     same = (newer.c.f_session_id == FILES.c.f_session_id, newer.c.f_path_digest == FILES.c.f_path_digest)
     superseded = select(newer.c.f_id).where(*same, newer.c.f_version > FILES.c.f_version).exists()
     where = (FILES.c.f_session_id == session, FILES.c.f_deleted_at == 0, ~superseded)
-    query = select(*shapes.FILE.columns).where(*where).order_by(FILES.c.f_created_at.desc(), FILES.c.f_id.desc())
+    query = select(*mappings.FILE.columns).where(*where).order_by(FILES.c.f_created_at.desc(), FILES.c.f_id.desc())
     rows = connection.execute(query.limit(limit).offset(offset)).all()
     total = connection.execute(select(func.count()).select_from(FILES).where(*where)).scalar_one()
-    return Page(tuple(shapes.FILE.noun_of(row) for row in rows), total, limit, offset)
+    return Page(tuple(mappings.FILE.noun_of(row) for row in rows), total, limit, offset)
 
 
 def _note(connection: Connection, changes: Sequence[FileChange]) -> None:
@@ -135,14 +135,14 @@ def _written(connection: Connection, records: Sequence[FileRecord], paths: dict[
             continue
         version, parent = (1, 0) if last is None else (last[0] + 1, last[1])
         updated_ms = record.updated_ms or record.created_ms
-        values = shapes.FILE.values(dataclasses.replace(record, version=version, parent=parent, updated_ms=updated_ms))
+        values = mappings.FILE.values(dataclasses.replace(record, version=version, parent=parent, updated_ms=updated_ms))
         del values["f_id"]  # the database counts
         rows.append(values)
         if version > MOST_VERSIONS:
             old = FILES.c.f_version <= version - MOST_VERSIONS
             connection.execute(delete(FILES).where(*_at(record.session, record.path), old)).close()
     if rows:
-        connection.execute(shapes.FILE.insert, rows).close()
+        connection.execute(mappings.FILE.insert, rows).close()
 
 
 def _newest_of(connection: Connection, records: Sequence[FileRecord]) -> dict[tuple[str, str], tuple[int, int]]:

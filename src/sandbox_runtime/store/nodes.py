@@ -13,11 +13,11 @@ from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Node, NodeState, NodeVisit, Resources
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.model.node import NODES_REMEMBERED
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.faults import is_missing_reference
-from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store.errors import is_missing_reference
 from sandbox_runtime.store.tables import AGENT_NODES, NODES
+from sandbox_runtime.store.versioned_repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class NodeFilter:
 
 
 class Nodes(Repository[Node, NodeFilter]):
-    shape = shapes.NODE
+    shape = mappings.NODE
 
     async def reserve(self, key: str, resources: Resources) -> None:
         """Takes a place on a node that is online and has one. Conflict when it has none."""

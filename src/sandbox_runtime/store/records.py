@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, update
 
 from sandbox_runtime.model import ApiKey, Artifact, BoxRecord, BoxState
-from sandbox_runtime.store import shapes
-from sandbox_runtime.store.reading import Shelf
-from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store import mappings
+from sandbox_runtime.store.repository import Shelf
 from sandbox_runtime.store.tables import ARTIFACTS, BOXES, KEYS
+from sandbox_runtime.store.versioned_repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ def _same(*pairs: tuple[Any, ColumnElement[Any]]) -> tuple[ColumnElement[bool], 
 
 
 class Boxes(Repository[BoxRecord, BoxFilter]):
-    shape = shapes.BOX
+    shape = mappings.BOX
 
     def _clauses(self, wanted: BoxFilter) -> tuple[ColumnElement[bool], ...]:
         column = BOXES.c
@@ -52,7 +52,7 @@ class Boxes(Repository[BoxRecord, BoxFilter]):
 
 
 class Artifacts(Shelf[Artifact, ArtifactFilter]):
-    shape = shapes.ARTIFACT
+    shape = mappings.ARTIFACT
 
     async def add_all(self, artifacts: Sequence[Artifact]) -> None:
         """All of them or, where one exists already, none."""
@@ -65,7 +65,7 @@ class Artifacts(Shelf[Artifact, ArtifactFilter]):
 
 
 class Keys(Repository[ApiKey, KeyFilter]):
-    shape = shapes.KEY
+    shape = mappings.KEY
 
     async def of_digest(self, digest: str) -> ApiKey | None:
         """Whether it still opens anything is for the caller to ask: ApiKey.opens."""

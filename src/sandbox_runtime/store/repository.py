@@ -1,95 +1,142 @@
-"""What can be done with things that change: two who change the same one at once are told, and one of them wins."""
+"""What can be done with everything that is kept: add it, find it, list it, delete it."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection, Mapping
-from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+import time
+from dataclasses import Field
+from functools import partial
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from sqlalchemy import Connection, Update, and_, bindparam, update
+from sqlalchemy import ColumnElement, Connection, Delete, Update, delete, func, select
+from sqlalchemy.exc import IntegrityError
 
-from sandbox_runtime.errors import Conflict, RequestError
+from sandbox_runtime.errors import Conflict, NotFound, RequestError
 from sandbox_runtime.model import AuditEntry
-from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.reading import Kept, Shelf, now_ms
+from sandbox_runtime.store.audit import note
+from sandbox_runtime.store.database import Answer, Database, Work
+from sandbox_runtime.store.errors import is_missing_reference
+from sandbox_runtime.store.mapping import Shape
+from sandbox_runtime.store.page import Page, check_page
 
 
-class Changing(Kept, Protocol):
-    """version counts its changes."""
+class Kept(Protocol):
+    """A noun that has an id, and so a row of its own."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
-    def version(self) -> int: ...
-    @property
-    def created_ms(self) -> int: ...
-    @property
-    def updated_ms(self) -> int: ...
+    def id(self) -> str: ...
 
 
-Noun = TypeVar("Noun", bound=Changing)
+Noun = TypeVar("Noun", bound=Kept)
 Filter = TypeVar("Filter")
 
 
-class Repository(Shelf[Noun, Filter]):
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._updates: dict[tuple[str, ...], Update] = {}
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
-    async def update(self, noun: Noun, *, by: str = "", audit: AuditEntry | None = None, **changes: Any) -> Noun:
-        """Changes what was read. Conflict when somebody else has changed it since: read it again and decide anew."""
-        new = self._next(noun, changes)
-        values = self._changes(noun, new, by)
-        await self._write(lambda connection: self._apply(connection, noun, values), noun.id, audit)
+
+class Shelf(Generic[Noun, Filter]):
+    """A subclass names its shape and says what its filter means. Lists are newest first. by: who did it, kept in the row.
+    audit: what the audit is told of it, in the same transaction: either both are there afterwards or neither."""
+
+    shape: ClassVar[Shape[Any]]
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, noun: Noun, *, by: str = "", audit: AuditEntry | None = None) -> Noun:
+        """Conflict where one with that id, or another name that must be its own, exists; NotFound where it names something that
+        does not."""
+        new = self._new(noun)
+        values = self._row_of(new, by)
+        await self._write(lambda connection: connection.execute(self.shape.insert, values).close(), noun.id, audit)
         return new
 
-    async def update_if(
-        self, key: str, expected: Collection[StrEnum], *, by: str = "", audit: AuditEntry | None = None, **changes: Any
-    ) -> Noun:
-        """Changes it when it is in one of the expected states, whatever its version; of many who try at once, one wins. Conflict
-        when it is in another."""
-        return await self._write(lambda connection: self._swap(connection, key, expected, changes, by), key, audit)
-
-    def _swap(self, connection: Connection, key: str, expected: Collection[StrEnum], changes: Mapping[str, Any], by: str) -> Noun:
-        found = self._one(connection, self.shape.key == key, lock=True)
+    async def get(self, key: str) -> Noun:
+        found = await self.find(key)
         if found is None:
             raise self._missing(key)
-        state = getattr(found, "state", None)
-        if state not in expected:
-            raise Conflict(f"the {self.shape.called} {key!r} is {state}, not {' or '.join(expected)}")
-        new = self._next(found, changes)
-        self._apply(connection, found, self._changes(found, new, by))
-        return new
+        return found
 
-    def _apply(self, connection: Connection, before: Noun, values: Mapping[str, Any]) -> None:
-        seen = {"seen_key": before.id, "seen_version": before.version}
-        if connection.execute(self._update_of(tuple(values)), {**values, **seen}).rowcount == 1:
-            return
-        raise self._stale(connection, before)
+    async def find(self, key: str) -> Noun | None:
+        return await self._database.read(lambda connection: self._one(connection, self.shape.key == key))
 
-    def _stale(self, connection: Connection, seen: Noun) -> RequestError:
-        """What was read is no more."""
-        if self._one(connection, self.shape.key == seen.id) is None:
-            return self._missing(seen.id)
-        return Conflict(f"the {self.shape.called} {seen.id!r} was changed by somebody else: read it again and decide anew")
+    async def delete(self, key: str, *, audit: AuditEntry | None = None) -> None:
+        """Gone for good, with all that belongs to it."""
+        await self._hit(delete(self.shape.table).where(self.shape.key == key), key, audit)
 
-    def _update_of(self, names: tuple[str, ...]) -> Update:
-        """Kept, for there are few and making one takes longer than carrying it out."""
-        if names not in self._updates:
-            unchanged = self.shape.column("version") == bindparam("seen_version")
-            at = and_(self.shape.key == bindparam("seen_key"), unchanged, *self._alive())
-            self._updates[names] = update(self.shape.table).where(at).values({name: bindparam(name) for name in names})
-        return self._updates[names]
+    async def list(self, wanted: Filter | None = None, limit: int = 50, offset: int = 0) -> Page[Noun]:
+        check_page(limit, offset)
+        return await self._database.read(lambda connection: self._page(connection, wanted, limit, offset))
+
+    async def count(self, wanted: Filter | None = None) -> int:
+        return await self._database.read(lambda connection: self._count(connection, self._where(wanted)))
+
+    # What subclasses say of themselves.
+
+    def _clauses(self, wanted: Filter) -> tuple[ColumnElement[bool], ...]:
+        raise NotImplementedError
+
+    def _alive(self) -> tuple[ColumnElement[bool], ...]:
+        """What holds of every row that can be seen."""
+        return ()
 
     def _new(self, noun: Noun) -> Noun:
-        return dataclasses.replace(noun, updated_ms=noun.updated_ms or noun.created_ms)
-
-    def _next(self, noun: Noun, changes: Mapping[str, Any]) -> Noun:
-        return dataclasses.replace(noun, **{"updated_ms": now_ms(), **changes, "version": noun.version + 1})
+        return noun
 
     def _row_of(self, noun: Noun, by: str) -> dict[str, Any]:
-        values = self.shape.values(noun)
-        return {**values, "f_created_by": by, "f_updated_by": by} if by else values
+        return self.shape.values(noun)
 
-    def _changes(self, before: Noun, after: Noun, by: str) -> dict[str, Any]:
-        values = self.shape.changed(before, after)
-        return {**values, "f_updated_by": by} if by else values
+    # How it is done.
+
+    def _where(self, wanted: Filter | None) -> tuple[ColumnElement[bool], ...]:
+        return (*self._alive(), *(() if wanted is None else self._clauses(wanted)))
+
+    def _order(self) -> tuple[ColumnElement[Any], ...]:
+        return self.shape.column("created_ms").desc(), self.shape.key.desc()
+
+    def _count(self, connection: Connection, where: tuple[ColumnElement[bool], ...]) -> int:
+        return connection.execute(select(func.count()).select_from(self.shape.table).where(*where)).scalar_one()
+
+    def _page(self, connection: Connection, wanted: Filter | None, limit: int, offset: int) -> Page[Noun]:
+        where = self._where(wanted)
+        query = select(*self.shape.columns).where(*where).order_by(*self._order()).limit(limit).offset(offset)
+        rows = connection.execute(query).all()
+        # A page that is not full is the last one: then there is nothing to count.
+        total = offset + len(rows) if 0 < len(rows) < limit else self._count(connection, where)
+        return Page(tuple(self.shape.noun_of(row) for row in rows), total, limit, offset)
+
+    def _one(self, connection: Connection, *where: ColumnElement[bool], lock: bool = False) -> Noun | None:
+        query = select(*self.shape.columns).where(*self._alive(), *where)
+        row = connection.execute(query.with_for_update() if lock else query).first()
+        return None if row is None else self.shape.noun_of(row)
+
+    async def _hit(self, statement: Delete | Update, key: str, audit: AuditEntry | None = None) -> None:
+        """Carries it out; NotFound where there is no such row."""
+
+        def work(connection: Connection) -> None:
+            if not connection.execute(statement).rowcount:
+                raise self._missing(key)
+
+        await self._write(work, key, audit)
+
+    async def _write(self, work: Work[Answer], key: str, audit: AuditEntry | None = None) -> Answer:
+        try:
+            return await self._database.write(work if audit is None else partial(_noted, work, audit))
+        except IntegrityError as error:
+            raise self._refused(error, key) from error
+
+    def _refused(self, error: IntegrityError, key: str) -> RequestError:
+        if is_missing_reference(error):
+            return NotFound(f"the {self.shape.called} {key!r} refers to something that does not exist")
+        return Conflict(f"the {self.shape.called} {key!r} exists already, or one with the same name")
+
+    def _missing(self, key: str) -> NotFound:
+        return NotFound(f"there is no {self.shape.called} {key!r}")
+
+
+def _noted(work: Work[Answer], audit: AuditEntry, connection: Connection) -> Answer:
+    answer = work(connection)
+    note(connection, audit)
+    return answer

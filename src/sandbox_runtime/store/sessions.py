@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, or_, select, update
 
 from sandbox_runtime.model import AuditEntry, Session, SessionMode, SessionState, SessionUsage
-from sandbox_runtime.store import shapes
-from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.tables import SESSIONS
+from sandbox_runtime.store.versioned_repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class SessionFilter:
 
 
 class Sessions(Repository[Session, SessionFilter]):
-    shape = shapes.SESSION
+    shape = mappings.SESSION
 
     async def touch(self, activity: Mapping[str, int]) -> None:
         """Notes when sessions (by id) were last active. No change of its own: it stands in the way of nobody's update, and ids

@@ -15,12 +15,12 @@ from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
 from sandbox_runtime.store.files import Files
-from sandbox_runtime.store.migrating import Revision, bring_up_to_date, refuse_unknown, revision_of, take_back
+from sandbox_runtime.store.metric_samples import Samples
+from sandbox_runtime.store.migrator import Revision, bring_up_to_date, refuse_unknown, revision_of, take_back
 from sandbox_runtime.store.nodes import Agents, Nodes
 from sandbox_runtime.store.records import Artifacts, Boxes, Keys
 from sandbox_runtime.store.retention import Retained, RetentionPolicy, retain
-from sandbox_runtime.store.samples import Samples
-from sandbox_runtime.store.served import open_served
+from sandbox_runtime.store.server import open_served
 from sandbox_runtime.store.sessions import Sessions
 from sandbox_runtime.store.templates import Templates
 

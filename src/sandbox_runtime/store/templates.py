@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
 from sandbox_runtime.model import AuditEntry, Template
-from sandbox_runtime.store import shapes
-from sandbox_runtime.store.reading import now_ms
-from sandbox_runtime.store.repository import Repository
+from sandbox_runtime.store import mappings
+from sandbox_runtime.store.repository import now_ms
 from sandbox_runtime.store.tables import TEMPLATES
+from sandbox_runtime.store.versioned_repository import Repository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class TemplateFilter:
 
 
 class Templates(Repository[Template, TemplateFilter]):
-    shape = shapes.TEMPLATE
+    shape = mappings.TEMPLATE
 
     async def add(self, noun: Template, *, by: str = "", audit: AuditEntry | None = None) -> Template:
         """An id that was deleted may be used anew; then its row holds the new template."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from sandbox_runtime.store.migrating import VERSION_TABLE
+from sandbox_runtime.store.migrator import VERSION_TABLE
 from sandbox_runtime.store.tables import METADATA
 
 context.configure(

@@ -18,7 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.model import MetricSample, Period
 from sandbox_runtime.model.footprint import merged
-from sandbox_runtime.store import shapes
+from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.files import existing
 from sandbox_runtime.store.footprint_tables import METRICS
@@ -71,9 +71,11 @@ class Samples:
         where = [column.f_session_id == session, column.f_timestamp >= since_ms]
         if name is not None:
             where.append(column.f_metric_name == name)
-        query = select(*shapes.SAMPLE.columns).where(*where).order_by(column.f_timestamp.desc(), column.f_id.desc()).limit(limit)
+        query = (
+            select(*mappings.SAMPLE.columns).where(*where).order_by(column.f_timestamp.desc(), column.f_id.desc()).limit(limit)
+        )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return tuple(shapes.SAMPLE.noun_of(row) for row in reversed(rows))
+        return tuple(mappings.SAMPLE.noun_of(row) for row in reversed(rows))
 
     async def compact(self, now_ms: int, policy: SamplePolicy | None = None, most_steps: int = 50) -> int:
         """Puts together what is old, and deletes what is oldest. Bounded; returns how many rows went."""
@@ -107,17 +109,17 @@ def _series(sample: MetricSample) -> tuple[Any, ...]:
 
 def _add(connection: Connection, samples: Sequence[MetricSample]) -> None:
     known = existing(connection, {sample.session for sample in samples})
-    rows = [shapes.SAMPLE.values(sample) for sample in samples if sample.session in known]
+    rows = [mappings.SAMPLE.values(sample) for sample in samples if sample.session in known]
     if rows:
-        connection.execute(shapes.SAMPLE.insert, rows).close()
+        connection.execute(mappings.SAMPLE.insert, rows).close()
 
 
 def _compact(connection: Connection, *, period: Period, before_ms: int) -> int:
     old = (METRICS.c.f_aggregation_period == period, METRICS.c.f_timestamp < before_ms)
-    query = select(METRICS.c.f_id, *shapes.SAMPLE.columns).where(*old).order_by(METRICS.c.f_timestamp).limit(_AT_ONCE)
+    query = select(METRICS.c.f_id, *mappings.SAMPLE.columns).where(*old).order_by(METRICS.c.f_timestamp).limit(_AT_ONCE)
     rows = connection.execute(query).all()
     if rows and period in _NEXT:
-        _put(connection, together([shapes.SAMPLE.noun_of(row[1:]) for row in rows], _NEXT[period]))
+        _put(connection, together([mappings.SAMPLE.noun_of(row[1:]) for row in rows], _NEXT[period]))
     if rows:
         connection.execute(delete(METRICS).where(METRICS.c.f_id.in_([row[0] for row in rows]))).close()
     return len(rows)
@@ -132,10 +134,10 @@ def _put(connection: Connection, samples: Sequence[MetricSample]) -> None:
             METRICS.c.f_metric_name == sample.name,
             METRICS.c.f_aggregation_period == sample.period,
         )
-        rows = connection.execute(select(METRICS.c.f_id, *shapes.SAMPLE.columns).where(*at)).all()
-        there = {row[0]: shapes.SAMPLE.noun_of(row[1:]) for row in rows}
+        rows = connection.execute(select(METRICS.c.f_id, *mappings.SAMPLE.columns).where(*at)).all()
+        there = {row[0]: mappings.SAMPLE.noun_of(row[1:]) for row in rows}
         same = next((key for key, one in there.items() if dict(one.labels) == dict(sample.labels)), None)
         if same is not None:
             sample = merged(there[same], sample)
             connection.execute(delete(METRICS).where(METRICS.c.f_id == same)).close()
-        connection.execute(shapes.SAMPLE.insert, shapes.SAMPLE.values(sample)).close()
+        connection.execute(mappings.SAMPLE.insert, mappings.SAMPLE.values(sample)).close()

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.store.address import MYSQL, Address
 from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
-from sandbox_runtime.store.faults import is_worth_another_try, translated
+from sandbox_runtime.store.errors import is_worth_another_try, translated
 
 TRIES = 5
 _PAUSE_S = 0.01

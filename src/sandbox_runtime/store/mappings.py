@@ -20,7 +20,7 @@ from sandbox_runtime.model import (
     Template,
 )
 from sandbox_runtime.store import footprint_tables, tables
-from sandbox_runtime.store.shape import Shape
+from sandbox_runtime.store.mapping import Shape
 
 _CHANGES = {"version": "f_version", "created_ms": "f_created_at", "updated_ms": "f_updated_at"}
 
