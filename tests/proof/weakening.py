@@ -19,7 +19,7 @@ from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.gateway import Gateway
 from sandbox_runtime.model.grants import Grants, grants_of
 from sandbox_runtime.proof import Guard
-from sandbox_runtime.workspace.archives import ArchiveBounds, members, unpacking
+from sandbox_runtime.workspace.archives import ArchiveBounds, members, unpack
 
 Switch = Callable[[pytest.MonkeyPatch], Mapping[str, Any]]
 """Switches a guard off; returns settings for the server under attack."""
@@ -46,9 +46,9 @@ def no_archive_names(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 def no_archive_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     wide = ArchiveBounds(max_members=10**9, max_bytes=10**12)
-    checked = unpacking.checked
+    checked = unpack.checked
     patch.setattr(ArchiveBounds, "admit", lambda *_: None)
-    patch.setattr(unpacking, "checked", lambda found, size, bounds: checked(found, size, wide))
+    patch.setattr(unpack, "checked", lambda found, size, bounds: checked(found, size, wide))
     return {}
 
 

@@ -14,10 +14,10 @@ from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import Snapshots, Storage, StorageOptions, open_storage
 from sandbox_runtime.workspace.snapshots import manifest as manifests
-from sandbox_runtime.workspace.snapshots.deciding import tired_objects
+from sandbox_runtime.workspace.snapshots.diff import tired_objects
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
-from sandbox_runtime.workspace.snapshots.packing import Packing
-from sandbox_runtime.workspace.snapshots.surveying import survey
+from sandbox_runtime.workspace.snapshots.pack import Packing
+from sandbox_runtime.workspace.snapshots.scan import survey
 from sandbox_runtime.workspace.storage import read_all
 
 FOLDERS = ("/work", "/tmp")

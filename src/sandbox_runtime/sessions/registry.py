@@ -14,7 +14,7 @@ from sandbox_runtime.sessions.executions.output import Tape
 from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.lifecycle.fork_pool import Spare
 from sandbox_runtime.sessions.nodes.node import Home
-from sandbox_runtime.workspace.digesting import Digests
+from sandbox_runtime.workspace.digest import Digests
 from sandbox_runtime.workspace.ledger import Charge
 
 _FULL_RETRY_S = 2.0

@@ -10,17 +10,17 @@ snapshots (areas kept in a storage). SessionFiles is all of it for one area, for
 
 from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked
 from sandbox_runtime.workspace.area import Area, Quotas, place
-from sandbox_runtime.workspace.collecting import Collected, collect
-from sandbox_runtime.workspace.copying import Copied, copy_area
-from sandbox_runtime.workspace.fetching import Fetched, fetch
+from sandbox_runtime.workspace.changed_files import Collected, collect
+from sandbox_runtime.workspace.copy import Copied, copy_area
+from sandbox_runtime.workspace.fetch import Fetched, fetch
+from sandbox_runtime.workspace.file_reader import Slice, is_text
 from sandbox_runtime.workspace.listing import Entry, Kind, Listing
-from sandbox_runtime.workspace.reading import Slice, is_text
+from sandbox_runtime.workspace.presigned import Shared, share
 from sandbox_runtime.workspace.session_files import Download, FileBounds, SessionFiles
-from sandbox_runtime.workspace.sharing import Shared, share
 from sandbox_runtime.workspace.snapshots import Restored, Saved, Snapshots
 from sandbox_runtime.workspace.staging import link, stage
 from sandbox_runtime.workspace.storage import S3Options, Storage, StorageOptions, Stored, open_storage
-from sandbox_runtime.workspace.watching import Change, ChangeKind, Watch, WatchBounds
+from sandbox_runtime.workspace.watcher import Change, ChangeKind, Watch, WatchBounds
 
 __all__ = [
     "ArchiveBounds",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from sandbox_runtime.workspace.area import Area, place, place_folder
 from sandbox_runtime.workspace.folders import parent
-from sandbox_runtime.workspace.refusals import telling
-from sandbox_runtime.workspace.walking import Found, TooDeep, TooManyNames, walk
+from sandbox_runtime.workspace.os_errors import telling
+from sandbox_runtime.workspace.walk import Found, TooDeep, TooManyNames, walk
 
 _MOST_LOOKED_AT = 100_000
 

@@ -12,17 +12,17 @@ from typing import BinaryIO, Protocol, TypeVar
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.workspace import arranging, listing, reading, watching
+from sandbox_runtime.workspace import file_ops, file_reader, listing, watcher
 from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked, pack, unpack
 from sandbox_runtime.workspace.area import Area
-from sandbox_runtime.workspace.copying import Copied, copy_area
-from sandbox_runtime.workspace.digesting import Digests, digest_area
+from sandbox_runtime.workspace.copy import Copied, copy_area
+from sandbox_runtime.workspace.digest import Digests, digest_area
+from sandbox_runtime.workspace.file_reader import OpenFile, Slice
+from sandbox_runtime.workspace.file_writer import Upload
 from sandbox_runtime.workspace.folders import holding
 from sandbox_runtime.workspace.ledger import Charge
 from sandbox_runtime.workspace.listing import Entry, Listing
-from sandbox_runtime.workspace.reading import OpenFile, Slice
 from sandbox_runtime.workspace.threads import gathered, in_thread, pieces
-from sandbox_runtime.workspace.writing import Upload
 
 _PIECE_BYTES = 256 * 1024
 
@@ -37,7 +37,7 @@ class FileBounds:
     """Of one slice, which is in memory as a whole."""
     max_listed: int = 10_000
     archives: ArchiveBounds = field(default_factory=ArchiveBounds)
-    watches: watching.WatchBounds = field(default_factory=watching.WatchBounds)
+    watches: watcher.WatchBounds = field(default_factory=watcher.WatchBounds)
 
 
 class Notes(Protocol):
@@ -106,7 +106,7 @@ class SessionFiles:
     async def read(self, name: str, offset: int = 0, length: int = 4096) -> Slice:
         if length > self._bounds.max_read_bytes:
             raise InvalidRequest(f"at most {self._bounds.max_read_bytes} bytes are read at once: ask for less, or download it")
-        found = await self._do(lambda area: reading.read(area, name, offset, length))
+        found = await self._do(lambda area: file_reader.read(area, name, offset, length))
         if self._notes is not None and offset == 0:
             self._notes.read(name)
         return found
@@ -117,7 +117,7 @@ class SessionFiles:
         opened: list[OpenFile] = []
         try:
             # Not its return value: that is lost when this is cancelled meanwhile, and the file would stay open.
-            await self._do(lambda area: opened.append(reading.open_file(area, name)))
+            await self._do(lambda area: opened.append(file_reader.open_file(area, name)))
             if self._notes is not None:
                 self._notes.read(name)
             yield Download(opened[0])
@@ -144,17 +144,17 @@ class SessionFiles:
         return entry
 
     async def make_folder(self, name: str) -> bool:
-        return await self._do(lambda area: arranging.make_folder(area, name))
+        return await self._do(lambda area: file_ops.make_folder(area, name))
 
     async def delete(self, name: str, *, recursive: bool = False) -> int:
-        count = await self._do(lambda area: arranging.delete(area, name, recursive=recursive))
+        count = await self._do(lambda area: file_ops.delete(area, name, recursive=recursive))
         self._measure()
         if self._notes is not None:
             self._notes.deleted(name)
         return count
 
     async def move(self, source: str, target: str, *, replace: bool = False) -> None:
-        await self._do(lambda area: arranging.move(area, source, target, replace=replace))
+        await self._do(lambda area: file_ops.move(area, source, target, replace=replace))
         if self._notes is not None:
             self._notes.deleted(source)
 
@@ -185,8 +185,8 @@ class SessionFiles:
         with holding(self._area) as area, holding(target._area) as other:
             return await in_thread(lambda: copy_area(area, other))
 
-    def watch(self, folder: str = "", *, recursive: bool = True) -> AbstractAsyncContextManager[watching.Watch]:
-        return watching.watching(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
+    def watch(self, folder: str = "", *, recursive: bool = True) -> AbstractAsyncContextManager[watcher.Watch]:
+        return watcher.watching(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
 
     def _check_room(self) -> None:
         if self._room is not None:

@@ -18,7 +18,7 @@ from sandbox_runtime.model import File
 from sandbox_runtime.workspace.area import Area, place
 from sandbox_runtime.workspace.folders import Owner, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import told
+from sandbox_runtime.workspace.os_errors import told
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _ATTEMPTS = 4

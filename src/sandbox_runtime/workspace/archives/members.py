@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import GIB, MIB
 from sandbox_runtime.workspace.extents import Extent
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 _NAME_BYTES = 4000
 _LINK_BYTES = 4095

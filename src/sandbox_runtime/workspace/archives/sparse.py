@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.extents import Extent
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 MAX_EXTENTS = 65_536
 """Of one file. A file with more is packed with its holes filled."""

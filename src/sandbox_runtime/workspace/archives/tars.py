@@ -15,7 +15,7 @@ from typing import BinaryIO
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, MemberKind
 from sandbox_runtime.workspace.archives.sparse import is_sparse, read_sparse
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 _BLOCK = tarfile.BLOCKSIZE
 _PIECE_BYTES = 256 * 1024

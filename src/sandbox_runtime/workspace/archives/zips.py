@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives.members import Member, MemberKind
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 _PIECE_BYTES = 256 * 1024
 # The directory of a zip file is read in one go and each of its entries, of 46 bytes or more, becomes an object.

@@ -13,12 +13,12 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import area_bytes
 from sandbox_runtime.workspace.folders import holding
-from sandbox_runtime.workspace.snapshots import deciding
+from sandbox_runtime.workspace.snapshots import diff
 from sandbox_runtime.workspace.snapshots import manifest as manifests
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
-from sandbox_runtime.workspace.snapshots.packing import Packing, groups
-from sandbox_runtime.workspace.snapshots.restoring import Filling, finish, make_all_folders
-from sandbox_runtime.workspace.snapshots.surveying import UNSURE_NS, Seen, Stamp, survey
+from sandbox_runtime.workspace.snapshots.pack import Packing, groups
+from sandbox_runtime.workspace.snapshots.restore import Filling, finish, make_all_folders
+from sandbox_runtime.workspace.snapshots.scan import UNSURE_NS, Seen, Stamp, survey
 from sandbox_runtime.workspace.storage import Storage, delete_below, read_all
 from sandbox_runtime.workspace.threads import in_thread, pieces
 
@@ -89,7 +89,7 @@ class Snapshots:
 
     async def _save(self, area: Area, admit: Admit | None) -> Saved:
         seen = await in_thread(lambda: survey(area, self._folders, _MOST_ENTRIES))
-        held, changed = await in_thread(lambda: deciding.sort(area, seen, self._last, self._stamps))
+        held, changed = await in_thread(lambda: diff.sort(area, seen, self._last, self._stamps))
         stored = _Stored()
         if admit is not None and changed:
             admit(self.held_bytes + sum(item.real_bytes for item in changed))
@@ -117,7 +117,7 @@ class Snapshots:
 
     def _manifest(self, seen: Sequence[Seen], held: Sequence[Kept], stored: _Stored) -> Manifest:
         files = {kept.path: kept for kept in (*held, *(kept for kept, _ in stored.files))}
-        entries = tuple(deciding.entries(seen, files))
+        entries = tuple(diff.entries(seen, files))
         named = {kept.object for kept in entries if kept.object}
         sizes = {**self._last.objects, **stored.objects}
         return Manifest(entries, {name: sizes[name] for name in sorted(named)})

@@ -4,7 +4,7 @@ Contract: what put() has answered is there, whole; what it has not answered is n
 does not exist is NotFound; a storage that cannot be reached, or refuses us, is Unavailable.
 """
 
-from sandbox_runtime.workspace.storage.opening import StorageOptions, open_storage
+from sandbox_runtime.workspace.storage.factory import StorageOptions, open_storage
 from sandbox_runtime.workspace.storage.port import Storage, Stored, check_key, delete_below, read_all
 from sandbox_runtime.workspace.storage.s3_options import S3Options
 

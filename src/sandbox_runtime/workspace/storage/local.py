@@ -16,11 +16,11 @@ from typing import Self
 
 from sandbox_runtime.errors import NotFound, Unavailable
 from sandbox_runtime.workspace.folders import folder, make_folders, opened, parent
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 from sandbox_runtime.workspace.staging import write_all
 from sandbox_runtime.workspace.storage.port import Stored, check_key
 from sandbox_runtime.workspace.threads import gathered, in_thread, pieces
-from sandbox_runtime.workspace.walking import Found, walk
+from sandbox_runtime.workspace.walk import Found, walk
 
 _PIECE_BYTES = 256 * 1024
 _INCOMING = ".incoming"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 _KEY_BYTES = 1000
 _AT_A_TIME = 1000

@@ -19,7 +19,7 @@ from aiohttp import ClientError as AioClientError
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 from sandbox_runtime.workspace.storage.port import Stored, check_key
 from sandbox_runtime.workspace.storage.s3_options import S3Options
 from sandbox_runtime.workspace.threads import gathered

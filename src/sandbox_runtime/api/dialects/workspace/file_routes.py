@@ -17,7 +17,7 @@ from sandbox_runtime.api.sending import SentFile, attachment
 from sandbox_runtime.api.uploading import file_part
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.workspace import SessionFiles
-from sandbox_runtime.workspace.previewing import HEADERS, content_type
+from sandbox_runtime.workspace.preview import HEADERS, content_type
 
 MOST_LISTED = 10_000
 MOST_READ_BYTES = 16 * 1024**2

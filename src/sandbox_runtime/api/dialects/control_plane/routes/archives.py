@@ -18,7 +18,7 @@ from sandbox_runtime.api.dialects.control_plane.wire import files as wire
 from sandbox_runtime.api.general import pieces_of
 from sandbox_runtime.api.numbers import Number
 from sandbox_runtime.workspace.archives import Format
-from sandbox_runtime.workspace.watching import Watch
+from sandbox_runtime.workspace.watcher import Watch
 
 routes = router("/sessions/{session_id}", "files")
 QUIET_S = 15.0

@@ -15,9 +15,9 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import read_range, sparse_extents, zeros
 from sandbox_runtime.workspace.folders import opened
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 from sandbox_runtime.workspace.snapshots.manifest import Kept
-from sandbox_runtime.workspace.snapshots.surveying import Seen, Stamp, stamp_of
+from sandbox_runtime.workspace.snapshots.scan import Seen, Stamp, stamp_of
 from sandbox_runtime.workspace.threads import bundled
 
 ALONE_BYTES = 4 * MIB

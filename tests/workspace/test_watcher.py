@@ -11,7 +11,7 @@ from tests.workspace.areas import Folder, descriptors, make_special
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
 from sandbox_runtime.workspace import Change, ChangeKind, SessionFiles, Watch, WatchBounds
-from sandbox_runtime.workspace.watching import watching
+from sandbox_runtime.workspace.watcher import watching
 
 CREATED, MODIFIED, DELETED, OVERFLOW = ChangeKind.created, ChangeKind.modified, ChangeKind.deleted, ChangeKind.overflow
 

@@ -15,8 +15,8 @@ from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import data_extents
 from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, open_folder, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import telling
-from sandbox_runtime.workspace.walking import Found, target_of, walk
+from sandbox_runtime.workspace.os_errors import telling
+from sandbox_runtime.workspace.walk import Found, target_of, walk
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PIECE_BYTES = 8 * 1024 * 1024

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.workspace.refusals import show
+from sandbox_runtime.workspace.os_errors import show
 
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",

@@ -15,7 +15,7 @@ from sandbox_runtime.workspace.area import Area, place_folder
 from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import Owner, folder, give, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.os_errors import show, telling
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.workspace.area import Area, place_folder
-from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.os_errors import telling
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind
-from sandbox_runtime.workspace.walking import Found, target_of, walk
+from sandbox_runtime.workspace.walk import Found, target_of, walk
 
 # Clocks of file systems stand still for up to ten milliseconds: a file that changed so lately may change again without a sign.
 UNSURE_NS = 20_000_000

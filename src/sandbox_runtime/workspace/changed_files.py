@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.model import File
 from sandbox_runtime.workspace.area import Area, Quotas, place
-from sandbox_runtime.workspace.fetching import read_up_to
+from sandbox_runtime.workspace.fetch import read_up_to
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY

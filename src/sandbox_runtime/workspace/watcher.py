@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from sandbox_runtime.workspace import inotify
 from sandbox_runtime.workspace.area import Area, place_folder
 from sandbox_runtime.workspace.folders import folder, holding
-from sandbox_runtime.workspace.refusals import telling
+from sandbox_runtime.workspace.os_errors import telling
 from sandbox_runtime.workspace.threads import in_thread
-from sandbox_runtime.workspace.walking import TooDeep, TooManyNames, walk
+from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, walk
 
 # Names looked at in the event loop between two hand-overs, in which nothing else can happen.
 _AT_ONCE = 1000

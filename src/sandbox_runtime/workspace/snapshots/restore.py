@@ -12,9 +12,9 @@ from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import folder, give, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.os_errors import show, telling
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind
-from sandbox_runtime.workspace.snapshots.packing import place_of
+from sandbox_runtime.workspace.snapshots.pack import place_of
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 

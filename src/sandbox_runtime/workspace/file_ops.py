@@ -11,9 +11,9 @@ import stat
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, place
 from sandbox_runtime.workspace.folders import folder, make_folders, owner_of, parent
-from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.os_errors import show, telling
 from sandbox_runtime.workspace.renaming import rename
-from sandbox_runtime.workspace.walking import TooDeep, TooManyNames, walk
+from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, walk
 
 _AT_A_TIME = 100_000
 

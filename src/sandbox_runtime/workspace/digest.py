@@ -11,8 +11,8 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.snapshots.manifest import KeptKind
-from sandbox_runtime.workspace.snapshots.packing import digest_of
-from sandbox_runtime.workspace.snapshots.surveying import Seen, Stamp, survey
+from sandbox_runtime.workspace.snapshots.pack import digest_of
+from sandbox_runtime.workspace.snapshots.scan import Seen, Stamp, survey
 
 MOST_NAMES = 2000
 MOST_BYTES = 64 * MIB

@@ -10,8 +10,8 @@ from tests.workspace.areas import Folder, descriptors, make_special, meanwhile, 
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.workspace import is_text
-from sandbox_runtime.workspace.previewing import TYPES, content_type
-from sandbox_runtime.workspace.reading import open_file, read
+from sandbox_runtime.workspace.file_reader import open_file, read
+from sandbox_runtime.workspace.preview import TYPES, content_type
 
 
 def test_a_slice_tells_where_the_next_one_begins(area: Folder) -> None:

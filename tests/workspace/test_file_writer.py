@@ -12,8 +12,8 @@ from tests.workspace.areas import Folder, descriptors, make_deep, make_special, 
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.workspace import Entry
-from sandbox_runtime.workspace.arranging import delete, make_folder, move
-from sandbox_runtime.workspace.writing import Upload
+from sandbox_runtime.workspace.file_ops import delete, make_folder, move
+from sandbox_runtime.workspace.file_writer import Upload
 
 
 @contextlib.contextmanager

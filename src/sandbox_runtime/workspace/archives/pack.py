@@ -24,8 +24,8 @@ from sandbox_runtime.workspace.archives.sparse import MAX_EXTENTS, make_sparse
 from sandbox_runtime.workspace.area import Area, place_folder
 from sandbox_runtime.workspace.extents import area_bytes, read_range, sparse_extents, zeros
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import telling
-from sandbox_runtime.workspace.walking import Found, target_of, walk
+from sandbox_runtime.workspace.os_errors import telling
+from sandbox_runtime.workspace.walk import Found, target_of, walk
 
 _PIECE_BYTES = 256 * 1024
 # Whoever waits for it waits for the compressor more often than for the line.

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
-from sandbox_runtime.workspace.snapshots.packing import ALONE_BYTES, is_stored
-from sandbox_runtime.workspace.snapshots.surveying import Seen, Stamp
+from sandbox_runtime.workspace.snapshots.pack import ALONE_BYTES, is_stored
+from sandbox_runtime.workspace.snapshots.scan import Seen, Stamp
 
 _MOST_SMALL_OBJECTS = 32
 _WORTH_REWRITING_BYTES = MIB

@@ -16,7 +16,7 @@ from sandbox_runtime.workspace.area import Area, place
 from sandbox_runtime.workspace.extents import PIECE_BYTES, read_range
 from sandbox_runtime.workspace.listing import Entry, entry
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.os_errors import show, telling
 
 # What is told as text where a protocol goes by the name; everything else is bytes.
 _TEXT_SUFFIXES = (

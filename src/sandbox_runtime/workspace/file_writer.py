@@ -15,7 +15,7 @@ from sandbox_runtime.workspace.area import Area, place
 from sandbox_runtime.workspace.folders import give, make_folders, open_folder, owner_of
 from sandbox_runtime.workspace.listing import Entry, entry
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.refusals import show, telling
+from sandbox_runtime.workspace.os_errors import show, telling
 from sandbox_runtime.workspace.renaming import rename
 from sandbox_runtime.workspace.staging import write_all
 
