@@ -8,10 +8,10 @@ Settings.origin keeps for each knob where its value came from. Nothing is read a
 
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.knob import Knob
-from sandbox_runtime.settings.loading import FILE_VARIABLE, FILES_LOOKED_FOR, load
-from sandbox_runtime.settings.naming import ENVIRONMENT_PREFIX, default_text, environment_name, kind, shown
-from sandbox_runtime.settings.values import Settings, knobs
+from sandbox_runtime.settings.loader import FILE_VARIABLE, FILES_LOOKED_FOR, load
+from sandbox_runtime.settings.names import ENVIRONMENT_PREFIX, default_text, environment_name, kind, shown
+from sandbox_runtime.settings.setting import Knob
+from sandbox_runtime.settings.settings import Settings, knobs
 
 __all__ = [
     "CONFIG_VARIABLE",

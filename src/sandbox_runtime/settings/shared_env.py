@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.settings.loading import load
-from sandbox_runtime.settings.naming import environment_name
-from sandbox_runtime.settings.values import Settings
+from sandbox_runtime.settings.loader import load
+from sandbox_runtime.settings.names import environment_name
+from sandbox_runtime.settings.settings import Settings
 
 PORT = "8000"
 OLDER_NAMES: Mapping[str, str] = MappingProxyType(

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from sandbox_runtime.settings.access_knobs import AccessKnobs
-from sandbox_runtime.settings.batch_knobs import BatchKnobs
-from sandbox_runtime.settings.connection_knobs import ConnectionKnobs
+from sandbox_runtime.settings.access_settings import AccessKnobs
+from sandbox_runtime.settings.batch_settings import BatchKnobs
+from sandbox_runtime.settings.connection_settings import ConnectionKnobs
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.dataset_knobs import DatasetKnobs
-from sandbox_runtime.settings.judge_knobs import JudgeKnobs
-from sandbox_runtime.settings.knob import Knob, check, knob
-from sandbox_runtime.settings.session_knobs import SessionKnobs
-from sandbox_runtime.settings.storage_knobs import StorageKnobs
+from sandbox_runtime.settings.dataset_settings import DatasetKnobs
+from sandbox_runtime.settings.judge_settings import JudgeKnobs
+from sandbox_runtime.settings.session_settings import SessionKnobs
+from sandbox_runtime.settings.setting import Knob, check, knob
+from sandbox_runtime.settings.storage_settings import StorageKnobs
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 

@@ -15,9 +15,9 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings.aliases import from_aliases
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE, ConfigFile, read_config
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.knob import check
-from sandbox_runtime.settings.naming import annotation, environment_name, kind
-from sandbox_runtime.settings.values import Settings, knobs
+from sandbox_runtime.settings.names import annotation, environment_name, kind
+from sandbox_runtime.settings.setting import check
+from sandbox_runtime.settings.settings import Settings, knobs
 
 FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
 FILES_LOOKED_FOR = ("sandbox.toml", "/etc/sandbox-runtime.toml")

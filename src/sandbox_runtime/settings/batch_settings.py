@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.knob import knob
+from sandbox_runtime.settings.setting import knob
 
 MIB, GIB = 1024**2, 1024**3
 

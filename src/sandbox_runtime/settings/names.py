@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 
-from sandbox_runtime.settings.values import Settings, knobs
+from sandbox_runtime.settings.settings import Settings, knobs
 
 ENVIRONMENT_PREFIX = "SANDBOX_"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.knob import knob
+from sandbox_runtime.settings.setting import knob
 
 _MOST_CONNECTIONS = 8192
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.knob import knob
+from sandbox_runtime.settings.setting import knob
 
 MIB, GIB = 1024**2, 1024**3
 _MONTH_S = 30 * 86_400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.knob import knob
+from sandbox_runtime.settings.setting import knob
 
 
 @dataclass(frozen=True, kw_only=True)
