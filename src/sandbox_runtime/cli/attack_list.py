@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sandbox_runtime.proof import Attack, Family
+from sandbox_runtime.doctor import Attack, Family
 
 
 def print_corpus(corpus: Sequence[Attack]) -> None:

@@ -12,7 +12,7 @@ import typer
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from sandbox_runtime.proof import Attack, Server
+    from sandbox_runtime.doctor import Attack, Server
 
 Url = Annotated[
     str | None,
@@ -35,7 +35,7 @@ Mine = Annotated[
 
 def chosen(families: Sequence[str], *, everything: bool) -> list[Attack]:
     """Return the attacks to run. Raises InvalidRequest for an unknown family, or a family without --attack."""
-    from sandbox_runtime.proof import Family, load_corpus
+    from sandbox_runtime.doctor import Family, load_corpus
 
     unknown = sorted(set(families) - {family.value for family in Family})
     if unknown:
@@ -47,7 +47,7 @@ def chosen(families: Sequence[str], *, everything: bool) -> list[Attack]:
 
 def named_server(url: str | None, key: str | None, other_key: str | None, read_key: str | None, *, mine: bool) -> Server | None:
     """Return the server that was named, or None. Raises InvalidRequest where it must not be attacked, or has no key."""
-    from sandbox_runtime.proof import Server
+    from sandbox_runtime.doctor import Server
 
     if url is None:
         if key or other_key or read_key or mine:

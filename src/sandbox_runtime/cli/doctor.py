@@ -19,7 +19,7 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, 
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox_runtime.proof import Attack, Diagnosis, LayerProof, Server, Verdict
+    from sandbox_runtime.doctor import Attack, Diagnosis, LayerProof, Server, Verdict
 
 All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus, not only the short proof of each layer.")]
 Listing = Annotated[bool, typer.Option("--list", help="Print the attacks by family, with the layers and guards they test.")]
@@ -83,7 +83,7 @@ def doctor(
 
 async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server | None, progress: bool) -> Diagnosis:
     from sandbox_runtime.assembly.storage import facts_of
-    from sandbox_runtime.proof import Diagnosis, attack_server, host
+    from sandbox_runtime.doctor import Diagnosis, attack_server, host
 
     tell = _Progress(len(corpus)) if progress else None
     layers: list[LayerProof] = []
@@ -107,7 +107,7 @@ async def _attack(
 ) -> tuple[list[LayerProof], list[Verdict]]:
     """Boxes first, and then, where the corpus holds attacks on it, a server that is started for them."""
     from sandbox_runtime.assembly import backend_of, policies_of, preset_of
-    from sandbox_runtime.proof import attack, attack_server, prove
+    from sandbox_runtime.doctor import attack, attack_server, prove
 
     clients = [one for one in corpus if one.scene == "client"]
     async with backend_of(settings) as backend:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from sandbox_runtime.proof import Diagnosis, Family, LayerProof, Standing, State, Verdict
+from sandbox_runtime.doctor import Diagnosis, Family, LayerProof, Standing, State, Verdict
 
 _STYLE = {
     Standing.proven: "green",

@@ -19,11 +19,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sandbox_runtime.doctor import Server
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import ApiKey
 from sandbox_runtime.model.access import digest_of
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.proof import Server
 from sandbox_runtime.settings import Settings, environment_name, shown
 
 READY_WITHIN_S = 180.0

@@ -8,9 +8,9 @@ import socket
 import subprocess
 from collections.abc import Iterator
 
+from sandbox_runtime.doctor import network_lab as world
+from sandbox_runtime.doctor.network_lab_parts import BOUND_S, PORT, Namespace, NewLoop
 from sandbox_runtime.isolation.kernel import network
-from sandbox_runtime.proof import lab as world
-from sandbox_runtime.proof.lab_parts import BOUND_S, PORT, Namespace, NewLoop
 
 
 class Box(Namespace):

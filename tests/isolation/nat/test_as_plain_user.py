@@ -18,8 +18,8 @@ from tests.isolation.nat.conftest import SYSTEM_PATH, need
 from tests.isolation.nat.lab import Box, Lab
 
 import sandbox_runtime
+from sandbox_runtime.doctor import network_lab as world
 from sandbox_runtime.isolation.kernel import egress
-from sandbox_runtime.proof import lab as world
 
 pytestmark = [pytest.mark.root, pytest.mark.network]
 

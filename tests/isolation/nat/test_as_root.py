@@ -16,11 +16,11 @@ import pytest
 from tests.isolation.nat.lab import Box, Lab, arrives
 
 import sandbox_runtime
+from sandbox_runtime.doctor import network_lab as world
+from sandbox_runtime.doctor.network_lab_parts import Namespace
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat import Nat
-from sandbox_runtime.proof import lab as world
-from sandbox_runtime.proof.lab_parts import Namespace
 
 pytestmark = [pytest.mark.root, pytest.mark.network]
 

@@ -122,7 +122,7 @@ def _by_python(program: str, registry: str, requirements: Sequence[str]) -> str:
     """The programs are written into the box, where they are a package of their own."""
     place = "/tmp/resolver/inside"
     folder = resources.files("sandbox_runtime.languages.packages.inside")
-    parts = ("__init__", "fetching", program)
+    parts = ("__init__", "registry_client", program)
     written = [f"printf %s {shlex.quote(folder.joinpath(f'{one}.py').read_text())} >{place}/{one}.py" for one in parts]
     start = f'PYTHONPATH=/tmp/resolver python3 -m inside.{program} {registry} "$PKG" {_words(requirements)}'
     return "\n".join((f"mkdir -p {place}", *written, start))

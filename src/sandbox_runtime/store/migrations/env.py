@@ -1,4 +1,4 @@
-"""Run by alembic for each upgrade. The connection comes from migrating.py, which also holds the lock and owns the transaction."""
+"""Run by alembic for each upgrade. The connection comes from migrator.py, which also holds the lock and owns the transaction."""
 
 from __future__ import annotations
 

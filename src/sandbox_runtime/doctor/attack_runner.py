@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from sandbox_runtime.doctor import leftovers
+from sandbox_runtime.doctor.attack_boxes import Arena
+from sandbox_runtime.doctor.client_scenario import Server, run_client
+from sandbox_runtime.doctor.corpus import NEEDS, Attack
+from sandbox_runtime.doctor.network_scenario import Laboratory, Reopen
+from sandbox_runtime.doctor.scenarios import SCENE
+from sandbox_runtime.doctor.verdict import Evidence, State, Verdict, judge
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Layer, LayerState, Network, Policy
-from sandbox_runtime.proof import leftovers
-from sandbox_runtime.proof.arena import Arena
-from sandbox_runtime.proof.client_scene import Server, run_client
-from sandbox_runtime.proof.corpus import NEEDS, Attack
-from sandbox_runtime.proof.lab_scene import Laboratory, Reopen
-from sandbox_runtime.proof.scenes import SCENE
-from sandbox_runtime.proof.verdict import Evidence, State, Verdict, judge
 
 ATTACK_LIMIT_S = 60.0
 

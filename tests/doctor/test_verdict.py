@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.proof.conftest import Attacking
+from tests.doctor.conftest import Attacking
 
+from sandbox_runtime.doctor import Attack, State, leftovers, load_corpus
+from sandbox_runtime.doctor.corpus import read_attack
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Layer, Policy
-from sandbox_runtime.proof import Attack, State, leftovers, load_corpus
-from sandbox_runtime.proof.corpus import read_attack
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
-from tests.proof.servers import attacked_server
+from tests.doctor.servers import attacked_server
 
-from sandbox_runtime.proof import Family, Server, load_corpus
+from sandbox_runtime.doctor import Family, Server, load_corpus
 
 
 def test_the_list_names_every_family_and_every_attack() -> None:

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
+from sandbox_runtime.doctor.attack_boxes import QUOTAS, Arena, ready_words
+from sandbox_runtime.doctor.canaries import Canaries
+from sandbox_runtime.doctor.corpus import Name
+from sandbox_runtime.doctor.file_scenario import files
+from sandbox_runtime.doctor.network_scenario import lab
 from sandbox_runtime.errors import RequestError
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.model import File
-from sandbox_runtime.proof.arena import QUOTAS, Arena, ready_words
-from sandbox_runtime.proof.canaries import Canaries
-from sandbox_runtime.proof.corpus import Name
-from sandbox_runtime.proof.file_scene import files
-from sandbox_runtime.proof.lab_scene import lab
 from sandbox_runtime.workspace import fetch, stage
 
 OUTSIDE_TIMEOUT_S = 3.0

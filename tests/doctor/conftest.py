@@ -7,11 +7,11 @@ import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 
+from sandbox_runtime.doctor import Attack, Verdict, attack
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Policy
-from sandbox_runtime.proof import Attack, Verdict, attack
 
 Attacking = Callable[..., Awaitable[Verdict]]
 Opened = Callable[[str], Awaitable[Backend]]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sandbox_runtime.proof.corpus import CORPUS, NEEDS, Attack
-from sandbox_runtime.proof.verdict import Evidence
+from sandbox_runtime.doctor.corpus import CORPUS, NEEDS, Attack
+from sandbox_runtime.doctor.verdict import Evidence
 
 CLIENT_LIMIT_S = 60.0
 _SHARED = Path(__file__).parent / "client_side"

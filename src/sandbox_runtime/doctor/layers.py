@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sandbox_runtime.doctor.verdict import State, Verdict
 from sandbox_runtime.model import Layer, LayerReport, LayerState
-from sandbox_runtime.proof.verdict import State, Verdict
 
 
 class Standing(StrEnum):

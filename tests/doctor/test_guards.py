@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.proof.conftest import Attacking, Opened
-from tests.proof.servers import attacked_server
-from tests.proof.weakening import NOT_SWITCHED, SWITCHES
+from tests.doctor.conftest import Attacking, Opened
+from tests.doctor.servers import attacked_server
+from tests.doctor.weakened import NOT_SWITCHED, SWITCHES
 
-from sandbox_runtime.proof import Attack, Guard, State, Verdict, attack_server, load_corpus
+from sandbox_runtime.doctor import Attack, Guard, State, Verdict, attack_server, load_corpus
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
 

@@ -45,12 +45,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sandbox_runtime.doctor.families import Family
+from sandbox_runtime.doctor.file_steps import Step, read_step
+from sandbox_runtime.doctor.server_guards import Guard
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Layer, Limits
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.proof.families import Family
-from sandbox_runtime.proof.guards import Guard
-from sandbox_runtime.proof.steps import Step, read_step
 
 CORPUS = Path(__file__).parent / "attacks"
 SCENES: Mapping[str, tuple[str, ...]] = MappingProxyType(

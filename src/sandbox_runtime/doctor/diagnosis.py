@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sandbox_runtime.doctor.host import Warning
+from sandbox_runtime.doctor.layers import LayerProof, Standing
+from sandbox_runtime.doctor.verdict import Verdict
 from sandbox_runtime.model import Layer
-from sandbox_runtime.proof.host import Warning
-from sandbox_runtime.proof.layers import LayerProof, Standing
-from sandbox_runtime.proof.verdict import Verdict
 
 WEAKER_AS_PLAIN_USER = frozenset({Layer.memory, Layer.processes, Layer.cpu})
 """Held by limits per process where no cgroup is lent to a plain user: docs/concepts/isolation.md tells what that means."""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, TypeVar
 
+from sandbox_runtime.doctor import network_lab as world
+from sandbox_runtime.doctor.attack_boxes import Arena
+from sandbox_runtime.doctor.network_lab_parts import DNS_PORT, PORT
 from sandbox_runtime.isolation.port import Backend, Opening
 from sandbox_runtime.model import Policy
-from sandbox_runtime.proof import lab as world
-from sandbox_runtime.proof.arena import Arena
-from sandbox_runtime.proof.lab_parts import DNS_PORT, PORT
 
 T = TypeVar("T")
 _PROGRAMS = ("ip", "nft", "nsenter", "sh")

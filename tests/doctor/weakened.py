@@ -13,12 +13,12 @@ from sandbox_runtime.api import gate, keyring, origins
 from sandbox_runtime.api.callers import OPERATOR, Caller
 from sandbox_runtime.assembly import boxes
 from sandbox_runtime.cli.connections import BoundedProtocol
+from sandbox_runtime.doctor import Guard
 from sandbox_runtime.engine.contexts import context
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.gateway import Gateway
 from sandbox_runtime.model.grants import Grants, grants_of
-from sandbox_runtime.proof import Guard
 from sandbox_runtime.workspace.archives import ArchiveBounds, members, unpack
 
 Switch = Callable[[pytest.MonkeyPatch], Mapping[str, Any]]

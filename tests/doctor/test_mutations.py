@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.proof.conftest import Attacking
+from tests.doctor.conftest import Attacking
 
+from sandbox_runtime.doctor import Attack, State, load_corpus
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Command, Layer, Policy
-from sandbox_runtime.proof import Attack, State, load_corpus
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.attack]
 

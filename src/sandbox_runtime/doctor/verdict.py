@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from sandbox_runtime.doctor.corpus import Attack
+from sandbox_runtime.doctor.families import Family
+from sandbox_runtime.doctor.server_guards import Guard
 from sandbox_runtime.model import Ending, Layer, Outcome
-from sandbox_runtime.proof.corpus import Attack
-from sandbox_runtime.proof.families import Family
-from sandbox_runtime.proof.guards import Guard
 
 REASON_CHARACTERS = 300
 

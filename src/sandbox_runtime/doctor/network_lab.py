@@ -14,7 +14,7 @@ import contextlib
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from sandbox_runtime.proof.lab_parts import BOUND_S, DNS_PORT, PORT, Listener, Namespace, NewLoop, T, loop_in
+from sandbox_runtime.doctor.network_lab_parts import BOUND_S, DNS_PORT, PORT, Listener, Namespace, NewLoop, T, loop_in
 
 PUBLIC_4 = "192.31.196.10"
 PUBLIC_6 = "2001:4:112::10"

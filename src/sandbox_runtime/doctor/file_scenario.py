@@ -10,12 +10,12 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from sandbox_runtime.doctor.attack_boxes import Arena, Waiting
+from sandbox_runtime.doctor.canaries import Canaries
+from sandbox_runtime.doctor.file_steps import Step, archive_of
 from sandbox_runtime.errors import RequestError, SandboxError
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.proof.arena import Arena, Waiting
-from sandbox_runtime.proof.canaries import Canaries
-from sandbox_runtime.proof.steps import Step, archive_of
 from sandbox_runtime.workspace import ArchiveBounds, FileBounds, Format, SessionFiles, Snapshots, StorageOptions, open_storage
 
 STEP_TIMEOUT_S = 15.0

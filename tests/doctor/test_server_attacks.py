@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.proof.servers import LIMITS, attacked_server
+from tests.doctor.servers import LIMITS, attacked_server
 
-from sandbox_runtime.proof import Attack, Server, State, attack_server, load_corpus
+from sandbox_runtime.doctor import Attack, Server, State, attack_server, load_corpus
 from sandbox_runtime.settings import Settings
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.attack]

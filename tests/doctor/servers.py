@@ -10,7 +10,7 @@ from typing import Any
 from tests.api.keys import new_key
 from tests.api.servers import listening
 
-from sandbox_runtime.proof import Server
+from sandbox_runtime.doctor import Server
 from sandbox_runtime.settings import Settings
 
 LIMITS = {"storage_memory_bytes": 512 * 1024**2, "session_queue": 16, "header_timeout_s": 3.0}

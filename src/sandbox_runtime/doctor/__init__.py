@@ -8,14 +8,14 @@ A verdict is a fact about this deployment: held, escaped, inconclusive (which co
 applicable, with the reason. Knows isolation, the files of boxes and the model; nothing of settings, languages or HTTP.
 """
 
-from sandbox_runtime.proof.attacking import ATTACK_LIMIT_S, attack, attack_server
-from sandbox_runtime.proof.client_scene import Server
-from sandbox_runtime.proof.corpus import Attack, load_corpus
-from sandbox_runtime.proof.diagnosis import Diagnosis
-from sandbox_runtime.proof.families import Family
-from sandbox_runtime.proof.guards import Guard
-from sandbox_runtime.proof.layers import LayerProof, Standing, prove
-from sandbox_runtime.proof.verdict import State, Verdict
+from sandbox_runtime.doctor.attack_runner import ATTACK_LIMIT_S, attack, attack_server
+from sandbox_runtime.doctor.client_scenario import Server
+from sandbox_runtime.doctor.corpus import Attack, load_corpus
+from sandbox_runtime.doctor.diagnosis import Diagnosis
+from sandbox_runtime.doctor.families import Family
+from sandbox_runtime.doctor.layers import LayerProof, Standing, prove
+from sandbox_runtime.doctor.server_guards import Guard
+from sandbox_runtime.doctor.verdict import State, Verdict
 
 __all__ = [
     "ATTACK_LIMIT_S",

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
+from sandbox_runtime.doctor.corpus import Attack, Program
+from sandbox_runtime.doctor.verdict import Evidence
 from sandbox_runtime.isolation.kernel import syscalls
 from sandbox_runtime.isolation.port import Backend, Box, Running
 from sandbox_runtime.model import Command, File, Outcome, Policy
 from sandbox_runtime.model.limits import KIB, MIB
-from sandbox_runtime.proof.corpus import Attack, Program
-from sandbox_runtime.proof.verdict import Evidence
 from sandbox_runtime.workspace import Quotas, stage
 
 QUOTAS = Quotas(max_files=64, max_file_bytes=256 * KIB, max_total_bytes=MIB)

@@ -18,9 +18,9 @@ import pytest
 from tests.conftest import skip_where_the_host_lacks
 
 import sandbox_runtime
+from sandbox_runtime.doctor import load_corpus
+from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
 from sandbox_runtime.model import Layer
-from sandbox_runtime.proof import load_corpus
-from sandbox_runtime.proof.diagnosis import WEAKER_AS_PLAIN_USER
 
 pytestmark = [pytest.mark.root, pytest.mark.attack]
 

@@ -13,10 +13,10 @@ from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.cli.report import lines_of
+from sandbox_runtime.doctor import Attack, Diagnosis, LayerProof, Standing, State, Verdict, load_corpus, prove
+from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
+from sandbox_runtime.doctor.host import processor_warning
 from sandbox_runtime.model import Layer, LayerReport, LayerState
-from sandbox_runtime.proof import Attack, Diagnosis, LayerProof, Standing, State, Verdict, load_corpus, prove
-from sandbox_runtime.proof.diagnosis import WEAKER_AS_PLAIN_USER
-from sandbox_runtime.proof.host import processor_warning
 
 
 @pytest.fixture

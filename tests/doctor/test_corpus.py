@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from sandbox_runtime.doctor import Family, Guard, load_corpus
+from sandbox_runtime.doctor.corpus import CORPUS, SCENES, read_attack
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Layer
-from sandbox_runtime.proof import Family, Guard, load_corpus
-from sandbox_runtime.proof.corpus import CORPUS, SCENES, read_attack
 
 TITLE = 'title = "Tries."\nfamily = "host"\n'
 
