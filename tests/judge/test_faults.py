@@ -16,8 +16,6 @@ from tests.engine.faulty import FaultyBackend
 from tests.judge.trials import settings_in, trial
 
 from sandbox_runtime.assembly import Platform, backend_of, loop_options_of, open_platform
-from sandbox_runtime.bench.judge_faults import sabotaged
-from sandbox_runtime.bench.sabotage import AwayRows
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
@@ -25,6 +23,8 @@ from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Blame, Options, Reason, Trial
+from sandbox_runtime.perf.fault_injection import AwayRows
+from sandbox_runtime.perf.judge_faults import sabotaged
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.bench.killing import kill_often
+from sandbox_runtime.perf.crash import kill_often
 from sandbox_runtime.settings import Settings
 
 

@@ -55,10 +55,10 @@ def bench(
     """Measure this machine: the engine, HTTP, and what they are compared with, taking turns in one run."""
     import uvloop
 
-    from sandbox_runtime.bench.effort import FULL, QUICK
-    from sandbox_runtime.bench.goals import Met
-    from sandbox_runtime.bench.suite import measure
     from sandbox_runtime.cli.figures import Shown, print_report
+    from sandbox_runtime.perf.plan import FULL, QUICK
+    from sandbox_runtime.perf.suite import measure
+    from sandbox_runtime.perf.targets import Met
 
     settings = settings_from(config, sets, isolation=isolation)
     effort = (QUICK if quick else FULL).asked(rounds=runs, seconds=seconds, soak_runs=soak, only=only or [])

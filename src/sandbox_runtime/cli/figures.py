@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from sandbox_runtime.bench.goals import Goal, Judged, Kind, Met
-from sandbox_runtime.bench.report import Report
-from sandbox_runtime.bench.samples import Timing
+from sandbox_runtime.perf.report import Report
+from sandbox_runtime.perf.statistics import Timing
+from sandbox_runtime.perf.targets import Goal, Judged, Kind, Met
 
 _NOTHING = "-"
 _MET = {Met.hope: "[bold green]hope", Met.bar: "[green]bar", Met.missed: "[red]missed", Met.unknown: "[dim]-"}

@@ -1,0 +1,133 @@
+"""The figures to reach, as data, and how each is judged. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sandbox_runtime.perf.statistics import Timing
+
+
+class Met(StrEnum):
+    hope = "hope"
+    bar = "bar"
+    missed = "missed"
+    unknown = "unknown"
+    """Not measured here, or nothing was asked of it."""
+
+
+class Kind(StrEnum):
+    faster = "faster"
+    """The baseline's p50 divided by ours."""
+    more = "more"
+    """Our runs per second divided by the baseline's."""
+    bytes = "bytes"
+    number = "number"
+    share = "share"
+    seconds = "seconds"
+    """Our p50 itself."""
+    times = "times"
+    """How many times as much as in another case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """Of faster and more, bar and hope are ratios to reach; of the others, the most that it may be. None: told, not judged."""
+
+    name: str
+    title: str
+    kind: Kind
+    bar: float | None
+    hope: float | None
+    ours: str
+    baseline: str = ""
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.kind in (Kind.faster, Kind.more)
+
+
+MB = 1_000_000
+AS_BY_HAND = 1 / 1.15
+"""A box may cost 15 % of what the tools take by themselves."""
+GOALS = (
+    Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
+    Goal("output", "the same, until its output is there", Kind.faster, None, None, "engine_output", "bwrap"),
+    Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
+    Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
+    Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
+    Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
+    Goal("cpp", "C++ with <bits/stdc++.h>, first compile", Kind.faster, 3, 5, "cpp_first", "cpp_by_hand"),
+    Goal("cpp_again", "the same source again, over HTTP", Kind.faster, 30, 100, "cpp_again_http", "cpp_by_hand"),
+    Goal("java", "Java, compiled and run", Kind.faster, AS_BY_HAND, 1, "java_first", "java_by_hand"),
+    Goal("go", "Go, compiled and run", Kind.faster, AS_BY_HAND, 1, "go_first", "go_by_hand"),
+    Goal("nodejs", "JavaScript", Kind.faster, AS_BY_HAND, 1, "nodejs_first", "nodejs_by_hand"),
+    Goal("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
+    Goal("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
+    Goal("session_first", "a new session and its first result", Kind.faster, 1, 3, "session_first", "session_bare"),
+    Goal("session_cell", "the next cell in a live context", Kind.seconds, 0.005, 0.002, "session_cell"),
+    Goal("session_fork", "a fork of a live session with pandas", Kind.seconds, 0.030, 0.010, "session_fork"),
+    Goal("session_memory", "memory of an idle session", Kind.bytes, 8 * MB, 4 * MB, "session_bytes"),
+    Goal("session_crowd", "an execution beside many idle sessions", Kind.times, 1.3, 1.0, "session_slower"),
+    Goal("kill_lost", "killed under load: acknowledged results lost", Kind.number, 0, 0, "kill_lost"),
+    Goal("kill_left", "killed under load: processes, mounts, cgroups left", Kind.number, 0, 0, "kill_left"),
+    Goal("mcp_run", "run_python over MCP, official client, stdio", Kind.seconds, 0.010, 0.004, "mcp_run"),
+    Goal("mcp_create", "create_sandbox over MCP", Kind.seconds, 0.020, 0.005, "mcp_create"),
+    Goal("judge_python", "164 Python problems judged", Kind.faster, 3, 8, "judge_python", "python_by_hand"),
+    Goal(
+        "judge_split",
+        "the same, against tests in the solution's process",
+        Kind.faster,
+        1 / 1.5,
+        1,
+        "judge_python",
+        "judge_shared",
+    ),
+    Goal("judge_cases", "a C++ problem with 50 cases judged", Kind.faster, 20, 40, "judge_cases", "cases_by_hand"),
+    Goal("judge_faults", "sabotaged: completions scored for faults of ours", Kind.number, 0, 0, "judge_wrong"),
+    Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
+    Goal("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
+    Goal("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),
+    Goal("crowd_blame", "a crowd of clients: wrong blame", Kind.number, 0, 0, "crowd_blame"),
+    Goal("leftovers", "left over after many rough runs", Kind.number, 0, 0, "leftovers"),
+    Goal("growth", "growth of the server over those", Kind.share, 0.05, 0.005, "growth"),
+)
+PEER_GOALS = (
+    Goal("peer", "run over HTTP, back to back, against the peer", Kind.faster, None, None, "http_1", "peer_1"),
+    Goal("peer_throughput", "HTTP throughput, 16 at once, against the peer", Kind.more, None, None, "http_16", "peer_16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    goal: Goal
+    value: float | None
+    met: Met
+
+
+def judge(timings: Mapping[str, Timing], values: Mapping[str, float], goals: tuple[Goal, ...] = GOALS) -> list[Judged]:
+    found = [(goal, _value(goal, timings, values)) for goal in goals]
+    return [Judged(goal, value, _met(goal, value)) for goal, value in found]
+
+
+def _value(goal: Goal, timings: Mapping[str, Timing], values: Mapping[str, float]) -> float | None:
+    if goal.kind is Kind.seconds:
+        return timings[goal.ours].p50_s if goal.ours in timings else None
+    if not goal.is_ratio:
+        return values.get(goal.ours)
+    ours, baseline = timings.get(goal.ours), timings.get(goal.baseline)
+    if ours is None or baseline is None:
+        return None
+    if goal.kind is Kind.faster:
+        return baseline.p50_s / ours.p50_s
+    return ours.per_s / baseline.per_s if ours.per_s and baseline.per_s else None
+
+
+def _met(goal: Goal, value: float | None) -> Met:
+    if value is None or goal.bar is None or goal.hope is None:
+        return Met.unknown
+    sense = 1 if goal.is_ratio else -1
+    if value * sense >= goal.hope * sense:
+        return Met.hope
+    return Met.bar if value * sense >= goal.bar * sense else Met.missed
