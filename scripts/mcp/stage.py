@@ -26,7 +26,7 @@ from pydantic import ConfigDict, Field
 
 from sandbox_runtime.api import entrances, faults
 from sandbox_runtime.assembly import Platform, open_platform, version
-from sandbox_runtime.cli.mcp_mounting import owner_of
+from sandbox_runtime.cli.mcp_routes import owner_of
 from sandbox_runtime.mcp.config import McpConfig, load_config
 from sandbox_runtime.mcp.hosts.local import LocalPlace
 from sandbox_runtime.mcp.hosts.port import Place, SandboxSpec

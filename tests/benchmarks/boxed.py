@@ -6,7 +6,7 @@ import pytest
 from tests.benchmarks.judge_runs import verdict
 
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Benchmark, Options, Reason, Row, Verdict
+from sandbox_runtime.model.judge import Benchmark, Options, Reason, Row, Verdict
 
 
 async def found(judge: Judge, benchmark: Benchmark, row: Row, text: str, asked: Options | None = None) -> Verdict:

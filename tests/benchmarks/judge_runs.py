@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial, Verdict
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial, Verdict
 
 DATA_VARIABLE = "SANDBOX_TEST_DATA_DIR"
 

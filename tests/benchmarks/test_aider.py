@@ -13,7 +13,7 @@ from sandbox_runtime.benchmarks.aider import AIDER
 from sandbox_runtime.benchmarks.aider_polyglot import AIDER_POLYGLOT
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import GuardKind
+from sandbox_runtime.model.judge import GuardKind
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

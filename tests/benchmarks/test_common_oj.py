@@ -9,7 +9,7 @@ from tests.benchmarks.judge_runs import options, prompt, references, trial, verd
 from sandbox_runtime.benchmarks.common_oj import COMMON_OJ
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

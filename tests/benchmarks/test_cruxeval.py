@@ -8,7 +8,7 @@ from tests.benchmarks.judge_runs import accepted, options, published, references
 from sandbox_runtime.benchmarks.cruxeval import CRUXEVAL
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,7 +9,7 @@ from tests.benchmarks.judge_runs import accepted, options, prompt, published, re
 from sandbox_runtime.benchmarks.humaneval import HUMANEVAL
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import GuardKind
+from sandbox_runtime.model.judge import GuardKind
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.importers import PublishedFile, parsed, read_pub
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.mbxp import MBXP
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Completion, Options
+from sandbox_runtime.model.judge import Completion, Options
 
 FUNCTION = {
     "task_id": "HumanEval/0",

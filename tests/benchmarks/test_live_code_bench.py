@@ -13,7 +13,7 @@ from tests.benchmarks.judge_runs import accepted, options, prompt, published, tr
 from sandbox_runtime.benchmarks.live_code_bench import LIVE_CODE_BENCH
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

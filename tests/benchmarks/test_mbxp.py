@@ -11,7 +11,7 @@ from tests.benchmarks.judge_runs import options, prompt, trial
 from sandbox_runtime.benchmarks.mbxp import MBXP
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import GuardKind, Reason
+from sandbox_runtime.model.judge import GuardKind, Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -9,7 +9,7 @@ from tests.benchmarks.judge_runs import options, prompt, trial, verdict
 
 from sandbox_runtime.benchmarks.minif2f import MINIF2F
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 STATEMENT = "theorem add_one (x : Nat) (h₀ : x = 1) :\n  x + 1 = 2"
 ROW = {"id": "add_one", "content": f"{STATEMENT} := by sorry", "labels": {"informal_stmt": "Add."}, "canonical_answer": ""}

@@ -21,7 +21,7 @@ from tests.benchmarks.mutation import mutants
 from sandbox_runtime.benchmarks.humaneval import HUMANEVAL
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Trial
+from sandbox_runtime.model.judge import Trial
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

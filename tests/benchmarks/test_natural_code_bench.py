@@ -8,7 +8,7 @@ from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.natural_code_bench import NATURAL_CODE_BENCH
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import GuardKind
+from sandbox_runtime.model.judge import GuardKind
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 from tests.api.servers import Client, serving
 
 from sandbox_runtime.benchmarks.registry import datasets
-from sandbox_runtime.model.judging import Dataset, Options
+from sandbox_runtime.model.judge import Dataset, Options
 from sandbox_runtime.settings import Settings
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(300)]

@@ -10,7 +10,7 @@ from tests.benchmarks.judge_runs import options, prompt, trial, verdict
 
 from sandbox_runtime.benchmarks.torch_op import TORCH_OP
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 ASSETS = {"compile.py": "import torch", "run.py": "print('{\"is_correct\": true}')", "answer.cu": "old"}
 ROW = {

@@ -9,7 +9,7 @@ from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Completion, Reason
+from sandbox_runtime.model.judge import Completion, Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

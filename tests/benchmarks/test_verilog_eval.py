@@ -8,7 +8,7 @@ from tests.benchmarks.judge_runs import options, prompt, trial
 
 from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL, tricks_of
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.model.judging import Reason
+from sandbox_runtime.model.judge import Reason
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

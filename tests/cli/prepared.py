@@ -31,7 +31,7 @@ MODULES = (
     "sandbox_runtime.cli.handler_run",
     "sandbox_runtime.assembly",
     # What commands import when they are called.
-    "sandbox_runtime.cli.judging",
+    "sandbox_runtime.cli.judge_runner",
     "sandbox_runtime.sdk",
     "alembic.command",
     "anyio.to_thread",

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.commands import sandbox
 from typer.testing import CliRunner
 
-from sandbox_runtime.cli.codes import code_of
+from sandbox_runtime.cli.exit_codes import code_of
 from sandbox_runtime.cli.main import build
 from sandbox_runtime.errors import SandboxError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.cli.commands import sandbox
 
-from sandbox_runtime.cli.codes import CODE_OF_ENDING, CODE_OF_ERROR
+from sandbox_runtime.cli.exit_codes import CODE_OF_ENDING, CODE_OF_ERROR
 from sandbox_runtime.cli.reference import pages
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Ending

@@ -10,7 +10,7 @@ from subprocess import CompletedProcess
 import pytest
 from tests.cli.commands import sandbox
 
-from sandbox_runtime.cli.codes import CODE_OF_ENDING, COMPILE_FAILED
+from sandbox_runtime.cli.exit_codes import CODE_OF_ENDING, COMPILE_FAILED
 
 Run = Callable[..., CompletedProcess[bytes]]
 

@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.api.servers import Listening, listening
 
 from sandbox_runtime.cli.connections import BoundedProtocol
-from sandbox_runtime.cli.listening import server_options
+from sandbox_runtime.cli.web_server import server_options
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

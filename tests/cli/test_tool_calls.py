@@ -20,7 +20,7 @@ from sandbox_runtime.api.app import create_app
 from sandbox_runtime.api.dialects.sandboxes.calls import Bounds, Calls
 from sandbox_runtime.api.dialects.sandboxes.wire import ToolResult
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.mcp_mounting import mounted
+from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.errors import NotFound, TooMany
 from sandbox_runtime.settings import Settings
 

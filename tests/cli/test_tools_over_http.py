@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from fastapi import FastAPI
 
-from sandbox_runtime.cli.mcp_mounting import open_app
+from sandbox_runtime.cli.mcp_routes import open_app
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.telemetry import open_log
 

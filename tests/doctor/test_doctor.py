@@ -12,7 +12,7 @@ import pytest
 from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.cli.report import lines_of
+from sandbox_runtime.cli.doctor_report import lines_of
 from sandbox_runtime.doctor import Attack, Diagnosis, LayerProof, Standing, State, Verdict, load_corpus, prove
 from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
 from sandbox_runtime.doctor.host import processor_warning

@@ -13,7 +13,7 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.judge.custom_extraction import custom_blocks
 from sandbox_runtime.judge.limits import fitted
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

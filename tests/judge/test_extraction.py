@@ -17,7 +17,7 @@ from sandbox_runtime.judge.extraction import (
     trim_stop_tokens,
 )
 from sandbox_runtime.judge.extraction.braces import end_of_block
-from sandbox_runtime.model.judging import Block, Completion
+from sandbox_runtime.model.judge import Block, Completion
 
 TICKS = "```"
 

@@ -25,7 +25,7 @@ from sandbox_runtime.judge.rows import (
     provided_rows,
     unpacked,
 )
-from sandbox_runtime.model.judging import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial
 
 
 def no_prompts(row: Row, options: Options) -> tuple[Prompt, ...]:

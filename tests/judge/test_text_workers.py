@@ -14,7 +14,7 @@ import pytest_asyncio
 from sandbox_runtime.benchmarks.registry import datasets, samples_folder
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.judge.text_workers import LONG_CHARACTERS, SHORT_CHARACTERS, TextWorkers, _packed
-from sandbox_runtime.model.judging import Completion, Dataset, Options, Row
+from sandbox_runtime.model.judge import Completion, Dataset, Options, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.cli.mcp_serving import log_stream
+from sandbox_runtime.cli.mcp_server import log_stream
 from sandbox_runtime.mcp.cache import Results
 from sandbox_runtime.mcp.cache.codec import packed, unpacked
 from sandbox_runtime.mcp.config import checked

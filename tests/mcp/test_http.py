@@ -27,7 +27,7 @@ from websockets.exceptions import InvalidStatus
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.mcp_mounting import mounted
+from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.mcp.transports.event_store import Memory
 from sandbox_runtime.mcp.transports.rate_limit import Bucket
 from sandbox_runtime.settings import Settings

@@ -9,7 +9,7 @@ from rich.console import Console
 from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.cli.figures import print_report
+from sandbox_runtime.cli.bench_report import print_report
 from sandbox_runtime.perf.memory import BoxMemory
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.statistics import Timing

@@ -113,7 +113,7 @@ async def test_a_long_complaint_is_shortened() -> None:
 
 @pytest.mark.parametrize("header", [b"9999999", b"-3", b"soon", b"nan", b"inf"])
 def test_a_server_cannot_make_a_client_wait_for_ever(header: bytes) -> None:
-    from sandbox_runtime.sdk.driving import _seconds
+    from sandbox_runtime.sdk.drivers import _seconds
 
     call = core.Call("http://x", REQUEST, core.TypeAdapter(RunCodeResponse), 5, None)
     going = core.Exchange(call)

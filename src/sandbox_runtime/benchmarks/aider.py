@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, before, default_extract
 from sandbox_runtime.model.job import File
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _RUN_S = 60.0
 _ASK = "{content}\n\nWrite the whole Python program in one fenced code block. Keep the names in this stub:\n\n{stub}\n"

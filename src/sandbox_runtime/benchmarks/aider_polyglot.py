@@ -25,7 +25,7 @@ from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
 from sandbox_runtime.model.job import File
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 120.0, 60.0
 _ASK = "{content}\n\nWrite {files} in {language}. Keep the names that these stubs have, and answer with {form}.\n\n{stubs}\n"

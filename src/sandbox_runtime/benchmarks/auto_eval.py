@@ -21,7 +21,7 @@ from sandbox_runtime.benchmarks.trials import fence, flag
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, before, default_extract
 from sandbox_runtime.model.job import File
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial, Verdict
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial, Verdict
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
 _RULE = "-" * 16

@@ -11,7 +11,7 @@ from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, mark
 from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _RUN_S = 20.0
 _KINDS = ("descriptive", "lazy")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.rows import ensure_json
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _ID_COLUMNS = ("id", "task_id", "name", "question_id")
 

@@ -17,7 +17,7 @@ from sandbox_runtime.benchmarks.trials import fence, flag, limits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.model.job import Job
-from sandbox_runtime.model.judging import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
 _COMPILED = frozenset({"cpp", "go", "java"})
 _COMPILED_S, _INTERPRETED_S, _JUDGES_S = 10.0, 20.0, 30.0

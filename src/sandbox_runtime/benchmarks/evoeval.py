@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced, incomplete, trim_stop_tokens
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:

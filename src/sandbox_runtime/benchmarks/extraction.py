@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Unpack
 
 from sandbox_runtime.judge.extraction import FENCED, Extracted, FreeformOptions, default_extract, freeform
-from sandbox_runtime.model.judging import Completion
+from sandbox_runtime.model.judge import Completion
 
 
 def freely(completion: Completion, language: str, *, text: str | None = None, **options: Unpack[FreeformOptions]) -> Extracted:

@@ -20,7 +20,7 @@ from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, fenced, incomplete
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _USUAL_S, _TEST_CLASSES_S = 20.0, 60.0
 _TEST_CLASS = re.compile(r"^class[ \t]+\w+\([^)\n]*TestCase[ \t]*\)", re.MULTILINE)

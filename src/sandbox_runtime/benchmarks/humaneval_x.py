@@ -19,7 +19,7 @@ from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, before_first_unindented_line, fenced
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 60.0, 30.0
 

@@ -21,7 +21,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.rows import unpacked
 from sandbox_runtime.model.job import Job
-from sandbox_runtime.model.judging import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
 _CASE_S = 6.0
 _HEADER = """\

@@ -11,7 +11,7 @@ from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, before
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _TASK = "You are an expert Python programmer, and here is your task: {task} Your code should pass these tests:\n\n{tests}\n"
 _BEGIN, _DONE = "[BEGIN]", "[DONE]"

@@ -17,7 +17,7 @@ from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.antihack import passes_text_rule
 from sandbox_runtime.judge.extraction import FENCED, Extracted, default_extract, fenced, freeform_v2
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S = _RUN_S = 30.0
 _DEFAULT = "default"

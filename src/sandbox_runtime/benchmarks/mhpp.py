@@ -11,7 +11,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.judge.extraction import Extracted, default_extract
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _QUOTES = '"""'
 _CODE = re.compile(r"^(?:from|import|def|class|@)\b", re.MULTILINE)

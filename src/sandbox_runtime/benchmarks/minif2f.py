@@ -17,7 +17,7 @@ from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced, incomplete
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _WALL_S = 300.0
 _HEADER = "import Mathlib\nimport Aesop\n\nset_option maxHeartbeats 400000\n\nopen BigOperators Real Nat Topology Rat\n"

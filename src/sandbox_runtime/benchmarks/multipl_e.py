@@ -8,6 +8,6 @@ as canonical_solution.
 from __future__ import annotations
 
 from sandbox_runtime.benchmarks import humaneval
-from sandbox_runtime.model.judging import Benchmark
+from sandbox_runtime.model.judge import Benchmark
 
 MULTIPL_E = Benchmark(name="MultiPLEDataset", prompts=humaneval.prompts, trial=humaneval.trial, reference=humaneval.reference)

@@ -13,7 +13,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.programs import assets_of, code_of, tests_of
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
 _SLOW_ROWS = {52: 40.0}

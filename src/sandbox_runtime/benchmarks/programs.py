@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.trials import limits, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted
 from sandbox_runtime.model.job import File, Job
-from sandbox_runtime.model.judging import Case, Guard, GuardKind, Options, Row, Trial
+from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Row, Trial
 
 MARKER = "#<INSERT>"
 RACKET_FAILS = r"\bFAILURE\b"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sandbox_runtime.benchmarks.trials import flag
-from sandbox_runtime.model.judging import Options
+from sandbox_runtime.model.judge import Options
 
 _COMPLETE: Mapping[str, str] = {
     "en": "Complete the following {language} function. Answer with the whole function in one fenced code block.\n\n{block}\n",

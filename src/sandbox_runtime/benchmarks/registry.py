@@ -33,7 +33,7 @@ from sandbox_runtime.benchmarks.repobench import REPOBENCH_C, REPOBENCH_P
 from sandbox_runtime.benchmarks.torch_op import TORCH_OP
 from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Benchmark, Dataset
+from sandbox_runtime.model.judge import Benchmark, Dataset
 
 DEFAULT_TABLE = "code_eval_${dataset_id}"
 _ID = "${dataset_id}"

@@ -17,7 +17,7 @@ from sandbox_runtime.benchmarks.columns import decoded, optional_text, row_id, t
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import fenced, incomplete
 from sandbox_runtime.model.job import Job
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _LAST_LINES, _LAST_TOKENS, _PROMPT_TOKENS = 60, 1600, 8000
 _MODES = ("oracle-filled",)

@@ -13,7 +13,7 @@ from sandbox_runtime.benchmarks.programs import assets_of, program_trial, tests_
 from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.model.job import File
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _ANSWER = "answer.cu"
 _CORRECT = r'"is_correct": true'

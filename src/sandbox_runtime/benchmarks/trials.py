@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted
 from sandbox_runtime.model.job import File, Job
-from sandbox_runtime.model.judging import Case, Guard, GuardKind, Options, Trial
+from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Trial
 from sandbox_runtime.model.limits import Limits
 
 _PATIENCE = 3

@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced, freeform_v2, incomplete
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 60.0, 30.0
 _AGREES = r"Mismatches: 0 in [1-9]\d* samples"

@@ -55,7 +55,7 @@ def bench(
     """Measure this machine: the engine, HTTP, and what they are compared with, taking turns in one run."""
     import uvloop
 
-    from sandbox_runtime.cli.figures import Shown, print_report
+    from sandbox_runtime.cli.bench_report import Shown, print_report
     from sandbox_runtime.perf.plan import FULL, QUICK
     from sandbox_runtime.perf.suite import measure
     from sandbox_runtime.perf.targets import Met

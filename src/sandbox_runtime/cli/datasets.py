@@ -18,7 +18,7 @@ from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox_runtime.judge.rows import Rows
-    from sandbox_runtime.model.judging import Dataset
+    from sandbox_runtime.model.judge import Dataset
 
 T = TypeVar("T")
 Name = Annotated[str, typer.Argument(help="Id of the dataset, as `sandbox datasets list` tells.")]
@@ -73,7 +73,7 @@ def show(
     name: Name, row_id: RowName, as_prompt: AsPrompt = False, kind: Kind = None, config: Config = None, sets: Set = None
 ) -> None:
     """Print one problem, with all that is known of it."""
-    from sandbox_runtime.model.judging import Options
+    from sandbox_runtime.model.judge import Options
 
     settings = settings_from(config, sets)
     dataset = _dataset(settings, name, kind)
@@ -115,7 +115,7 @@ def _registered(settings: Settings) -> dict[str, Dataset]:
 
 def _dataset(settings: Settings, name: str, kind: str | None) -> Dataset:
     from sandbox_runtime.benchmarks.registry import benchmark_classes, table_of
-    from sandbox_runtime.model.judging import Dataset
+    from sandbox_runtime.model.judge import Dataset
 
     known = _registered(settings).get(name)
     if known is not None:
@@ -128,7 +128,7 @@ def _dataset(settings: Settings, name: str, kind: str | None) -> Dataset:
 
 def _check(dataset: Dataset, row: Any) -> None:
     """Whether the benchmark can ask for it: rows of another form are refused here and not one by one when they are judged."""
-    from sandbox_runtime.model.judging import Options
+    from sandbox_runtime.model.judge import Options
 
     try:
         dataset.benchmark.prompts(row, Options(dataset.id))

@@ -59,7 +59,7 @@ def doctor(
     With --attack the corpus also attacks a server that is started for that alone; --url names one that runs instead.
     """
     from sandbox_runtime.cli.attack_list import print_corpus
-    from sandbox_runtime.cli.report import print_diagnosis
+    from sandbox_runtime.cli.doctor_report import print_diagnosis
 
     corpus = chosen(families or (), everything=everything or listing or url is not None)
     if listing:
@@ -122,7 +122,7 @@ async def _attack(
         )
         layers = prove(backend.layers(), verdicts)
     if clients:
-        from sandbox_runtime.cli.throwaway import throwaway_server
+        from sandbox_runtime.cli.temporary_server import throwaway_server
 
         async with throwaway_server(settings) as server:
             verdicts += await attack_server(server, clients, tell=tell)

@@ -14,7 +14,7 @@ from sandbox_runtime.cli.flags import Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from sandbox_runtime.cli.judging import Judged
+    from sandbox_runtime.cli.judge_runner import Judged
 
 Name = Annotated[str, typer.Argument(metavar="DATASET", help="Its id; `sandbox datasets` lists them.")]
 Completions = Annotated[
@@ -90,17 +90,17 @@ def judge(
         raise InvalidRequest("say what is to be judged: --completions FILE, or --self-check for the reference solutions")
     if self_check and url:
         raise InvalidRequest("--self-check runs here: it needs the dataset's rows")
-    from sandbox_runtime.cli import judging
+    from sandbox_runtime.cli import judge_runner
     from sandbox_runtime.cli.judge_report import print_summary, write_report
 
     settings = settings_from(None, ["log_level=error", *(sets or [])], isolation=isolation)
-    asked = judging.Asked(dataset, config, parallel or settings.batch_parallel, limit, results)
+    asked = judge_runner.Asked(dataset, config, parallel or settings.batch_parallel, limit, results)
     if self_check:
-        found = _run(judging.self_checked(settings, asked))
+        found = _run(judge_runner.self_checked(settings, asked))
     elif url is not None:
-        found = judging.judged_by_server(url, asked, judging.read_completions(completions or "-", samples, limit), key)
+        found = judge_runner.judged_by_server(url, asked, judge_runner.read_completions(completions or "-", samples, limit), key)
     else:
-        found = _run(judging.judged_here(settings, asked, judging.read_completions(completions or "-", samples, limit)))
+        found = _run(judge_runner.judged_here(settings, asked, judge_runner.read_completions(completions or "-", samples, limit)))
     if report:
         write_report(report, dataset, found, ks)
     print_summary(dataset, found, ks, as_json=as_json, self_check=self_check)

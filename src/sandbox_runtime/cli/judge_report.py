@@ -14,7 +14,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sandbox_runtime.cli.judging import Judged
+from sandbox_runtime.cli.judge_runner import Judged
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.metrics import Sample, Score, Summary, summarize
 from sandbox_runtime.model import Reason

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import typer
 
-from sandbox_runtime.cli.codes import code_of
+from sandbox_runtime.cli.exit_codes import code_of
 from sandbox_runtime.errors import SandboxError, operator_text
 
 COMMANDS = (

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from sandbox_runtime.cli.codes import code_of
+from sandbox_runtime.cli.exit_codes import code_of
 from sandbox_runtime.errors import InvalidRequest, SandboxError, operator_text
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).", show_default=False)]
@@ -61,7 +61,7 @@ def serve(
     if context.invoked_subcommand is not None:
         context.obj = config
         return
-    from sandbox_runtime.cli.mcp_serving import run
+    from sandbox_runtime.cli.mcp_server import run
     from sandbox_runtime.mcp.config import load_config
 
     flags = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.codes import code_of_execution
+from sandbox_runtime.cli.exit_codes import code_of_execution
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.codes import HELP, code_of_result
+from sandbox_runtime.cli.exit_codes import HELP, code_of_result
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Blame, Job, JobResult, Limits, ManyResult, Outcome

@@ -26,7 +26,7 @@ def serve(
     sets: Set = None,
 ) -> None:
     """Start the HTTP server."""
-    from sandbox_runtime.cli.listening import listen, listen_and_reload
+    from sandbox_runtime.cli.web_server import listen, listen_and_reload
 
     settings = settings_from(config, sets, host=host, port=port, isolation=isolation)
     listen_and_reload(settings) if reload else listen(settings)

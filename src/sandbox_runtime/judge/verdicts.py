@@ -8,7 +8,7 @@ from typing import Any
 from sandbox_runtime.judge.checkers import Found
 from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
 from sandbox_runtime.model import Blame, Case, CaseVerdict, JobResult, Outcome, Reason, Trial, Verdict
-from sandbox_runtime.model.judging import NOTHING
+from sandbox_runtime.model.judge import NOTHING
 
 
 def ended(result: JobResult) -> Outcome | None:

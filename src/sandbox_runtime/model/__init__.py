@@ -19,7 +19,7 @@ from sandbox_runtime.model.footprint import (
     SessionUsage,
 )
 from sandbox_runtime.model.job import File, Job, JobResult, Reply
-from sandbox_runtime.model.judging import (
+from sandbox_runtime.model.judge import (
     Benchmark,
     Block,
     Case,

@@ -7,7 +7,7 @@ from typing import TypeVar
 from pydantic import BaseModel, TypeAdapter
 
 from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.sdk.driving import drive, drive_async
+from sandbox_runtime.sdk.drivers import drive, drive_async
 from sandbox_runtime.sdk.endpoints import dataset_endpoint, sandbox_endpoint
 from sandbox_runtime.sdk.exchange import Call
 from sandbox_runtime.sdk.execution_models import RunCodeRequest, RunCodeResponse, RunJupyterRequest, RunJupyterResponse

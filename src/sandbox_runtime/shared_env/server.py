@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sandbox_runtime.cli.codes import code_of
+from sandbox_runtime.cli.exit_codes import code_of
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.settings.shared_env import load_shared_env
@@ -69,7 +69,7 @@ def _settings(given: argparse.Namespace) -> Settings:
 
 
 def _listen(settings: Settings, given: argparse.Namespace) -> None:
-    from sandbox_runtime.cli.listening import listen, listen_and_reload
+    from sandbox_runtime.cli.web_server import listen, listen_and_reload
 
     if given.reload:
         listen_and_reload(settings)

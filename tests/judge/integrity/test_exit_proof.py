@@ -10,7 +10,7 @@ from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace
 from sandbox_runtime.judge.integrity.preparation import Prepared
 from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
-from sandbox_runtime.model.judging import Case, Guard, GuardKind, Trial
+from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial
 
 NONCE = "a nonce"
 TOKEN = Tokens.of(NONCE).end

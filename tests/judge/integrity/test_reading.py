@@ -11,7 +11,7 @@ from sandbox_runtime.judge.integrity.exit_proof import SEALS
 from sandbox_runtime.judge.integrity.tokens import Tokens, read
 from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
-from sandbox_runtime.model.judging import Case, Guard, GuardKind, Trial
+from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial
 
 NONCE = "a nonce"
 TOKENS = Tokens.of(NONCE)

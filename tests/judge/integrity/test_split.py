@@ -10,7 +10,7 @@ import pytest_asyncio
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
 from sandbox_runtime.model import Job, Limits, Reason, Verdict
-from sandbox_runtime.model.judging import Guard, GuardKind, Trial
+from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, MODES, OUTPUT, is_o
 from sandbox_runtime.benchmarks.cruxeval.multilingual import many_reference, many_trial
 from sandbox_runtime.benchmarks.cruxeval.prompts import prompts
 from sandbox_runtime.benchmarks.cruxeval.python import python_reference, python_trial_of
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Row, Trial
 
 __all__ = ["CRUXEVAL", "INPUT", "OUTPUT"]
 

@@ -7,7 +7,7 @@ import dataclasses
 from sandbox_runtime.benchmarks.columns import text
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import before, fenced
-from sandbox_runtime.model.judging import Options, Row
+from sandbox_runtime.model.judge import Options, Row
 
 INPUT, OUTPUT = "input", "output"
 MODES = (INPUT, OUTPUT)

@@ -13,7 +13,7 @@ from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import python_trial, refused
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted
-from sandbox_runtime.model.judging import Completion, Options, Row, Trial
+from sandbox_runtime.model.judge import Completion, Options, Row, Trial
 
 _STEP_S = 30.0
 _CALLS = {

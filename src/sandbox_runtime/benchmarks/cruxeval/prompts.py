@@ -8,7 +8,7 @@ from sandbox_runtime.benchmarks.cruxeval.modes import ASKED, INPUT, MODES, OUTPU
 from sandbox_runtime.benchmarks.cruxeval.multilingual import language_of
 from sandbox_runtime.benchmarks.trials import flag
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Options, Prompt, Row
+from sandbox_runtime.model.judge import Options, Prompt, Row
 
 _TASKS = {
     OUTPUT: (

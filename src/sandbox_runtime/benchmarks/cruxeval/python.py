@@ -9,7 +9,7 @@ from sandbox_runtime.benchmarks.cruxeval.expressions import FUNCTION, Copied, No
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, answer_in, in_mode
 from sandbox_runtime.benchmarks.trials import python_trial, refused
 from sandbox_runtime.judge.extraction import Extracted
-from sandbox_runtime.model.judging import Completion, Options, Row, Trial
+from sandbox_runtime.model.judge import Completion, Options, Row, Trial
 
 _RUN_S = 30.0
 _ANSWER = "told_answer"

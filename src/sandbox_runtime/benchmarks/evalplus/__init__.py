@@ -17,7 +17,7 @@ from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.judge.extraction import Extracted, fenced, incomplete
-from sandbox_runtime.model.judging import Benchmark, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 __all__ = ["EVALPLUS"]
 

@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.evalplus.typed import called_with, like
 from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.functions.completion import joined
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _WAYS: Mapping[str, str] = MappingProxyType(
     {

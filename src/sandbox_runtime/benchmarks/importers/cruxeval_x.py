@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _GAP = "????"
 _LANGUAGES: Mapping[str, str] = {

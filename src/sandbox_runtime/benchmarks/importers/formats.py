@@ -18,7 +18,7 @@ from sandbox_runtime.benchmarks.importers import (
 )
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 Rows = Iterable[Row]
 _OTHER_NAMES = {"EvoEval": "evoeval", "multiple_re": "multiple_rs"}

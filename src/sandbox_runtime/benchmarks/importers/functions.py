@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 
 def read(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) -> Iterable[Row]:

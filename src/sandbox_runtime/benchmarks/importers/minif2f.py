@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _OPEN_END = re.compile(r":=\s*(?:by\s*)?(?:sorry\s*)?\Z")
 _SPLITS = {"test": "test", "valid": "valid"}

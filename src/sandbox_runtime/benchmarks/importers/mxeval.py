@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.benchmarks.programs import MARKER
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _ASK = "Complete this code. Answer with all of it, imports included, in one fenced code block.\n```{language}\n{prompt}\n```"
 _RUNS: Mapping[str, str] = {"javascript": "nodejs", "kotlin": "kotlin_script"}

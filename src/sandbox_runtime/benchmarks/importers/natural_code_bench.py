@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _FIRST = 131
 """The authors' numbers begin here; those of the tables with 0."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {

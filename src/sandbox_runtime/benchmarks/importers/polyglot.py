@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _CONFIG = ".meta/config.json"
 _INSTRUCTIONS = (".docs/introduction.md", ".docs/instructions.md", ".docs/instructions.append.md")

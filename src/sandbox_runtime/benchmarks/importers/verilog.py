@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _SYSTEM = "Answer with Verilog of correct syntax in one fenced code block."
 _COMPLETE = "Complete this module up to its endmodule. Signals are clocked at the positive edge unless it is said otherwise."

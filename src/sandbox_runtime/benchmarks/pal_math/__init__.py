@@ -22,7 +22,7 @@ from sandbox_runtime.benchmarks.value_program import telling
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced
 from sandbox_runtime.model.job import Job
-from sandbox_runtime.model.judging import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
+from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
 __all__ = ["PAL_MATH"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.model import Blame, File, Job, JobResult, Limits, Outcome
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 from sandbox_runtime.model.limits import MIB
 
 MOST_BLOCKS = 1000
@@ -59,7 +59,7 @@ def _files() -> tuple[File, ...]:
     return (
         *(File(f"sandbox_runtime{package}/__init__.py", b"") for package in _PACKAGES),
         *(File(f"sandbox_runtime/judge/extraction/{step}.py", _source("extraction", step).encode()) for step in _STEPS),
-        File("sandbox_runtime/model/judging.py", _BLOCK.encode()),
+        File("sandbox_runtime/model/judge.py", _BLOCK.encode()),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sandbox_runtime.judge.extraction.fences import FENCED, INCOMPLETE, fenced, incomplete
 from sandbox_runtime.judge.extraction.heuristics import heuristic
 from sandbox_runtime.judge.extraction.languages import same_language
-from sandbox_runtime.model.judging import Block, Completion
+from sandbox_runtime.model.judge import Block, Completion
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sandbox_runtime.judge.extraction.languages import language_of_fence
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 
 FENCED, INCOMPLETE = 30, 20
 

@@ -16,7 +16,7 @@ from sandbox_runtime.judge.extraction.fences import fenced, incomplete
 from sandbox_runtime.judge.extraction.heuristics import heuristic
 from sandbox_runtime.judge.extraction.languages import language_of_fence, same_language
 from sandbox_runtime.judge.extraction.verilog import body_of_module
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 
 _METHODS_ONLY = ("csharp", "java")
 _EMPTY_DOUBLE_FENCE = re.compile(r"(?m)^```[ \t]*\n(?=```[^\s`])")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 
 HEURISTIC = 10
 

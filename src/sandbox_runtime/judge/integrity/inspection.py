@@ -12,7 +12,7 @@ from sandbox_runtime.judge.integrity.exit_proof import Seal, ends_the_simulation
 from sandbox_runtime.judge.integrity.preparation import Prepared
 from sandbox_runtime.judge.integrity.tokens import Tokens, Told
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
-from sandbox_runtime.model.judging import Guard, GuardKind, Trial
+from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 
 VERILOG = "verilog"
 EARLY_EXIT, EXIT_CODE, FORGED = "early_exit", "exit_code", "forged_end"

@@ -12,7 +12,7 @@ from sandbox_runtime.judge.integrity.harness_source import Harness, start_progra
 from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
 from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Job
-from sandbox_runtime.model.judging import Guard, GuardKind, Trial
+from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 
 PYTHON = "python"
 

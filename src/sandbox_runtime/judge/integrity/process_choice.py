@@ -7,7 +7,7 @@ import builtins
 import re
 
 from sandbox_runtime.model import Job
-from sandbox_runtime.model.judging import Guard
+from sandbox_runtime.model.judge import Guard
 
 _MODULES = (
     "os|io|subprocess|tempfile|shutil|pathlib|inspect|importlib|threading|multiprocessing|concurrent|signal|socket|gc|ctypes"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sandbox_runtime.judge.rows.index import Index, Stamp, stamp_of
 from sandbox_runtime.judge.rows.port import RowId
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _ROWS_AT_ONCE = 64

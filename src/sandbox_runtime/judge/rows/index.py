@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.judge.rows.port import RowId, names_of, order_of
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 MOST_ROW_BYTES = 256 * 1024 * 1024
 MOST_TABLE_BYTES = 64 * 1024 * 1024 * 1024

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 
 def ensure_json(row: Row, column: str) -> Any:

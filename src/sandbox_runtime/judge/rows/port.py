@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any, Protocol
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 RowId = int | str
 NAMES = ("id", "task_id", "name", "question_id")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table
-from sandbox_runtime.model.judging import Dataset, Row
+from sandbox_runtime.model.judge import Dataset, Row
 
 
 class Rows:

@@ -12,7 +12,7 @@ from pathlib import Path
 from sandbox_runtime.errors import Conflict, InvalidRequest, Unavailable
 from sandbox_runtime.judge.rows.folder import SUFFIXES
 from sandbox_runtime.judge.rows.port import RowId, check_table, names_of
-from sandbox_runtime.model.judging import Row
+from sandbox_runtime.model.judge import Row
 
 _READABLE = 0o644
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sandbox_runtime.sdk.aio.batches import BatchCalls
 from sandbox_runtime.sdk.aio.contexts import ContextCalls
 from sandbox_runtime.sdk.aio.files import FileCalls
-from sandbox_runtime.sdk.aio.judging import JudgeCalls
+from sandbox_runtime.sdk.aio.judge import JudgeCalls
 from sandbox_runtime.sdk.aio.sessions import API, SessionCalls
 from sandbox_runtime.sdk.aio.streams import StreamCalls
 from sandbox_runtime.sdk.aio.terminals import TerminalCalls

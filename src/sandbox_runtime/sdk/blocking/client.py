@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from sandbox_runtime.sdk.blocking.batches import BatchCalls
 from sandbox_runtime.sdk.blocking.contexts import ContextCalls
 from sandbox_runtime.sdk.blocking.files import FileCalls
-from sandbox_runtime.sdk.blocking.judging import JudgeCalls
+from sandbox_runtime.sdk.blocking.judge import JudgeCalls
 from sandbox_runtime.sdk.blocking.sessions import API, SessionCalls
 from sandbox_runtime.sdk.blocking.streams import StreamCalls
 from sandbox_runtime.sdk.blocking.terminals import TerminalCalls

@@ -24,7 +24,7 @@ from sandbox_runtime.api.dialects.fusion.judge_wire import (
 from sandbox_runtime.api.general import platform_of
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.model import Blame, Reason
-from sandbox_runtime.model.judging import Prompt as ModelPrompt
+from sandbox_runtime.model.judge import Prompt as ModelPrompt
 
 router = APIRouter(tags=["judge"])
 

@@ -7,7 +7,7 @@ import base64
 from sandbox_runtime.api.dialects.fusion.judge_wire import Id, TestConfig
 from sandbox_runtime.api.dialects.fusion.translation import command_of, overall
 from sandbox_runtime.api.dialects.fusion.wire import Json
-from sandbox_runtime.model.judging import CaseVerdict, Options, Prompt, Verdict
+from sandbox_runtime.model.judge import CaseVerdict, Options, Prompt, Verdict
 
 
 def options_of(dataset: str, config: TestConfig) -> Options:

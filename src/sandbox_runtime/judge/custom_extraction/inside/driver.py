@@ -8,7 +8,7 @@ from typing import Any
 
 from sandbox_runtime.judge.extraction.fences import fenced
 from sandbox_runtime.judge.extraction.heuristics import heuristic
-from sandbox_runtime.model.judging import Block
+from sandbox_runtime.model.judge import Block
 
 RESULT = "blocks.json"
 

@@ -73,8 +73,8 @@ async def _http(config: McpConfig, server_url: str, stream: TextIO) -> None:
     # The web server is of no use to the many that speak over standard streams, and takes its time to import.
     import uvicorn
 
-    from sandbox_runtime.cli.listening import StoppableServer, server_options
-    from sandbox_runtime.cli.mcp_mounting import SOCKET_OPTIONS, open_app
+    from sandbox_runtime.cli.mcp_routes import SOCKET_OPTIONS, open_app
+    from sandbox_runtime.cli.web_server import StoppableServer, server_options
 
     level, form = LOG_LEVELS[config.logging.level], LOG_FORMATS[config.logging.format]
     async with open_app(config, server_url, open_log(level, form, stream)) as (app, settings):

@@ -20,7 +20,7 @@ import sandbox_runtime
 from sandbox_runtime.api.app import build_routes, create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import protocol_for
-from sandbox_runtime.cli.mcp_mounting import mounted
+from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.settings import Settings, environment_name, load, shown
 from sandbox_runtime.telemetry import server_log_config
 
@@ -49,7 +49,7 @@ def listen_and_reload(settings: Settings) -> None:
     refuse_exposure(settings)
     os.environ.update(_as_environment(settings))
     uvicorn.run(
-        "sandbox_runtime.cli.listening:create_reloaded_app",
+        "sandbox_runtime.cli.web_server:create_reloaded_app",
         factory=True,
         reload=True,
         reload_dirs=[str(Path(sandbox_runtime.__file__).parent)],
