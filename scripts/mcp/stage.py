@@ -24,7 +24,8 @@ from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from pydantic import ConfigDict, Field
 
-from sandbox_runtime.api import entrances, faults
+from sandbox_runtime.api import errors
+from sandbox_runtime.api.middleware import stack
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.cli.mcp_routes import owner_of
 from sandbox_runtime.mcp.config import McpConfig, load_config
@@ -244,8 +245,8 @@ async def serve(port: int, config: McpConfig) -> None:
 async def serve_on(platform: Platform, settings: Settings, port: int, config: McpConfig) -> None:
     app, place = FastAPI(), LocalPlace(platform)
     app.state.platform = platform
-    entrances.install(app, settings)
-    faults.install(app)
+    stack.install(app, settings)
+    errors.install(app)
     tools = {**enabled_tools(config), **suite_tools()}
     door = Door(config, lambda _request: place, version(), tools, Renamed(config, tools, await files_for_the_suite(place)))
     add_to(door.server)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.api.control_plane.doors import TEMPLATE, Door, door
 from tests.api.keys import new_key
 
-from sandbox_runtime.api.keyring import REMEMBERED_S, Keyring
+from sandbox_runtime.api.middleware.keyring import REMEMBERED_S, Keyring
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

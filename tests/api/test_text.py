@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox_runtime.api.dialects.fusion.text import decoded
+from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
 from sandbox_runtime.model import Output
 
 

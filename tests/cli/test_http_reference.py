@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sandbox_runtime.api.description import description
+from sandbox_runtime.api.openapi import description
 from sandbox_runtime.cli.http_reference import DOORS, door_of, http_pages, operations
 from sandbox_runtime.cli.schema_text import default_of, kind_of
 

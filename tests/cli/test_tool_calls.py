@@ -17,8 +17,8 @@ from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.api.app import create_app
-from sandbox_runtime.api.dialects.sandboxes.calls import Bounds, Calls
-from sandbox_runtime.api.dialects.sandboxes.wire import ToolResult
+from sandbox_runtime.api.dialects.sandboxes.schemas import ToolResult
+from sandbox_runtime.api.dialects.sandboxes.tool_calls import Bounds, Calls
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.errors import NotFound, TooMany

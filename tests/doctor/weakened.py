@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.api import gate, keyring, origins
-from sandbox_runtime.api.callers import OPERATOR, Caller
+from sandbox_runtime.api.caller import OPERATOR, Caller
+from sandbox_runtime.api.middleware import access, keyring, origins
 from sandbox_runtime.assembly import boxes
 from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.doctor import Guard
@@ -78,7 +78,7 @@ def no_keys(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     async def anybody(*_: object) -> Caller:
         return OPERATOR
 
-    patch.setattr(gate.Gate, "_caller", anybody)
+    patch.setattr(access.Gate, "_caller", anybody)
     return {}
 
 
@@ -109,7 +109,7 @@ def no_head_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_body_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(gate.Gate, "_most", lambda *_: 1 << 62)
+    patch.setattr(access.Gate, "_most", lambda *_: 1 << 62)
     return {}
 
 

@@ -16,7 +16,7 @@ import typer
 from click import Command, Group
 
 import sandbox_runtime.sdk as sdk
-from sandbox_runtime.api.description import description
+from sandbox_runtime.api.openapi import description
 from sandbox_runtime.cli.main import build
 from sandbox_runtime.settings import default_text, environment_name, kind, knobs
 

@@ -11,11 +11,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import sandbox_runtime.api.dialects
-from sandbox_runtime.api.dialects.control_plane.wire.sessions import CreateSessionRequest
-from sandbox_runtime.api.dialects.sandboxes.wire import CreateSandbox
-from sandbox_runtime.api.dialects.workspace.asking import session_spec
-from sandbox_runtime.api.dialects.workspace.wire import CreateSession
-from sandbox_runtime.api.numbers import _is_number
+from sandbox_runtime.api.dialects.control_plane.schemas.sessions import CreateSessionRequest
+from sandbox_runtime.api.dialects.sandboxes.schemas import CreateSandbox
+from sandbox_runtime.api.dialects.workspace.mapping.requests import session_spec
+from sandbox_runtime.api.dialects.workspace.schemas import CreateSession
+from sandbox_runtime.api.number_fields import _is_number
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
 from sandbox_runtime.mcp.tools import sandboxes

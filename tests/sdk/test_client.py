@@ -167,10 +167,10 @@ async def test_attempts_are_those_of_the_public_client(name: str, attempts: int)
 
 @pytest.mark.requirement("fusion-2.01", "fusion-13.11")
 async def test_the_messages_are_those_of_the_server() -> None:
-    from sandbox_runtime.api.dialects.fusion import notebook_wire, wire
+    from sandbox_runtime.api.dialects.fusion.schemas import notebooks, programs
 
-    run_code = {name: getattr(wire, name) for name in ("RunCodeRequest", "RunCodeResponse", "CommandRunResult")}
-    cells = {name: getattr(notebook_wire, name) for name in ("RunJupyterRequest", "RunJupyterResponse", "CellRunResult")}
+    run_code = {name: getattr(programs, name) for name in ("RunCodeRequest", "RunCodeResponse", "CommandRunResult")}
+    cells = {name: getattr(notebooks, name) for name in ("RunJupyterRequest", "RunJupyterResponse", "CellRunResult")}
     for name, served in {**run_code, **cells}.items():
         ours, theirs = getattr(sdk, name).model_fields, served.model_fields
         added = {"skipped_files", "details", "partial_cells"}

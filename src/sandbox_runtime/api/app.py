@@ -14,8 +14,9 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from sandbox_runtime.api import entrances, faults, general, languages, pages
+from sandbox_runtime.api import errors, languages, pages, requests
 from sandbox_runtime.api.dialects import control_plane, fusion, judge, sandboxes, workspace
+from sandbox_runtime.api.middleware import stack
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
@@ -37,11 +38,11 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.state.begun_s = time.monotonic()
     app.state.max_request_values = settings.max_request_values
     app.state.signing_secret = secrets.token_bytes(32)
-    entrances.install(app, settings)
-    faults.install(app)
+    stack.install(app, settings)
+    errors.install(app)
     # The first that fits is taken, and the search is one by one: what is asked for most comes first.
     app.router.routes.extend(control_plane.hot_routes)
-    app.include_router(general.router)
+    app.include_router(requests.router)
     app.include_router(languages.router)
     app.include_router(fusion.router)
     app.include_router(control_plane.router)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.engine import Proof
 from sandbox_runtime.languages import Language
 

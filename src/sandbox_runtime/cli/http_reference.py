@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.api.description import description
+from sandbox_runtime.api.openapi import description
 from sandbox_runtime.cli.schema_text import Schema, default_of, kind_of, link_to, name_of, references
 
 _MADE = "This page is made from the code by `sandbox docs --write`."

@@ -12,10 +12,11 @@ from fastapi import FastAPI
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from sandbox_runtime.api import entrances, faults
+from sandbox_runtime.api import errors
 from sandbox_runtime.api.app import refuse_exposure
-from sandbox_runtime.api.callers import caller_of
+from sandbox_runtime.api.caller import caller_of
 from sandbox_runtime.api.dialects import sandboxes
+from sandbox_runtime.api.middleware import stack
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
@@ -66,8 +67,8 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
         settings = dataclasses.replace(settings_of(config, folder), host=host, port=config.server.port)
         refuse_exposure(settings)
         app = FastAPI(title=config.server.name, docs_url=None, redoc_url=None, openapi_url=None)
-        entrances.install(app, settings)
-        faults.install(app)
+        stack.install(app, settings)
+        errors.install(app)
         if server_url:
             app.state.platform = _NoStore()
             async with open_door(config, log, server_url, http=True) as door, open_routes(door, owner_of, alone=True) as routes:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from sandbox_runtime.api.pages.documentation import Documentation, docs_folder
-from sandbox_runtime.api.pages.policy import READING, WORKING, asset, leading_on, page
+from sandbox_runtime.api.pages.security_headers import READING, WORKING, asset, leading_on, page
 
 DOCS, PLAYGROUND = "/SandboxFusion", "/playground"
 _HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from sandbox_runtime.api.numbers import RequestModel
+from sandbox_runtime.api.number_fields import RequestModel
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.hosts.port import Place, Sink
 

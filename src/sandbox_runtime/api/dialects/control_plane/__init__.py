@@ -6,6 +6,6 @@ either, requests take either. Errors carry both shapes. What is ours beside it: 
 byte, and the audit. Every answer has X-Request-ID and X-Process-Time. An owner sees its own sessions and nothing else.
 """
 
-from sandbox_runtime.api.dialects.control_plane.mounting import hot_routes, router
+from sandbox_runtime.api.dialects.control_plane.router import hot_routes, router
 
 __all__ = ["hot_routes", "router"]

@@ -5,6 +5,6 @@ every completion gets a result, across restarts. Progress comes as server-sent e
 any byte on. Each owner sees their own.
 """
 
-from sandbox_runtime.api.dialects.judge.routes import router
+from sandbox_runtime.api.dialects.judge.routes.batches import router
 
 __all__ = ["router"]

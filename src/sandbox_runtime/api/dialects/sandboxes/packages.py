@@ -8,7 +8,8 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 
-from sandbox_runtime.api.dialects.sandboxes import asking, wire
+from sandbox_runtime.api.dialects.sandboxes import schemas
+from sandbox_runtime.api.dialects.sandboxes.mapping import requests
 from sandbox_runtime.api.dialects.sandboxes.waiting import ran
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import Kit, Line, kit_of, line_with_packages, said
@@ -19,11 +20,11 @@ INSTALL_S = 300.0
 PYTHON = "python"
 
 
-async def install(sessions: Sessions, sandbox_id: str, asked: wire.Code, owner: str) -> None:
+async def install(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> None:
     """Those that are asked for, of the program's language. Raises with the client's own words."""
-    language = asking.spoken_language(asked)
+    language = requests.spoken_language(asked)
     if language == PYTHON:
-        await sessions.install(sandbox_id, asking.dependencies_of(asked), timeout_s=INSTALL_S, owner=owner)
+        await sessions.install(sandbox_id, requests.dependencies_of(asked), timeout_s=INSTALL_S, owner=owner)
         return
     kit = _kit(language)
     script = kit.script(kit.asked(asked.packages))
@@ -48,9 +49,9 @@ def _check(execution: Execution) -> None:
         raise (Unavailable if "cannot be reached" in told else InvalidRequest)(told)
 
 
-async def line_of(sessions: Sessions, sandbox_id: str, asked: wire.Code, owner: str) -> Line | None:
+async def line_of(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> Line | None:
     """How the program is started where its language has packages in this sandbox; None: in its usual way."""
-    language = asking.spoken_language(asked)
+    language = requests.spoken_language(asked)
     try:
         kit = kit_of(language)
         if not kit.own_way:
@@ -63,12 +64,12 @@ async def line_of(sessions: Sessions, sandbox_id: str, asked: wire.Code, owner: 
 
 @contextlib.asynccontextmanager
 async def placed(
-    sessions: Sessions, sandbox_id: str, line: Line, asked: wire.Code, owner: str, *, stays: bool
+    sessions: Sessions, sandbox_id: str, line: Line, asked: schemas.Code, owner: str, *, stays: bool
 ) -> AsyncIterator[ExecutionSpec]:
     """What to run while the program lies there. stays: its script removes it when it ends."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
     files = await sessions.files(sandbox_id, owner)
-    script = line.script(asking.WORKSPACE, f"{asking.WORKSPACE}/{folder}")
+    script = line.script(requests.WORKSPACE, f"{requests.WORKSPACE}/{folder}")
     try:
         await files.write(f"{folder}/{line.source}", asked.code.encode(errors="surrogatepass"))
         yield _shell(script, asked.timeout, asked)
@@ -81,7 +82,7 @@ async def placed(
                 await asyncio.shield(files.delete(folder, recursive=True))
 
 
-def _shell(script: str, timeout_s: float, asked: wire.Code | None = None) -> ExecutionSpec:
+def _shell(script: str, timeout_s: float, asked: schemas.Code | None = None) -> ExecutionSpec:
     return ExecutionSpec(
         code="/bin/bash",
         args=("-c", script),

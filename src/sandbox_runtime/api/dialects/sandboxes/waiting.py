@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from sandbox_runtime.api.dialects.sandboxes import wire
+from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
@@ -27,7 +27,7 @@ async def ran(sessions: Sessions, sandbox_id: str, spec: ExecutionSpec, owner: s
     if begun.state.ended:
         return begun
     try:
-        return await sessions.wait(begun.id, (spec.timeout_s or wire.LONGEST_S) + QUEUE_S, owner)
+        return await sessions.wait(begun.id, (spec.timeout_s or schemas.LONGEST_S) + QUEUE_S, owner)
     except BaseException:
         await asyncio.shield(sessions.cancel(begun.id, owner))
         raise

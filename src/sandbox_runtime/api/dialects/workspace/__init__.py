@@ -6,6 +6,6 @@ otherwise the plain fields; `data.result` is always the handler's value, or null
 deleting creates the session when there is none, or when it has ended. A client that hangs up ends its execution.
 """
 
-from sandbox_runtime.api.dialects.workspace.routes import router
+from sandbox_runtime.api.dialects.workspace.router import router
 
 __all__ = ["router"]

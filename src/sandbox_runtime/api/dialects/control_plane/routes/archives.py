@@ -10,13 +10,13 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, owner_of, sessions_of
+from sandbox_runtime.api.dialects.control_plane.closing_stream import Sending
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.files import Folder, relative
-from sandbox_runtime.api.dialects.control_plane.sending import Sending
-from sandbox_runtime.api.dialects.control_plane.wire import files as wire
-from sandbox_runtime.api.general import pieces_of
-from sandbox_runtime.api.numbers import Number
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, owner_of, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
+from sandbox_runtime.api.number_fields import Number
+from sandbox_runtime.api.requests import pieces_of
 from sandbox_runtime.workspace.archives import Format
 from sandbox_runtime.workspace.watcher import Watch
 

@@ -8,9 +8,10 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.mapping import nodes as translation
 from sandbox_runtime.api.dialects.control_plane.quantities import time_of
-from sandbox_runtime.api.dialects.control_plane.routes.asking import (
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import (
     Identifier,
     Limit,
     Offset,
@@ -18,8 +19,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.asking import (
     owner_of,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.control_plane.translation import nodes as translation
-from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
+from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import BoxState, Execution, Session
 from sandbox_runtime.sessions.api import box_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, refusal, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, idempotency_key, owner_of, sessions_of
-from sandbox_runtime.api.dialects.control_plane.translation import executions as translation
-from sandbox_runtime.api.dialects.control_plane.wire import executions as wire
+from sandbox_runtime.api.dialects.control_plane.mapping import executions as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, refusal, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, idempotency_key, owner_of, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import executions as wire
 
 routes = router("/sessions/{session_id}/contexts", "contexts")
 _ONE = returns(wire.ContextResponse)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, refusal, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import (
+from sandbox_runtime.api.dialects.control_plane.mapping import executions as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, refusal, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import (
     Identifier,
     Limit,
     Offset,
@@ -17,10 +18,9 @@ from sandbox_runtime.api.dialects.control_plane.routes.asking import (
     owner_of,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.control_plane.translation import executions as translation
-from sandbox_runtime.api.dialects.control_plane.wire import executions as wire
-from sandbox_runtime.api.general import platform_of
-from sandbox_runtime.api.numbers import Number
+from sandbox_runtime.api.dialects.control_plane.schemas import executions as wire
+from sandbox_runtime.api.number_fields import Number
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import Artifact, Execution, ExecutionKind, ExecutionState
 from sandbox_runtime.sessions import ExecutionSpec

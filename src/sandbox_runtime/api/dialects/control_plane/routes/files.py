@@ -14,12 +14,12 @@ from fastapi import HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.datastructures import UploadFile
 
-from sandbox_runtime.api.dialects.control_plane import signing
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, owner_of, sessions_of
-from sandbox_runtime.api.dialects.control_plane.sending import Sending
-from sandbox_runtime.api.dialects.control_plane.wire import files as wire
-from sandbox_runtime.api.general import pieces_of
+from sandbox_runtime.api.dialects.control_plane import signed_urls
+from sandbox_runtime.api.dialects.control_plane.closing_stream import Sending
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, owner_of, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
+from sandbox_runtime.api.requests import pieces_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
@@ -137,7 +137,7 @@ async def download_file(
 @signed.get("/{token}", response_class=StreamingResponse)
 async def signed_file(request: Request, token: str) -> Response:
     """The bytes of a file at the address that a download gave. Without a key: the address is one."""
-    ticket = signing.opened(token, request.app.state.signing_secret)
+    ticket = signed_urls.opened(token, request.app.state.signing_secret)
     return await _sent(sessions_of(request), ticket.session, ticket.owner, ticket.path, 0, None)
 
 
@@ -185,5 +185,5 @@ async def _pieces(given: UploadFile) -> AsyncIterator[bytes]:
 
 
 def _address(request: Request, session_id: str, owner: str, name: str) -> str:
-    ticket = signing.Ticket(session_id, owner, name, int(time.time()) + SIGNED_FOR_S)
-    return str(request.url_for("signed_file", token=signing.signed(ticket, request.app.state.signing_secret)))
+    ticket = signed_urls.Ticket(session_id, owner, name, int(time.time()) + SIGNED_FOR_S)
+    return str(request.url_for("signed_file", token=signed_urls.signed(ticket, request.app.state.signing_secret)))

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.quantities import moment_of
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Limit, Offset, check_admin, clamped, sessions_of
-from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
-from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Limit, Offset, check_admin, clamped, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import version
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import AuditEntry, NodeState

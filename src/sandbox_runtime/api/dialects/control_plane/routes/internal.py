@@ -13,14 +13,14 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from sandbox_runtime.api.dialects.control_plane.answering import ControlPlaneRoute, answer, returns
+from sandbox_runtime.api.dialects.control_plane.mapping.reports import artifacts_of, fields_of
 from sandbox_runtime.api.dialects.control_plane.quantities import ms_of
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, sessions_of
-from sandbox_runtime.api.dialects.control_plane.translation.reports import artifacts_of, fields_of
-from sandbox_runtime.api.dialects.control_plane.wire import internal as wire
-from sandbox_runtime.api.dialects.control_plane.wire.nodes import Message
-from sandbox_runtime.api.general import platform_of
-from sandbox_runtime.api.keyring import shown_key
+from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRoute, answer, returns
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import internal as wire
+from sandbox_runtime.api.dialects.control_plane.schemas.nodes import Message
+from sandbox_runtime.api.middleware.keyring import shown_key
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.model import ExecutionState
 from sandbox_runtime.sessions.nodes.reports import Reports

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.mapping import nodes as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes import executions, sessions
-from sandbox_runtime.api.dialects.control_plane.routes.asking import sessions_of
-from sandbox_runtime.api.dialects.control_plane.translation import nodes as translation
-from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
-from sandbox_runtime.api.dialects.control_plane.wire.executions import Submitted
-from sandbox_runtime.api.dialects.control_plane.wire.sessions import SessionResponse
-from sandbox_runtime.api.general import platform_of
+from sandbox_runtime.api.dialects.control_plane.routes.params import sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
+from sandbox_runtime.api.dialects.control_plane.schemas.executions import Submitted
+from sandbox_runtime.api.dialects.control_plane.schemas.sessions import SessionResponse
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.model import Node
 
 routes = router("", "runtime node")

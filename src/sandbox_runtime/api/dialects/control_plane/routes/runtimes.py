@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, sessions_of
-from sandbox_runtime.api.dialects.control_plane.translation import nodes as translation
-from sandbox_runtime.api.dialects.control_plane.wire import nodes as wire
+from sandbox_runtime.api.dialects.control_plane.mapping import nodes as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
 
 routes = router("/runtimes", "runtimes")
 

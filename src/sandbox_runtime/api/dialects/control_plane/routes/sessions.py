@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, refusal, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import (
+from sandbox_runtime.api.dialects.control_plane.mapping import sessions as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, refusal, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import (
     Identifier,
     Limit,
     Offset,
@@ -14,8 +15,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.asking import (
     owner_of,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.control_plane.translation import sessions as translation
-from sandbox_runtime.api.dialects.control_plane.wire import sessions as wire
+from sandbox_runtime.api.dialects.control_plane.schemas import sessions as wire
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.model import SessionMode, SessionState
 from sandbox_runtime.store import SessionFilter

@@ -13,11 +13,11 @@ from fastapi import Query, Request, Response, WebSocket
 from fastapi.responses import StreamingResponse
 from starlette.websockets import WebSocketDisconnect
 
-from sandbox_runtime.api.callers import owner_of
-from sandbox_runtime.api.dialects.control_plane.answering import error_answer, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, sessions_of
-from sandbox_runtime.api.dialects.control_plane.spelling import STREAMS, Spelling, event_id, offsets_of_id
-from sandbox_runtime.api.dialects.control_plane.translation import executions as translation
+from sandbox_runtime.api.caller import owner_of
+from sandbox_runtime.api.dialects.control_plane.mapping import executions as translation
+from sandbox_runtime.api.dialects.control_plane.output_events import STREAMS, Spelling, event_id, offsets_of_id
+from sandbox_runtime.api.dialects.control_plane.responses import error_answer, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.sessions import Sessions
 

@@ -7,8 +7,9 @@ import time
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, refusal, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import (
+from sandbox_runtime.api.dialects.control_plane.mapping import templates as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, refusal, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import (
     Identifier,
     Limit,
     Offset,
@@ -17,9 +18,8 @@ from sandbox_runtime.api.dialects.control_plane.routes.asking import (
     owner_of,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.control_plane.translation import templates as translation
-from sandbox_runtime.api.dialects.control_plane.wire import templates as wire
-from sandbox_runtime.api.dialects.control_plane.wire.nodes import Message
+from sandbox_runtime.api.dialects.control_plane.schemas import templates as wire
+from sandbox_runtime.api.dialects.control_plane.schemas.nodes import Message
 from sandbox_runtime.errors import Conflict
 
 routes = router("/templates", "templates")

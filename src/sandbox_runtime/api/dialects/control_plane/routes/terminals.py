@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.api.dialects.control_plane.answering import answer, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.asking import Identifier, idempotency_key, owner_of, sessions_of
-from sandbox_runtime.api.dialects.control_plane.translation import executions as translation
-from sandbox_runtime.api.dialects.control_plane.wire import executions as wire
-from sandbox_runtime.api.general import body_of
+from sandbox_runtime.api.dialects.control_plane.mapping import executions as translation
+from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
+from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, idempotency_key, owner_of, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import executions as wire
+from sandbox_runtime.api.requests import body_of
 from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.model import ExecutionKind
 from sandbox_runtime.sessions import ExecutionSpec

@@ -7,10 +7,12 @@ from typing import Annotated
 
 from fastapi import Query, Request, Response
 
-from sandbox_runtime.api.callers import owner_of
-from sandbox_runtime.api.dialects.sandboxes import asking, telling, wire
-from sandbox_runtime.api.dialects.sandboxes.answering import answer, error_answer, router
-from sandbox_runtime.api.dialects.sandboxes.routes.requests import (
+from sandbox_runtime.api.caller import owner_of
+from sandbox_runtime.api.dialects.sandboxes import schemas
+from sandbox_runtime.api.dialects.sandboxes.mapping import answers, requests
+from sandbox_runtime.api.dialects.sandboxes.protocol_version import version_of
+from sandbox_runtime.api.dialects.sandboxes.responses import answer, error_answer, router
+from sandbox_runtime.api.dialects.sandboxes.routes.params import (
     Identifier,
     PageOffset,
     PageSize,
@@ -19,9 +21,8 @@ from sandbox_runtime.api.dialects.sandboxes.routes.requests import (
     Wanted,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.sandboxes.versions import version_of
-from sandbox_runtime.api.general import body_of, pieces_of
-from sandbox_runtime.api.sending import SentFile, attachment
+from sandbox_runtime.api.file_response import SentFile, attachment
+from sandbox_runtime.api.requests import body_of, pieces_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import FileRecord
 from sandbox_runtime.workspace.listing import Entry, Kind
@@ -33,7 +34,7 @@ _SORTED_BY = ("name", "size", "mod_time")
 _BYTES = "application/octet-stream"
 
 
-@routes.get("", response_model=wire.Listed)
+@routes.get("", response_model=schemas.Listed)
 async def list_files(
     request: Request,
     sandbox_id: Identifier,
@@ -47,73 +48,73 @@ async def list_files(
     """What is in a folder, without contents. Of files that were sent in, their checksum and what is known of them."""
     wanted = Wanted(page_size, page_offset, sort_by, sort_order == "desc")
     wanted.check(_SORTED_BY)
-    folder = asking.name_of(path)
+    folder = requests.name_of(path)
     sessions, owner = sessions_of(request), owner_of(request)
     listing = await (await sessions.files(sandbox_id, owner)).list(folder, recursive=recursive, limit=_MOST_LISTED)
     sent = {one.path: one for one in (await sessions.sent_files(sandbox_id, owner)).items}
     found = [_listed(entry, f"{folder}/{entry.name}" if folder else entry.name, sent) for entry in listing.entries]
     found.sort(key=lambda one: (one.path if sort_by == "name" else getattr(one, sort_by), one.path), reverse=wanted.descending)
     shown = found[page_offset : page_offset + page_size]
-    return answer(request, telling.page(shown, len(found), page_size, page_offset, version_of(request)))
+    return answer(request, answers.page(shown, len(found), page_size, page_offset, version_of(request)))
 
 
-@routes.post("", status_code=201, response_model=wire.File)
-async def upload_file(request: Request, sandbox_id: Identifier, asked: wire.Upload) -> Response:
+@routes.post("", status_code=201, response_model=schemas.File)
+async def upload_file(request: Request, sandbox_id: Identifier, asked: schemas.Upload) -> Response:
     """Write a file; folders on the way are made. One that is there is 409 unless overwrite is set."""
-    return await _written(request, sandbox_id, asking.name_of(asked.path), asked, 201)
+    return await _written(request, sandbox_id, requests.name_of(asked.path), asked, 201)
 
 
-@routes.get("/{path:path}", response_model=wire.File)
-async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding: wire.Encoding = "utf8") -> Response:
+@routes.get("/{path:path}", response_model=schemas.File)
+async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding: schemas.Encoding = "utf8") -> Response:
     """A file with its content, as base64 where it is no text; with Accept: application/octet-stream its bytes as they are, which
     is the way for more than 10 MiB. Of a folder, what it is."""
-    name = asking.name_of(path)
+    name = requests.name_of(path)
     sessions, owner = sessions_of(request), owner_of(request)
     files = await sessions.files(sandbox_id, owner)
     entry = await files.stat(name)
     if entry.kind is Kind.folder:
-        return answer(request, telling.file(entry, name))
+        return answer(request, answers.file(entry, name))
     if request.headers.get("accept", "").startswith(_BYTES):
         # Nothing that a sandbox made runs as a page of this server.
         guards = {**attachment(name), "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
         return SentFile(files, name, refusal=lambda error: error_answer(error, request), headers=guards)
-    read = await files.read(name, 0, wire.MOST_FILE_BYTES)
+    read = await files.read(name, 0, schemas.MOST_FILE_BYTES)
     if not read.is_end:
         raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")
     versions = await sessions.file_versions(sandbox_id, name, owner)
-    return answer(request, telling.file(entry, name, read.content, encoding, versions, history=True))
+    return answer(request, answers.file(entry, name, read.content, encoding, versions, history=True))
 
 
-@routes.put("/{path:path}", response_model=wire.File)
+@routes.put("/{path:path}", response_model=schemas.File)
 async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Response:
     """Write a file: a JSON body says what it holds as POST does; any other body is what it holds."""
-    name = asking.name_of(path)
+    name = requests.name_of(path)
     if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
-        return await _written(request, sandbox_id, name, wire.Write.model_validate_json(await body_of(request)), 200)
+        return await _written(request, sandbox_id, name, schemas.Write.model_validate_json(await body_of(request)), 200)
     sessions, owner = sessions_of(request), owner_of(request)
     entry = await (await sessions.files(sandbox_id, owner)).write(name, pieces_of(request))
     await sessions.saved(sandbox_id, owner)
-    return answer(request, telling.file(entry, name))
+    return answer(request, answers.file(entry, name))
 
 
 @routes.delete("/{path:path}", status_code=204)
 async def delete_file(request: Request, sandbox_id: Identifier, path: str, recursive: bool = False) -> Response:
     """Remove a file, or a folder: an empty one, or with recursive all that is in it."""
     sessions, owner = sessions_of(request), owner_of(request)
-    await (await sessions.files(sandbox_id, owner)).delete(asking.name_of(path), recursive=recursive)
+    await (await sessions.files(sandbox_id, owner)).delete(requests.name_of(path), recursive=recursive)
     await sessions.saved(sandbox_id, owner)
     return Response(status_code=204)
 
 
-async def _written(request: Request, sandbox_id: str, name: str, asked: wire.Upload | wire.Write, status: int) -> Response:
-    content, mode = asking.content_of(asked.content, asked.encoding), asking.mode_of(asked.permissions)
+async def _written(request: Request, sandbox_id: str, name: str, asked: schemas.Upload | schemas.Write, status: int) -> Response:
+    content, mode = requests.content_of(asked.content, asked.encoding), requests.mode_of(asked.permissions)
     sessions, owner = sessions_of(request), owner_of(request)
     files = await sessions.files(sandbox_id, owner)
     entry = await files.write(name, content, mode=mode, replace=asked.overwrite)
     await sessions.saved(sandbox_id, owner)
-    return answer(request, telling.file(entry, name), status)
+    return answer(request, answers.file(entry, name), status)
 
 
-def _listed(entry: Entry, name: str, sent: Mapping[str, FileRecord]) -> wire.File:
-    record = sent.get(f"{asking.WORKSPACE}/{name}")
-    return telling.file(entry, name, versions=() if record is None else (record,))
+def _listed(entry: Entry, name: str, sent: Mapping[str, FileRecord]) -> schemas.File:
+    record = sent.get(f"{requests.WORKSPACE}/{name}")
+    return answers.file(entry, name, versions=() if record is None else (record,))

@@ -5,37 +5,38 @@ from __future__ import annotations
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from sandbox_runtime.api.callers import owner_of
-from sandbox_runtime.api.dialects.sandboxes import asking, running, wire
-from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
-from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, sessions_of
-from sandbox_runtime.api.general import platform_of
-from sandbox_runtime.api.presence import while_present
+from sandbox_runtime.api.caller import owner_of
+from sandbox_runtime.api.dialects.sandboxes import execution, schemas
+from sandbox_runtime.api.dialects.sandboxes.mapping import requests
+from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
+from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, sessions_of
+from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
 routes = router("/sandboxes/{sandbox_id}", "running")
 _EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-@routes.post("/exec", response_model=wire.ExecResult)
-async def execute(request: Request, sandbox_id: Identifier, asked: wire.Exec) -> Response:
+@routes.post("/exec", response_model=schemas.ExecResult)
+async def execute(request: Request, sandbox_id: Identifier, asked: schemas.Exec) -> Response:
     """Run a command, without a shell. A command that fails is a result, not an error; with stream it is answered at once, 202."""
-    result = await while_present(request, running.execute(sessions_of(request), sandbox_id, asked, owner_of(request)))
+    result = await while_present(request, execution.execute(sessions_of(request), sandbox_id, asked, owner_of(request)))
     return answer(request, result, 202 if asked.stream else 200)
 
 
-@routes.post("/code", response_model=wire.CodeResult)
-async def run_code(request: Request, sandbox_id: Identifier, asked: wire.Code) -> Response:
+@routes.post("/code", response_model=schemas.CodeResult)
+async def run_code(request: Request, sandbox_id: Identifier, asked: schemas.Code) -> Response:
     """Run a program. One that fails is a result, not an error; with stream it is answered at once, 202."""
     check_language(request, asked)
-    result = await while_present(request, running.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
+    result = await while_present(request, execution.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
     return answer(request, result, 202 if asked.stream else 200)
 
 
-def check_language(request: Request, asked: wire.Code) -> None:
+def check_language(request: Request, asked: schemas.Code) -> None:
     """A language that there is not is a mistake in the request: 404 is for sandboxes."""
     try:
-        platform_of(request).catalog.find(asking.spoken_language(asked))
+        platform_of(request).catalog.find(requests.spoken_language(asked))
     except NotFound as error:
         raise InvalidRequest(str(error)) from error
 
@@ -44,5 +45,5 @@ def check_language(request: Request, asked: wire.Code) -> None:
 async def follow(request: Request, sandbox_id: Identifier, stream_id: Identifier) -> Response:
     """Server-sent events with items {type: data, error or complete}: the output from its beginning on, and how it ended."""
     sessions, owner = sessions_of(request), owner_of(request)
-    await running.check_stream(sessions, sandbox_id, stream_id, owner)
-    return StreamingResponse(running.followed(sessions, stream_id, owner), media_type="text/event-stream", headers=_EVENTS)
+    await execution.check_stream(sessions, sandbox_id, stream_id, owner)
+    return StreamingResponse(execution.followed(sessions, stream_id, owner), media_type="text/event-stream", headers=_EVENTS)

@@ -8,42 +8,43 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from sandbox_runtime.api.callers import caller_of, owner_of
-from sandbox_runtime.api.dialects.sandboxes import telling, wire
-from sandbox_runtime.api.dialects.sandboxes.answering import answer, router
-from sandbox_runtime.api.dialects.sandboxes.attempts import attempted
-from sandbox_runtime.api.dialects.sandboxes.calls import calls_of, ended_within
-from sandbox_runtime.api.dialects.sandboxes.flowing import events
-from sandbox_runtime.api.dialects.sandboxes.offer import offer_of
-from sandbox_runtime.api.dialects.sandboxes.routes.requests import Identifier, PageOffset, PageSize
-from sandbox_runtime.api.dialects.sandboxes.versions import version_of
-from sandbox_runtime.api.numbers import Number
-from sandbox_runtime.api.presence import while_present
+from sandbox_runtime.api.caller import caller_of, owner_of
+from sandbox_runtime.api.dialects.sandboxes import schemas
+from sandbox_runtime.api.dialects.sandboxes.mapping import answers
+from sandbox_runtime.api.dialects.sandboxes.protocol_version import version_of
+from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
+from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, PageOffset, PageSize
+from sandbox_runtime.api.dialects.sandboxes.tool_calls import calls_of, ended_within
+from sandbox_runtime.api.dialects.sandboxes.tool_events import events
+from sandbox_runtime.api.dialects.sandboxes.tool_provider import offer_of
+from sandbox_runtime.api.dialects.sandboxes.tool_retry import attempted
+from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
 routes = router("", "tools")
 _EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _STREAMED: dict[int | str, dict[str, Any]] = {
     200: {"description": "What came of it; with stream, as events", "content": {"text/event-stream": {}}},
-    202: {"model": wire.ToolResult, "description": "Under way (async)"},
+    202: {"model": schemas.ToolResult, "description": "Under way (async)"},
 }
 Wait = Annotated[Number, Query(ge=0, le=60, description="Seconds.")]
 
 
-@routes.get("/tools", response_model=wire.Listed)
+@routes.get("/tools", response_model=schemas.Listed)
 async def list_tools(request: Request, page_size: PageSize = 100, page_offset: PageOffset = 0) -> Response:
     """The tools that are switched on, each with the schema of its arguments."""
     return _page(request, offer_of(request).tools(), page_size, page_offset)
 
 
-@routes.get("/tools/{name}", response_model=wire.Described)
+@routes.get("/tools/{name}", response_model=schemas.Described)
 async def get_tool(request: Request, name: Identifier) -> Response:
     """One tool."""
-    return answer(request, wire.Described.model_validate(_named(offer_of(request).tools(), name, "tool")))
+    return answer(request, schemas.Described.model_validate(_named(offer_of(request).tools(), name, "tool")))
 
 
-@routes.post("/tools/{name}/execute", response_model=wire.ToolResult, responses=_STREAMED)
-async def execute_tool(request: Request, name: Identifier, asked: wire.ExecuteTool) -> Response:
+@routes.post("/tools/{name}/execute", response_model=schemas.ToolResult, responses=_STREAMED)
+async def execute_tool(request: Request, name: Identifier, asked: schemas.ExecuteTool) -> Response:
     """Call a tool. What fails in it is a result with is_error; faults of ours are tried again as retry_policy says. With async it
     is answered at once, 202, with an execution_id; with stream by server-sent events, items {type: data, error, progress or
     complete}, the last of which holds the result."""
@@ -60,7 +61,7 @@ async def execute_tool(request: Request, name: Identifier, asked: wire.ExecuteTo
     return answer(request, await while_present(request, attempted(offer, name, asked, caller)))
 
 
-@routes.get("/tools/{name}/executions/{execution_id}", response_model=wire.ToolResult)
+@routes.get("/tools/{name}/executions/{execution_id}", response_model=schemas.ToolResult)
 async def get_execution(request: Request, name: Identifier, execution_id: Identifier, wait: Wait = 0.0) -> Response:
     """A call that was begun with async: running, or what came of it. Results are kept for a quarter of an hour. wait: for its
     end, at most so many seconds."""
@@ -70,37 +71,37 @@ async def get_execution(request: Request, name: Identifier, execution_id: Identi
     return answer(request, call.told())
 
 
-@routes.delete("/tools/{name}/executions/{execution_id}", response_model=wire.ToolResult)
+@routes.delete("/tools/{name}/executions/{execution_id}", response_model=schemas.ToolResult)
 async def cancel_execution(request: Request, name: Identifier, execution_id: Identifier) -> Response:
     """End a call that runs, with whatever it began; forget one that has ended."""
     calls = calls_of(request)
     return answer(request, await calls.cancel(calls.find(execution_id, name, owner_of(request))))
 
 
-@routes.get("/resources", response_model=wire.Listed)
+@routes.get("/resources", response_model=schemas.Listed)
 async def list_resources(request: Request, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
     """Resources of the caller: files of its sandboxes, the configuration, schemas."""
     return _page(request, await offer_of(request).resources(owner_of(request)), page_size, page_offset)
 
 
-@routes.get("/resources/{uri:path}", response_model=wire.Described)
+@routes.get("/resources/{uri:path}", response_model=schemas.Described)
 async def read_resource(request: Request, uri: str) -> Response:
     """What a resource holds. Its address is percent-encoded, or stands as it is."""
-    return answer(request, wire.Described.model_validate(await offer_of(request).read(uri, owner_of(request))))
+    return answer(request, schemas.Described.model_validate(await offer_of(request).read(uri, owner_of(request))))
 
 
-@routes.get("/prompts", response_model=wire.Listed)
+@routes.get("/prompts", response_model=schemas.Listed)
 async def list_prompts(request: Request, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
     """Prompts for typical work."""
     return _page(request, offer_of(request).prompts(), page_size, page_offset)
 
 
-@routes.get("/prompts/{name}", response_model=wire.Described)
+@routes.get("/prompts/{name}", response_model=schemas.Described)
 async def get_prompt(request: Request, name: Identifier) -> Response:
     """A prompt; parameters of the query are its arguments. Without any, what it takes."""
     offer, arguments = offer_of(request), dict(request.query_params)
     told = offer.prompt(name, arguments) if arguments else _named(offer.prompts(), name, "prompt")
-    return answer(request, wire.Described.model_validate(told))
+    return answer(request, schemas.Described.model_validate(told))
 
 
 def _named(items: Sequence[Mapping[str, Any]], name: str, kind: str) -> Mapping[str, Any]:
@@ -112,4 +113,4 @@ def _named(items: Sequence[Mapping[str, Any]], name: str, kind: str) -> Mapping[
 
 def _page(request: Request, items: Sequence[Mapping[str, Any]], size: int, offset: int) -> Response:
     shown = [dict(item) for item in items[offset : offset + size]]
-    return answer(request, telling.page(shown, len(items), size, offset, version_of(request)))
+    return answer(request, answers.page(shown, len(items), size, offset, version_of(request)))

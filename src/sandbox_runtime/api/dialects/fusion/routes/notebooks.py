@@ -1,0 +1,36 @@
+"""POST /run_jupyter."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import ValidationError
+
+from sandbox_runtime.api.dialects.fusion.mapping.notebooks import answer_of, fault_of, notebook_of
+from sandbox_runtime.api.dialects.fusion.responses import answered, invalid
+from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest, RunJupyterResponse
+from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
+from sandbox_runtime.api.requests import body_of, in_turn, platform_of
+from sandbox_runtime.assembly import Platform
+
+router = APIRouter()
+_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": RunJupyterRequest.model_json_schema()}}}}
+
+
+@router.post("/run_jupyter", openapi_extra=_BODY, responses={200: {"model": RunJupyterResponse}})
+async def run_jupyter(request: Request) -> Response:
+    """Run the cells of a notebook in a fresh kernel, in a box of its own."""
+    platform = platform_of(request)
+    try:
+        body = await body_of(request)
+        asked = await in_turn(len(body), RunJupyterRequest.model_validate_json, body)
+    except ValidationError as error:
+        return invalid(error)
+    return await answered(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
+
+
+async def _run(platform: Platform, asked: RunJupyterRequest, size: int) -> Json:
+    notebook = await in_turn(size, notebook_of, asked, platform.allowance)
+    return answer_of(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)

@@ -1,0 +1,36 @@
+"""All routes of this dialect, below each of its bases. The description tells those of the newest version: the others are the
+same."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from sandbox_runtime.api.dialects.sandboxes.routes import files, runs, sandboxes, tools, v2
+
+BASES = ("/api/v1", "/api/v2", "/api")
+_NEWEST = "/api/v2"
+_PARTS = (v2, sandboxes, runs, files, tools)
+
+
+async def openapi(request: Request) -> JSONResponse:
+    return JSONResponse(request.app.openapi())
+
+
+async def docs(request: Request) -> HTMLResponse:
+    """The address of the description is relative, so that it holds behind a prefix that the server does not know of."""
+    return get_swagger_ui_html(openapi_url="openapi.json", title=request.app.title)
+
+
+def _mounted() -> APIRouter:
+    whole = APIRouter()
+    for base in BASES:
+        for part in _PARTS:
+            whole.include_router(part.routes, prefix=base, include_in_schema=base == _NEWEST)
+    whole.add_api_route("/api/openapi.json", openapi, include_in_schema=False)
+    whole.add_api_route("/api/docs", docs, include_in_schema=False)
+    return whole
+
+
+router = _mounted()

@@ -1,0 +1,33 @@
+"""All routes of the dialect, those that could be taken for another first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from sandbox_runtime.api.dialects.workspace.mapping.answers import enveloped
+from sandbox_runtime.api.dialects.workspace.routes import executions, files, handlers, sessions
+from sandbox_runtime.api.dialects.workspace.schemas import PREFIX, Json
+
+router = APIRouter(tags=["workspace"])
+
+
+@router.get(f"{PREFIX}/healthy")
+async def healthy() -> Json:
+    """Whether the server answers; GET /health says how it does."""
+    return enveloped({"status": "success"}, result="ok")
+
+
+@router.get("/api.json", include_in_schema=False)
+async def description(request: Request) -> JSONResponse:
+    """The same as /openapi.json, where clients of this protocol look for it."""
+    found: dict[str, Any] = request.app.openapi()
+    return JSONResponse(found)
+
+
+for _part in (sessions, executions, files):
+    router.include_router(_part.router, prefix=PREFIX)
+router.include_router(handlers.router)
+router.include_router(handlers.router, prefix=PREFIX, include_in_schema=False)
