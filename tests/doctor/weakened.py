@@ -11,7 +11,7 @@ import pytest
 
 from sandbox_runtime.api.caller import OPERATOR, Caller
 from sandbox_runtime.api.middleware import access, keyring, origins
-from sandbox_runtime.assembly import boxes
+from sandbox_runtime.assembly import box_config
 from sandbox_runtime.cli.connections import BoundedProtocol
 from sandbox_runtime.doctor import Guard
 from sandbox_runtime.engine.contexts import context
@@ -135,8 +135,8 @@ def no_message_checks(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 def no_fresh_copies(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     """Forks begin with the random state of their origin."""
-    given = tuple((name, text.replace("        _fresh_randomness()\n", "")) for name, text in boxes.contexts.given())
-    patch.setattr(boxes.contexts, "given", lambda: given)
+    given = tuple((name, text.replace("        _fresh_randomness()\n", "")) for name, text in box_config.contexts.given())
+    patch.setattr(box_config.contexts, "given", lambda: given)
     return {}
 
 

@@ -7,7 +7,7 @@ Contract: nothing else in this code base builds an engine, a judge or sessions f
 is a function here (…_of): pure, so that a part can be opened without the whole.
 """
 
-from sandbox_runtime.assembly.boxes import STD, allowance_of, backend_of, options_of, policies_of, preset_of
+from sandbox_runtime.assembly.box_config import STD, allowance_of, backend_of, options_of, policies_of, preset_of
 from sandbox_runtime.assembly.options import (
     datasets_of,
     loop_options_of,

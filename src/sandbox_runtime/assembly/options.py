@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sandbox_runtime.assembly.boxes import (
+from sandbox_runtime.assembly.box_config import (
     JUDGE,
     allowance_of,
 )

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import metadata
 
-from sandbox_runtime.assembly.boxes import (
+from sandbox_runtime.assembly.box_config import (
     CONTEXT,
     NOTEBOOK,
     allowance_of,
@@ -19,7 +19,7 @@ from sandbox_runtime.assembly.boxes import (
     preset_of,
     usual_of,
 )
-from sandbox_runtime.assembly.lasting import batches_opened, judge_opened, sessions_opened
+from sandbox_runtime.assembly.services import batches_opened, judge_opened, sessions_opened
 from sandbox_runtime.assembly.storage import ledger_of, watch_ledger
 from sandbox_runtime.engine import (
     Admission,

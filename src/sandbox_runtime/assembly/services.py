@@ -6,7 +6,7 @@ import functools
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from sandbox_runtime.assembly.boxes import (
+from sandbox_runtime.assembly.box_config import (
     allowance_of,
 )
 from sandbox_runtime.assembly.options import (
