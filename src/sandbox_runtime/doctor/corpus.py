@@ -11,13 +11,13 @@ attack.toml:
             host     as alone, with canaries on the host (canaries.py) that it may try to reach
             upload   names and contents from outside, into a box that `program`, if there is one, has prepared
             fetch    names read from outside, out of a box in which `program` has planted things
-            files    [[step]]s done to the files of a box from outside (steps.py), while or after `program` runs in it;
+            files    [[step]]s done to the files of a box from outside (file_steps.py), while or after `program` runs in it;
                      then `second`, if there is one, in the last box that a step filled
-            lab      `program` in a box with a network, in a network of namespaces that the attack makes itself (lab.py);
+            lab      `program` in a box with a network, in a network of namespaces that the attack makes itself (network_lab.py);
                      `first`, if there is one, waits in a neighbour box meanwhile
             client   client.py on the host, against a running server (client_side/target.py)
     layers  layers of the box that stop it, each by itself
-    guards  what stops it in the server (guards.py); an attack names a layer or a guard
+    guards  what stops it in the server (server_guards.py); an attack names a layer or a guard
     shows   layers and guards without which it succeeds: these attacks prove that the layer or guard does something
     unless  where even those do not let it succeed, because the host itself refuses
     needs   what the deployment must have for it to make sense (NEEDS)

@@ -20,7 +20,7 @@ from sandbox_runtime.mcp.cache.keys import EVERYBODY
 from sandbox_runtime.mcp.cache.warmup import commands_of, warm
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.config.effects import Running, idle_keys
-from sandbox_runtime.mcp.configured import configured
+from sandbox_runtime.mcp.hosts.configured import configured
 from sandbox_runtime.mcp.hosts.local import LocalPlace
 from sandbox_runtime.mcp.hosts.port import Place
 from sandbox_runtime.mcp.hosts.remote import RemotePlace

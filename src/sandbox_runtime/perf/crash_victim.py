@@ -1,6 +1,6 @@
 """A server that will be killed: sessions under load, a line for each result that was acknowledged.
 
-Started as a program of its own by killing.py, with the settings as JSON on its standard input. What it has printed it has been
+Started as a program of its own by crash.py, with the settings as JSON on its standard input. What it has printed it has been
 told by the sessions room; what it has not printed may or may not have happened.
 """
 

@@ -3,7 +3,7 @@
 Contract: a sandbox is a session; what this protocol knows of it and sessions do not (its name, its image, metadata, that it was
 stopped) is noted with the session. The version is that of the path; below /api it is that of the header API-Version or of
 Accept, and otherwise the first. Batches, logs and metrics belong to the second. Lists and errors have one shape each. Tools,
-resources and prompts are offered by whoever sets app.state.offer (see offer.py); where nobody does, they are 501. Calls
+resources and prompts are offered by whoever sets app.state.offer (see tool_provider.py); where nobody does, they are 501. Calls
 that nobody waits for are kept by open_calls().
 """
 

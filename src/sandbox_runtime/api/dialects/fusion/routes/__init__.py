@@ -1,1 +1,1 @@
-"""Routes."""
+"""The routes of this dialect."""

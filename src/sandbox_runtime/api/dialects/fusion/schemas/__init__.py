@@ -1,1 +1,1 @@
-"""Schemas."""
+"""The bodies of requests and responses."""

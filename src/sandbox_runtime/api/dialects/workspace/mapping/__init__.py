@@ -1,1 +1,1 @@
-"""Mapping."""
+"""Between the schemas of this dialect and the model. Pure."""
