@@ -1,0 +1,105 @@
+"""The cache as the engine uses it: whether a step may be cached at all, the name of its build, finding and keeping it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sandbox_runtime.engine.build.entry import decoded, encoded
+from sandbox_runtime.engine.build.key import key_of
+from sandbox_runtime.engine.build.store import Store
+from sandbox_runtime.engine.build.toolchain_identity import Identity
+from sandbox_runtime.errors import StorageFull, Unavailable
+from sandbox_runtime.languages import Language
+from sandbox_runtime.model import Build, Layer, LayerReport, LayerState, Limits, Plan
+from sandbox_runtime.telemetry import Log, Metrics
+from sandbox_runtime.workspace import Quotas
+from sandbox_runtime.workspace.ledger import Charge
+
+_MOST_FILES = 4096
+_HIDING = frozenset({Layer.mount, Layer.root})
+"""Layers without which a program could reach the folder of the cache."""
+
+
+class Builds:
+    """workdir: where boxes have their workspace."""
+
+    def __init__(self, store: Store, identity: Identity, workdir: str, entry_bytes: int, metrics: Metrics, log: Log) -> None:
+        self._store = store
+        self.workdir = workdir
+        self._identity = identity
+        self._entry_bytes = entry_bytes
+        self._metrics = metrics
+        self._log = log
+
+    @property
+    def quotas(self) -> Quotas:
+        """What may be kept of one step; it also bounds what was staged for it, which is read again to see what changed."""
+        return Quotas(_MOST_FILES, self._entry_bytes, self._entry_bytes)
+
+    def key(self, language: Language, plan: Plan, limits: Limits, version: str) -> str | None:
+        """None where the build cannot be kept: its row says so, too much is staged, or the compiler is not to be found."""
+        if language.compile is None or plan.compile is None or not language.compile.cache_build:
+            return None
+        if sum(len(file.content) for file in plan.files) > self._entry_bytes:
+            return None
+        toolchain = self._identity.of(plan.compile, language.name, language.install.folder)
+        return key_of(language, plan, limits, (version, *toolchain)) if toolchain else None
+
+    async def find(self, key: str) -> Build | None:
+        build = await asyncio.to_thread(self._read, key)
+        self._metrics.build_looked_for("hit" if build else "miss")
+        return build
+
+    async def keep(self, key: str, build: Build) -> None:
+        """The caller's answer does not depend on it: what cannot be written is told in the log."""
+        try:
+            await asyncio.to_thread(self._write, key, build)
+        except StorageFull as error:
+            self._log.info("a build was not kept", reason=str(error))
+        except OSError as error:
+            self._metrics.fault("build_cache")
+            self._log.warning("a build could not be kept", reason=str(error))
+
+    def _read(self, key: str) -> Build | None:
+        content = self._store.read(key)
+        if content is None:
+            return None
+        build = decoded(content)
+        if build is None:
+            self._store.drop(key)
+            self._metrics.fault("build_cache")
+        return build
+
+    def _write(self, key: str, build: Build) -> None:
+        content = encoded(build)
+        if sum(map(len, content)) <= self._entry_bytes:
+            self._store.write(key, content)
+
+
+def open_builds(
+    folder: str,
+    most_bytes: int,
+    entry_bytes: int,
+    *,
+    identity: Identity,
+    workdir: str,
+    layers: Sequence[LayerReport],
+    metrics: Metrics,
+    log: Log,
+    charge: Charge | None = None,
+) -> Builds | None:
+    """None where builds are not kept: the operator said so, boxes are not kept away from the folder, or it cannot be had."""
+    if not most_bytes:
+        return None
+    on = {report.layer for report in layers if report.state is LayerState.on}
+    if not on >= _HIDING:
+        log.info("builds are not kept: boxes are not isolated from the files of this machine")
+        return None
+    store = Store(folder, most_bytes, charge)
+    try:
+        store.open()
+    except Unavailable as error:
+        log.warning("builds are not kept", reason=str(error))
+        return None
+    return Builds(store, identity, workdir, min(entry_bytes, most_bytes), metrics, log)

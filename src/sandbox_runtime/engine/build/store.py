@@ -1,0 +1,121 @@
+"""Entries on disk: one file each, named by its key, in a folder that belongs to the server alone.
+
+Written beside its place and renamed into it, so that a reader sees a whole entry or none, and several servers may share the
+folder. Used entries are touched; when all of them together are larger than the bound, those unused for longest go first. The
+sum is known from a look at the folder when it is opened and kept up from then on; before anything is evicted it is looked at
+again, because another server may have written or evicted meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+
+from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.workspace.ledger import Charge
+
+_EVICT_TO = 0.9
+"""Share of the bound that is left after an eviction, so that not every new entry evicts."""
+_ENTRY = re.compile(r"[0-9a-f]{64}")
+_BEGUN = ".begun-"
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+
+
+class Store:
+    """Calls may come from several threads: everything between two of them is a rename, an unlink or a stale sum."""
+
+    def __init__(self, folder: str, most_bytes: int, charge: Charge | None = None) -> None:
+        self._charge = charge
+        self._folder = folder
+        self._most_bytes = most_bytes
+        self._held_bytes = 0
+
+    def open(self) -> None:
+        """Make the folder ready; raises Unavailable where it cannot be had for us alone."""
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            status = os.stat(self._folder)
+        except OSError as error:
+            raise Unavailable(f"the folder for builds {self._folder} cannot be used: {error.strerror}") from error
+        if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+            raise Unavailable(
+                f"the folder for builds {self._folder} must belong to the server's user and be closed to all others"
+            )
+        self._sweep()
+        self._holds(sum(size for _, size, _ in self._entries()))
+
+    def _holds(self, size: int) -> None:
+        self._held_bytes = size
+        if self._charge is not None:
+            self._charge.resize(size, force=True)
+
+    def read(self, key: str) -> bytes | None:
+        path = self._path(key)
+        try:
+            with open(path, "rb") as file:
+                content = file.read()
+            os.utime(path)
+        except OSError:
+            return None
+        return content
+
+    def write(self, key: str, content: Sequence[bytes]) -> None:
+        """Raises OSError where it cannot be written, StorageFull where the node has no room; then nothing of it is left."""
+        size = sum(map(len, content))
+        if self._charge is not None:
+            self._charge.resize(self._held_bytes + size)
+        begun = os.path.join(self._folder, f"{_BEGUN}{os.getpid()}-{secrets.token_hex(8)}")
+        try:
+            with os.fdopen(os.open(begun, _CREATE, 0o600), "wb") as file:
+                file.writelines(content)
+            os.rename(begun, self._path(key))
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(begun)
+            self._holds(self._held_bytes)
+            raise
+        self._holds(self._held_bytes + size)
+        if self._held_bytes > self._most_bytes:
+            self._evict()
+
+    def drop(self, key: str) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self._path(key))
+
+    def _path(self, key: str) -> str:
+        return os.path.join(self._folder, key)
+
+    def _entries(self) -> list[tuple[float, int, str]]:
+        """When each was last used, its size, its name."""
+        return [(status.st_mtime, status.st_size, name) for name, status in self._files() if _ENTRY.fullmatch(name)]
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        with os.scandir(self._folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    yield entry.name, entry.stat(follow_symlinks=False)
+
+    def _evict(self) -> None:
+        entries = sorted(self._entries())
+        held = sum(size for _, size, _ in entries)
+        for _, size, name in entries:
+            if held <= self._most_bytes * _EVICT_TO:
+                break
+            self.drop(name)
+            held -= size
+        self._holds(held)
+
+    def _sweep(self) -> None:
+        """What a server that was killed had begun to write."""
+        for name, _ in list(self._files()):
+            if name.startswith(_BEGUN) and not _alive(name):
+                self.drop(name)
+
+
+def _alive(begun: str) -> bool:
+    number = begun.removeprefix(_BEGUN).partition("-")[0]
+    return number.isdecimal() and os.path.exists(f"/proc/{number}")
