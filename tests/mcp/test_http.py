@@ -29,7 +29,6 @@ from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.mcp.transports.event_store import Memory
-from sandbox_runtime.mcp.transports.rate_limit import Bucket
 from sandbox_runtime.settings import Settings
 
 _HELLO: dict[str, Any] = {
@@ -288,12 +287,3 @@ async def test_tools_resources_and_prompts_are_offered_over_rest_as_well(port: i
         assert "max_sandboxes" in (await web.get("/resources/config://sandbox")).text
         assert "Add two" in (await web.get("/prompts/solve_and_test", params={"task": "Add two numbers"})).text
         await web.post("/tools/terminate_sandbox/execute", json={"arguments": {"sandbox_id": sandbox}})
-
-
-@pytest.mark.requirement("mcp-3.16")
-def test_more_than_the_pace_is_refused_until_time_has_passed() -> None:
-    now = [0.0]
-    bucket = Bucket(now=lambda: now[0])
-    assert [bucket.take() for _ in range(201)] == [True] * 200 + [False]
-    now[0] += 0.5
-    assert sum(bucket.take() for _ in range(100)) == 50

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.model import Node, NodeState, Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.ids import now_ms
+from sandbox_runtime.timestamps import now_ms
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 

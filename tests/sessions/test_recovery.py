@@ -9,7 +9,7 @@ import pytest
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Execution, ExecutionState, Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.ids import now_ms
+from sandbox_runtime.timestamps import now_ms
 
 PERSISTENT = SessionMode.persistent
 

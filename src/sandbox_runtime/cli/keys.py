@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.cli.flags import Config, Set, settings_from
 from sandbox_runtime.model import ApiKey, AuditEntry
 from sandbox_runtime.model.access import digest_of
@@ -61,7 +61,7 @@ def create(
 ) -> None:
     """Make a key and print it. It is shown this once: only its digest is kept."""
     grants_of(scopes or ())
-    secret, now_ms = PREFIX + secrets.token_urlsafe(_SECRET_BYTES), _now_ms()
+    secret, now_ms = PREFIX + secrets.token_urlsafe(_SECRET_BYTES), timestamps.now_ms()
     key = ApiKey(
         id=f"key_{secrets.token_hex(8)}",
         owner=owner,
@@ -105,7 +105,7 @@ async def _all(store: Store, owner: str | None) -> list[ApiKey]:
 async def _revoked(store: Store, key_id: str) -> None:
     key = await store.keys.get(key_id)
     if key.revoked_ms is None:
-        await store.keys.update(key, by=ACTOR, audit=_told("revoke", key), revoked_ms=_now_ms())
+        await store.keys.update(key, by=ACTOR, audit=_told("revoke", key), revoked_ms=timestamps.now_ms())
 
 
 def _in_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -120,7 +120,7 @@ def _in_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 def _told(action: str, key: ApiKey) -> AuditEntry:
-    return AuditEntry(at_ms=_now_ms(), actor=ACTOR, action=action, kind="key", subject=key.id, owner=key.owner)
+    return AuditEntry(at_ms=timestamps.now_ms(), actor=ACTOR, action=action, kind="key", subject=key.id, owner=key.owner)
 
 
 def _row(key: ApiKey) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _row(key: ApiKey) -> dict[str, Any]:
         "owner": key.owner,
         "name": key.name,
         "scopes": list(key.scopes),
-        "state": "revoked" if key.revoked_ms is not None else "open" if key.opens(_now_ms()) else "expired",
+        "state": "revoked" if key.revoked_ms is not None else "open" if key.opens(timestamps.now_ms()) else "expired",
         "created_at": _when(key.created_ms),
         "expires_at": _when(key.expires_ms),
         "last_used_at": _when(key.last_used_ms),
@@ -153,7 +153,3 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
 
 def _when(moment_ms: int | None) -> str | None:
     return None if moment_ms is None else datetime.fromtimestamp(moment_ms / 1000, UTC).isoformat(timespec="seconds")
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.doctor import Server
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import ApiKey
@@ -99,7 +100,7 @@ async def _make_keys(settings: Settings) -> dict[str, str]:
 
     Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
     made = {kind: f"sbx_{secrets.token_urlsafe(32)}" for kind in _OWNERS}
-    now_ms = time.time_ns() // 1_000_000
+    now_ms = timestamps.now_ms()
     async with open_store(settings.store_url, store_options_of(settings)) as store:
         for kind, (owner, scopes) in _OWNERS.items():
             digest = digest_of(made[kind])

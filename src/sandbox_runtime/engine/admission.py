@@ -7,8 +7,8 @@ handed to the longest waiting, so nobody overtakes and nobody starves.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 
+from sandbox_runtime.engine.fifo import FifoSlots
 from sandbox_runtime.errors import TooMany
 from sandbox_runtime.telemetry import Metrics
 
@@ -19,74 +19,55 @@ _NEWEST_SHARE = 0.1
 
 class Admission:
     def __init__(self, places: int, queue_size: int, wait_s: float, metrics: Metrics) -> None:
+        self._slots = FifoSlots(places, queue_size)
         self._places = places
-        self._queue_size = queue_size
         self._wait_s = wait_s
         self._metrics = metrics
-        self._waiting: deque[asyncio.Future[None]] = deque()
         self._held_s = 0.0
-        self.busy = 0
+
+    @property
+    def busy(self) -> int:
+        return self._slots.busy
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        return self._slots.waiting
 
     async def enter(self) -> float:
-        """Returns when there is a place, with the moment it was given; raises TooMany instead of waiting too long."""
+        """Wait for a slot and return the time at which it was given. Raises TooMany if the queue is full or the wait too long."""
         now = asyncio.get_running_loop().time()
-        if self.busy < self._places:
-            self.busy += 1
+        if self._slots.acquire():
             self._metrics.waited(0.0)
             return now
-        if len(self._waiting) >= self._queue_size:
+        if self._slots.full:
             self._metrics.rejected("queue_full")
             raise TooMany(f"{self.busy} programs are running and {self.waiting} wait; try again later", self._retry_after_s())
-        await self._wait_in_line()
+        await self._wait()
         given = asyncio.get_running_loop().time()
         self._metrics.waited(given - now)
         return given
 
     def enter_if_free(self) -> float | None:
-        """The moment in which a place was given, or None where there is none that nobody waits for."""
-        if self.busy >= self._places or self._waiting:
-            return None
-        self.busy += 1
-        return asyncio.get_running_loop().time()
+        """Return the time at which a slot was given, or None if none is free."""
+        return asyncio.get_running_loop().time() if self._slots.acquire() else None
 
     def leave(self, entered: float) -> None:
-        """entered is what enter returned."""
+        """Release a slot. `entered` is what `enter` returned."""
         held_s = asyncio.get_running_loop().time() - entered
         self._held_s += (held_s - self._held_s) * _NEWEST_SHARE
-        self._hand_on()
+        self._slots.release()
 
-    def _hand_on(self) -> None:
-        """A place goes to the longest waiting without becoming free in between."""
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self.busy -= 1
-
-    async def _wait_in_line(self) -> None:
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+    async def _wait(self) -> None:
+        turn = self._slots.wait()
         try:
             async with asyncio.timeout(self._wait_s):
                 await turn
         except BaseException as error:
-            self._give_up(turn)
+            self._slots.abandon(turn)
             if isinstance(error, TimeoutError):
                 self._metrics.rejected("waited_too_long")
                 raise TooMany(f"no place became free within {self._wait_s:g} s; try again later", self._retry_after_s()) from None
             raise
-
-    def _give_up(self, turn: asyncio.Future[None]) -> None:
-        """The place may have been handed over in the very moment in which the wait ended: then it goes to the next."""
-        if turn.done() and not turn.cancelled():
-            self._hand_on()
-        elif turn in self._waiting:
-            self._waiting.remove(turn)
 
     def _retry_after_s(self) -> float:
         """When the queue as it stands will have been served."""

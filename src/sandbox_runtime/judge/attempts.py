@@ -1,41 +1,33 @@
-"""Faults of ours are tried again, with waits that grow and are never the same for two who failed together."""
+"""Retries of judging steps that fail through the platform's fault."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sandbox_runtime.errors import PlatformFault, SandboxError, TooMany, Unavailable
+from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
+from sandbox_runtime.retry import Backoff, retry
 
 OUR_FAULTS = (PlatformFault, Unavailable, TooMany)
-_LONGEST_WAIT_S = 10.0
+_MAX_WAIT_S = 10.0
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Attempts:
-    """most: how often something is tried, the first time included. first_wait_s: before the second; each further wait is twice as
-    long, to at most ten seconds."""
-
     most: int = 5
+    """Attempts in all, the first included."""
     first_wait_s: float = 0.1
+    """Wait before the second attempt; each further wait is twice as long, up to ten seconds."""
 
-    async def make(self, once: Callable[[], Awaitable[T]], again: Callable[[SandboxError], None]) -> T:
-        """What came of the first attempt that was no fault of ours; the last attempt's fault is raised. again: told of each fault
-        that is followed by another attempt."""
-        for number in range(1, self.most):
-            try:
-                return await once()
-            except OUR_FAULTS as fault:
-                again(fault)
-                await asyncio.sleep(self._wait_s(number, fault))
-        return await once()
+    async def make(self, once: Callable[[], Awaitable[T]], again: Callable[[Exception], None]) -> T:
+        """Return the first result that is no platform fault, or raise the last fault. `again` sees retried faults."""
 
-    def _wait_s(self, number: int, fault: SandboxError) -> float:
-        grown_s: float = min(self.first_wait_s * 2 ** (number - 1), _LONGEST_WAIT_S)
-        least_s = min(fault.retry_after_s, _LONGEST_WAIT_S) if isinstance(fault, TooMany) else 0.0
-        return max(grown_s, least_s) * random.uniform(0.5, 1.5)
+        async def before_retry(number: int, fault: Exception | None) -> None:
+            assert fault is not None
+            again(fault)
+
+        backoff = Backoff(self.most - 1, self.first_wait_s, max_s=_MAX_WAIT_S)
+        return await retry(once, backoff, retry_error=lambda error: isinstance(error, OUR_FAULTS), before_retry=before_retry)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sandbox_runtime.engine import Allowance, Engine
-from sandbox_runtime.errors import InvalidRequest, SandboxError
+from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
 from sandbox_runtime.judge.guarded_job import Sealed, seal
@@ -97,7 +97,7 @@ class Loop:
             cases = await hearing.cases()
         return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
 
-    def _again(self, fault: SandboxError) -> None:
+    def _again(self, fault: Exception) -> None:
         self._metrics.tried_again()
         self._log.info("a step of judging is tried again", reason=str(fault))
 

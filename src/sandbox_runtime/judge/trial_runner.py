@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.engine import Allowance, OutputBudget, Place, Program
-from sandbox_runtime.errors import PlatformFault, SandboxError
+from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
 from sandbox_runtime.judge.checkers import Compare, Found
@@ -56,7 +56,7 @@ class Means:
 
     allowance: Allowance
     attempts: Attempts
-    again: Callable[[SandboxError], None]
+    again: Callable[[Exception], None]
     parallel: int
     preset: str
 

@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.engine.terminals import Size, Terminal
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
@@ -28,7 +29,7 @@ from sandbox_runtime.model import (
 )
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.executions import output as streams
@@ -155,7 +156,7 @@ class Sessions:
         if about_json is not None:
             changes["about_json"] = about_json
         if lifetime_s is not None:
-            changes |= {"lifetime_s": lifetime_s, "expires_ms": ids.now_ms() + int(lifetime_s * 1000)}
+            changes |= {"lifetime_s": lifetime_s, "expires_ms": timestamps.now_ms() + int(lifetime_s * 1000)}
         return await self._lifecycle.change(session_id, owner, owner, **changes)
 
     def at_work(self, session_id: str) -> bool:
@@ -474,7 +475,7 @@ def box_of(session: Session) -> BoxRecord:
         disk_mb=session.resources.disk_bytes // MIB,
         exit_reason=session.state if session.state.ended else "",
         created_ms=session.created_ms,
-        updated_ms=session.updated_ms or ids.now_ms(),
+        updated_ms=session.updated_ms or timestamps.now_ms(),
         started_ms=session.started_ms,
         exited_ms=session.completed_ms,
     )

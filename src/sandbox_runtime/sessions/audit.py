@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.model import AuditEntry
-from sandbox_runtime.sessions.ids import now_ms
 
 
 def entry(actor: str, action: str, kind: str, subject: str, *, owner: str = "", **details: Any) -> AuditEntry:
     """details hold no code, no output and no secret."""
     told = json.dumps(details) if details else None
-    return AuditEntry(at_ms=now_ms(), actor=actor, action=action, kind=kind, subject=subject, owner=owner, details_json=told)
+    return AuditEntry(
+        at_ms=timestamps.now_ms(), actor=actor, action=action, kind=kind, subject=subject, owner=owner, details_json=told
+    )

@@ -11,10 +11,6 @@ _SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def session_id() -> str:
     return f"sess_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
 

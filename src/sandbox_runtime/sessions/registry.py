@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, field
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.fifo import FifoSlots, Turn
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
 from sandbox_runtime.sessions.executions.output import Tape
-from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.lifecycle.fork_pool import Spare
 from sandbox_runtime.sessions.nodes.node import Home
 from sandbox_runtime.workspace.digest import Digests
@@ -22,48 +23,18 @@ TERMINALS = 4
 """Of one session, at once."""
 
 
-class Slots:
-    """So many executions of a session at once; the rest wait in the order in which they came."""
+class Slots(FifoSlots):
+    """Concurrent executions of one session; the rest wait in order."""
 
-    def __init__(self, slots: int, queue: int) -> None:
-        self._free = slots
-        self._queue = queue
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def free(self) -> bool:
-        return self._free > 0
-
-    @property
-    def full(self) -> bool:
-        """The next one would be refused."""
-        return self._free <= 0 and len(self._waiting) >= self._queue
-
-    def reserve(self) -> asyncio.Future[None]:
-        """A turn, done when it has come. Raises TooMany where too many wait. Whoever has one owes give_back()."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if self._free > 0:
-            self._free -= 1
-            turn.set_result(None)
-        elif len(self._waiting) >= self._queue:
-            raise TooMany(f"{len(self._waiting)} executions of this session wait already; try again later", _FULL_RETRY_S)
-        else:
-            self._waiting.append(turn)
+    def reserve(self) -> Turn:
+        """Return a turn, done when the slot is the caller's. Raises TooMany if the queue is full. The caller owes `abandon`."""
+        if self.full:
+            raise TooMany(f"{self.waiting} executions of this session wait already; try again later", _FULL_RETRY_S)
+        if not self.acquire():
+            return self.wait()
+        turn: Turn = asyncio.get_running_loop().create_future()
+        turn.set_result(None)
         return turn
-
-    def give_back(self, turn: asyncio.Future[None]) -> None:
-        """A turn that has not come yet leaves the line; one that has goes to the next."""
-        if turn in self._waiting:
-            self._waiting.remove(turn)
-            return
-        if not turn.done() or turn.cancelled():
-            return
-        while self._waiting:
-            following = self._waiting.popleft()
-            if not following.done():
-                following.set_result(None)
-                return
-        self._free += 1
 
 
 def _set() -> asyncio.Event:
@@ -137,7 +108,7 @@ class LiveSession:
         return (PACKAGES_FOLDER,) if self.session.installation.installed else ()
 
     def touch(self) -> None:
-        self.active_ms = now_ms()
+        self.active_ms = timestamps.now_ms()
 
     def check_running(self) -> None:
         if self.session.state is SessionState.paused and not self.ending:

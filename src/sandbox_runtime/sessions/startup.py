@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.engine import Admission
 from sandbox_runtime.engine.environments import Workshop
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
-from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.api import Sessions
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.executions.contexts import Contexts
@@ -131,7 +131,7 @@ async def _prepare(ground: Ground, lifecycle: Lifecycle, host: Host) -> None:
 
 
 async def _registered(ground: Ground, host: Host) -> Node:
-    nodes, now_ms = ground.store.nodes, ids.now_ms()
+    nodes, now_ms = ground.store.nodes, timestamps.now_ms()
     row = host.describe(now_ms)
     known = await nodes.find(row.id)
     if known is None:
@@ -151,7 +151,7 @@ async def _registered(ground: Ground, host: Host) -> Node:
 
 
 async def _seeded(ground: Ground) -> None:
-    options, now_ms = ground.options, ids.now_ms()
+    options, now_ms = ground.options, timestamps.now_ms()
     if options.template != BASIC_TEMPLATE or await ground.store.templates.find(BASIC_TEMPLATE) is not None:
         return
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import Field
 from functools import partial
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -30,10 +29,6 @@ class Kept(Protocol):
 
 Noun = TypeVar("Noun", bound=Kept)
 Filter = TypeVar("Filter")
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class Shelf(Generic[Noun, Filter]):

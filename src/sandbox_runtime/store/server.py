@@ -7,7 +7,6 @@ was read names the version it saw, so that nobody's change is lost without word.
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
@@ -16,12 +15,13 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from sandbox_runtime.errors import Unavailable
+from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.store.address import MYSQL, Address
 from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
 from sandbox_runtime.store.errors import is_worth_another_try, translated
 
-TRIES = 5
-_PAUSE_S = 0.01
+_BACKOFF = Backoff(retries=4, first_s=0.01, jitter=1.0)
+"""Jitter of the whole wait: two deadlocked transactions must not collide again."""
 _LOCK_NAME = "sandbox_runtime.tables"
 _LOCK_NUMBER = 0x5A4D_B0F5
 _LOCK_WAIT_S = 120
@@ -61,15 +61,11 @@ class ServedDatabase:
             raise translated(error, self._address.shown) from error
 
     async def _tried(self, work: Work[Answer]) -> Answer:
-        for attempt in range(TRIES):
-            try:
-                return await self._once(work)
-            except DBAPIError as error:
-                if attempt == TRIES - 1 or not is_worth_another_try(error):
-                    raise
-            # Of two that stood in each other's way, one should be gone when the other comes again.
-            await asyncio.sleep(random.uniform(0, _PAUSE_S * 2**attempt))
-        raise AssertionError("the last try returns or raises")
+        return await retry(
+            lambda: self._once(work),
+            _BACKOFF,
+            retry_error=lambda error: isinstance(error, DBAPIError) and is_worth_another_try(error),
+        )
 
     async def _once(self, work: Work[Answer]) -> Answer:
         async with self._engine.begin() as connection:

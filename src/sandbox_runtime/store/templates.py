@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, update
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.model import AuditEntry, Template
 from sandbox_runtime.store import mappings
-from sandbox_runtime.store.repository import now_ms
 from sandbox_runtime.store.tables import TEMPLATES
 from sandbox_runtime.store.versioned_repository import Repository
 
@@ -33,7 +33,7 @@ class Templates(Repository[Template, TemplateFilter]):
 
     async def delete(self, key: str, *, audit: AuditEntry | None = None, by: str = "", at_ms: int | None = None) -> None:
         """Nobody sees it any more. Sessions made from it go on."""
-        values = {"f_deleted_at": at_ms or now_ms(), "f_deleted_by": by}
+        values = {"f_deleted_at": at_ms or timestamps.now_ms(), "f_deleted_by": by}
         await self._hit(update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._alive()).values(values), key, audit)
 
     async def purge(self, key: str, *, audit: AuditEntry | None = None) -> None:

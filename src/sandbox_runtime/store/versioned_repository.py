@@ -9,10 +9,11 @@ from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import Connection, Update, and_, bindparam, update
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, RequestError
 from sandbox_runtime.model import AuditEntry
 from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.repository import Kept, Shelf, now_ms
+from sandbox_runtime.store.repository import Kept, Shelf
 
 
 class Changing(Kept, Protocol):
@@ -84,7 +85,7 @@ class Repository(Shelf[Noun, Filter]):
         return dataclasses.replace(noun, updated_ms=noun.updated_ms or noun.created_ms)
 
     def _next(self, noun: Noun, changes: Mapping[str, Any]) -> Noun:
-        return dataclasses.replace(noun, **{"updated_ms": now_ms(), **changes, "version": noun.version + 1})
+        return dataclasses.replace(noun, **{"updated_ms": timestamps.now_ms(), **changes, "version": noun.version + 1})
 
     def _row_of(self, noun: Noun, by: str) -> dict[str, Any]:
         values = self.shape.values(noun)

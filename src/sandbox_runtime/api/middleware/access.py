@@ -22,9 +22,9 @@ from sandbox_runtime.api import errors
 from sandbox_runtime.api.caller import OPERATOR, SCOPE_KEY, Caller
 from sandbox_runtime.api.middleware import origins
 from sandbox_runtime.api.middleware.keyring import Keyring, Keys, shown_key
-from sandbox_runtime.api.middleware.rate_limit import Pace
 from sandbox_runtime.api.pages import is_page
 from sandbox_runtime.errors import Denied, SandboxError, Unavailable
+from sandbox_runtime.rate_limit import KeyedRateLimiter
 
 OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
 OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
@@ -68,11 +68,11 @@ class Rules:
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, *, rules: Rules, keyring: Keyring, pace: Pace) -> None:
+    def __init__(self, app: ASGIApp, *, rules: Rules, keyring: Keyring, rate_limiter: KeyedRateLimiter) -> None:
         self._app = app
         self._rules = rules
         self._keyring = keyring
-        self._pace = pace
+        self._rate_limiter = rate_limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -126,7 +126,7 @@ class Gate:
     def _unfit(self, scope: Scope, caller: Caller) -> JSONResponse | None:
         if caller.grants.read_only and scope.get("method", "GET") not in _LOOKING:
             return _refused(403, "this key may look and change nothing (its scope is read)")
-        wait_s = self._pace.wait_s(caller.key, caller.grants.rate_per_minute)
+        wait_s = self._rate_limiter.take(caller.key, caller.grants.rate_per_minute)
         if wait_s:
             text = "too many requests in a minute with this key; try again later"
             return JSONResponse(_told(429, text), 429, {"Retry-After": str(math.ceil(wait_s))})

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.api.caller import OPERATOR, Caller
 from sandbox_runtime.model import ApiKey
 from sandbox_runtime.model.access import digest_of
@@ -51,7 +52,7 @@ class Keyring:
         return caller
 
     async def _looked_up(self, digest: str, keys: Keys) -> Caller | None:
-        found, now_ms = await keys.of_digest(digest), time.time_ns() // 1_000_000
+        found, now_ms = await keys.of_digest(digest), timestamps.now_ms()
         if found is None or not found.opens(now_ms):
             return None
         if self._clock() - self._noted.get(found.id, -NOTED_EVERY_S) >= NOTED_EVERY_S:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox_runtime.api.middleware.access import Gate, Rules
 from sandbox_runtime.api.middleware.keyring import Keyring
 from sandbox_runtime.api.middleware.origins import ANY
-from sandbox_runtime.api.middleware.rate_limit import Pace
+from sandbox_runtime.rate_limit import KeyedRateLimiter
 from sandbox_runtime.settings import Settings
 
 PACKED_PATHS = "/api/v1/"
@@ -28,7 +28,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         Gate,
         rules=rules_of(settings),
         keyring=Keyring(settings.api_key),
-        pace=Pace(settings.rate_limit_per_minute),
+        rate_limiter=KeyedRateLimiter(settings.rate_limit_per_minute),
     )
     allowed = origins_of(settings)
     if allowed:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import InvalidRequest, NotFound, TooMany
 from sandbox_runtime.judge.batches.config import read_config
 from sandbox_runtime.judge.batches.line_judge import Judging
-from sandbox_runtime.judge.batches.progress import now_ms
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.judge.batches.workers import Running
 from sandbox_runtime.judge.metrics import Summary, summarize
@@ -74,7 +74,7 @@ class Batches:
             return self._same(known, dataset), False
         await self._check_count(owner)
         name = f"batch_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
-        created_ms = now_ms()
+        created_ms = timestamps.now_ms()
         Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # a key that cannot be kept is refused first
         spool = self._spool(name, owner)
         try:
@@ -127,7 +127,7 @@ class Batches:
             LIVE,
             audit=_entry(actor, "cancel", batch),
             state=BatchState.cancelled,
-            ended_ms=now_ms(),
+            ended_ms=timestamps.now_ms(),
         )
         await self._running.drop(ended)
         return await self._store.batches.get(name)
@@ -221,7 +221,7 @@ class Batches:
     async def retain(self) -> None:
         """Removes batches that ended long ago, again and again."""
         while True:
-            await self.forget_old(now_ms())
+            await self.forget_old(timestamps.now_ms())
             await asyncio.sleep(_RETENTION_EVERY_S)
 
     async def forget_old(self, at_ms: int) -> int:
@@ -237,7 +237,13 @@ class Batches:
 def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
     details = json.dumps({"dataset": batch.dataset, "total": batch.total})
     return AuditEntry(
-        at_ms=now_ms(), actor=actor, action=action, kind="batch", subject=batch.id, owner=batch.owner, details_json=details
+        at_ms=timestamps.now_ms(),
+        actor=actor,
+        action=action,
+        kind="batch",
+        subject=batch.id,
+        owner=batch.owner,
+        details_json=details,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import time
 from collections.abc import Generator
 from typing import Self
 
@@ -100,10 +99,6 @@ class Work:
         if self.batch.ended:
             self._spool.remove_input()
         self._changed.set()
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def counted(batch: Batch, reasons: dict[str, int]) -> Batch:

@@ -14,11 +14,12 @@ import contextlib
 import json
 from typing import Self
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.judge.batches.fair_queue import Sharing
 from sandbox_runtime.judge.batches.line_judge import FIRST_WAIT_S, LONGEST_WAIT_S, Judging, judged
 from sandbox_runtime.judge.batches.lines import Line, Result
-from sandbox_runtime.judge.batches.progress import Work, now_ms
+from sandbox_runtime.judge.batches.progress import Work
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.model import Batch, BatchState
 from sandbox_runtime.store import Store
@@ -64,7 +65,7 @@ class Running:
         except (PlatformFault, OSError) as error:
             self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
             spool.remove_input()
-            await self._store.batches.update(batch, state=BatchState.failed, message=str(error), ended_ms=now_ms())
+            await self._store.batches.update(batch, state=BatchState.failed, message=str(error), ended_ms=timestamps.now_ms())
             return
         self._works[batch.id] = work
         if work.exhausted:
@@ -157,7 +158,7 @@ class Running:
         async with work.noting:
             await work.sync()
             counts = {name: getattr(work.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
-            going = {"state": BatchState.running, "started_ms": work.stored.started_ms or now_ms(), **changes}
+            going = {"state": BatchState.running, "started_ms": work.stored.started_ms or timestamps.now_ms(), **changes}
             try:
                 work.now(await self._store.batches.update(work.stored, **(counts if work.stored.ended else going | counts)))
             except Conflict:
@@ -169,7 +170,7 @@ class Running:
         wait_s = FIRST_WAIT_S
         while not work.stored.ended:
             try:
-                await self._note(work, state=BatchState.completed, ended_ms=now_ms())
+                await self._note(work, state=BatchState.completed, ended_ms=timestamps.now_ms())
             except NotFound:
                 break
             except SandboxError as error:
@@ -181,7 +182,7 @@ class Running:
     async def _fail(self, work: Work, error: PlatformFault) -> None:
         self._log.error("a batch cannot go on", batch=work.batch.id, reason=str(error))
         with contextlib.suppress(SandboxError):
-            await self._note(work, state=BatchState.failed, ended_ms=now_ms(), message=str(error))
+            await self._note(work, state=BatchState.failed, ended_ms=timestamps.now_ms(), message=str(error))
         await self.drop(work.batch)
 
     async def _close(self, work: Work) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.mcp.cache.codec import packed, unpacked
 from sandbox_runtime.mcp.config.model import CacheSection
@@ -27,7 +27,7 @@ class Results:
 
     async def find(self, *keys: str) -> Ran | None:
         for key in keys:
-            found = await self._cache.find(key, _now_ms())
+            found = await self._cache.find(key, timestamps.now_ms())
             if found is not None:
                 return unpacked(found.content, compressed=found.compressed)
         return None
@@ -36,7 +36,7 @@ class Results:
         content, compressed = packed(ran, self._section.compression_level, self._section.compression_min)
         if len(content) > self._section.max_cache_size:
             return
-        now_ms = _now_ms()
+        now_ms = timestamps.now_ms()
         await self._cache.put(
             CachedRun(
                 key=key,
@@ -58,7 +58,7 @@ class Results:
 
     async def tidy(self) -> None:
         self._since_tidied = 0
-        await self._cache.tidy(_now_ms(), self._section.max_entries, self._section.max_cache_size)
+        await self._cache.tidy(timestamps.now_ms(), self._section.max_entries, self._section.max_cache_size)
 
     async def statistics(self) -> CacheStatistics:
         return await self._cache.statistics()
@@ -80,7 +80,3 @@ class Results:
                 await self.tidy()
             except SandboxError as error:
                 log.warning("kept results could not be tidied", reason=str(error))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -17,11 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox_runtime.mcp.server import Door
 from sandbox_runtime.mcp.transports.http import OwnerOf, open_http
-from sandbox_runtime.mcp.transports.rate_limit import Bucket
 from sandbox_runtime.mcp.transports.websocket import WebSockets
 from sandbox_runtime.model.bounds import JSON_VALUES, JsonValueCounter
+from sandbox_runtime.rate_limit import TokenBucket
 
 PATH, SOCKET_PATH = "/mcp", "/mcp/ws"
+REQUESTS_PER_S, BURST = 100.0, 200.0
 MOST_AT_ONCE = 1000
 More = Callable[[], Awaitable[dict[str, Any]]]
 _TOO_MANY = "too many requests at once; try again in a second"
@@ -56,7 +57,7 @@ class Patience:
 class Entrance:
     """Counts what goes through, and refuses what is over the pace, over the number at once, or too slow."""
 
-    def __init__(self, app: ASGIApp, counters: Counters, bucket: Bucket | None, patience: Patience) -> None:
+    def __init__(self, app: ASGIApp, counters: Counters, bucket: TokenBucket | None, patience: Patience) -> None:
         self._app = app
         self._counters = counters
         self._bucket = bucket
@@ -65,7 +66,7 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         counters, begun_s = self._counters, time.monotonic()
         counters.requests += 1
-        if (self._bucket is not None and not self._bucket.take()) or counters.active >= MOST_AT_ONCE:
+        if (self._bucket is not None and self._bucket.take()) or counters.active >= MOST_AT_ONCE:
             counters.errors += 1
             body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": _TOO_MANY}}
             await JSONResponse(body, 429, {"Retry-After": "1"})(scope, receive, send)
@@ -165,7 +166,12 @@ async def open_routes(
     server = door.config.server
     counters, sockets = Counters(), WebSockets(door, owner_of, server.write_timeout)
     async with open_http(door, owner_of) as http:
-        entrance = Entrance(http, counters, Bucket() if alone else None, Patience(server.read_timeout, server.write_timeout))
+        entrance = Entrance(
+            http,
+            counters,
+            TokenBucket(REQUESTS_PER_S, BURST) if alone else None,
+            Patience(server.read_timeout, server.write_timeout),
+        )
         routes: list[BaseRoute] = [Route(PATH, entrance), WebSocketRoute(SOCKET_PATH, _Sockets(sockets))]
         yield routes + (_of_its_own(door, counters, sockets, more) if alone else [])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import NotFound, TooMany
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.audit import entry
@@ -79,7 +80,7 @@ class Contexts:
         options = self._ground.options
         limits = run_request.limits_of(live.session.resources, options.longest_s, options)
         context = await live.home.open_context(limits, live.session.env, live.modules)
-        made = live.contexts[context_id] = LiveContext(context_id, context, ids.now_ms())
+        made = live.contexts[context_id] = LiveContext(context_id, context, timestamps.now_ms())
         return made
 
 

@@ -11,12 +11,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import itertools
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.engine.environments import Ran, Work
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
+from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import Ground
@@ -82,10 +85,10 @@ class Executions:
             try:
                 one.execution, new = await self._ground.store.executions.add_once(execution, by=actor, audit=birth)
             except BaseException:
-                slots.give_back(turn)
+                slots.abandon(turn)
                 raise
             if not new:
-                slots.give_back(turn)
+                slots.abandon(turn)
                 return self.found(one.execution.id) or one.execution
             one.birth = None
         else:
@@ -146,7 +149,7 @@ class Executions:
         return found
 
     def _row(self, live: LiveSession, spec: ExecutionSpec, wall_s: float) -> Execution:
-        now_ms = ids.now_ms()
+        now_ms = timestamps.now_ms()
         return Execution(
             id=ids.execution_id(),
             session=live.id,
@@ -170,7 +173,7 @@ class Executions:
         try:
             fields = await self._fields(live, one, asked, turn)
         finally:
-            slots.give_back(turn)
+            slots.abandon(turn)
         await self._conclude(live, one, fields)
 
     async def _fields(self, live: LiveSession, one: LiveExecution, asked: _Asked, turn: asyncio.Future[None]) -> result.Fields:
@@ -197,7 +200,7 @@ class Executions:
         """One that had to wait says that it runs; one whose turn was at once said so when it was noted."""
         if not at_once:
             await self._rows.noted(one)
-            now_ms = ids.now_ms()
+            now_ms = timestamps.now_ms()
             one.execution = await self._ground.store.executions.update(
                 one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
             )
@@ -212,12 +215,16 @@ class Executions:
     async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: Work) -> result.Fields:
         options = self._ground.options
         before = await artifacts.seen(live.home.files) if spec.artifacts else {}
-        attempt = 0
-        while (ran := await self._attempt(live, one, work, last=attempt == options.retries)) is None:
-            await self._again(one, attempt)
-            attempt += 1
+        attempts = itertools.count()
+        ran = await retry(
+            lambda: self._attempt(live, one, work, last=next(attempts) == options.retries),
+            Backoff(options.retries, options.retry_first_s, max_s=options.retry_longest_s),
+            retry_result=lambda ran: ran is None,
+            before_retry=lambda number, _: self._again(one, number),
+        )
+        assert ran is not None, "the last attempt returns a result or raises"
         if spec.artifacts:
-            one.artifacts = await artifacts.left(live.home.files, before, one.execution.id, ids.now_ms())
+            one.artifacts = await artifacts.left(live.home.files, before, one.execution.id, timestamps.now_ms())
         return result.of_ran(spec.kind, ran)
 
     async def _attempt(self, live: LiveSession, one: LiveExecution, work: Work, *, last: bool) -> Ran | None:
@@ -231,12 +238,10 @@ class Executions:
         early = result.is_fault(ran) and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and one.tape.empty
         return None if early and not last and not live.ending else ran
 
-    async def _again(self, one: LiveExecution, attempt: int) -> None:
-        options = self._ground.options
+    async def _again(self, one: LiveExecution, number: int) -> None:
         self._ground.metrics.tried_again()
         await self._rows.noted(one)
-        one.execution = await self._ground.store.executions.update(one.execution, retries=attempt + 1)
-        await asyncio.sleep(min(options.retry_first_s * 2**attempt, options.retry_longest_s))
+        one.execution = await self._ground.store.executions.update(one.execution, retries=number)
 
     def _stopped(self, one: LiveExecution) -> result.Fields:
         printed = self._printed(one)
@@ -253,7 +258,7 @@ class Executions:
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
                 fields = {**fields, **await self._save(live, fields)}
-            await self._rows.ended(one, {**fields, "completed_ms": ids.now_ms()})
+            await self._rows.ended(one, {**fields, "completed_ms": timestamps.now_ms()})
         except Exception as error:
             # Whoever deletes a session wants nothing of it to be written any more.
             log = self._ground.log.info if isinstance(error, NotFound) else self._ground.log.error

@@ -16,11 +16,11 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSample, SessionUsage
 from sandbox_runtime.model.footprint import observed
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions.ids import now_ms
 from sandbox_runtime.sessions.registry import Directory
 from sandbox_runtime.store import FileGone, FileRead, Store
 from sandbox_runtime.store.files import MOST_VERSIONS
@@ -120,7 +120,7 @@ class Recorder:
         if known is None and len(self._reads) >= MOST_FILES:
             self.left_out += 1
             return
-        self._reads[session, path] = FileRead(session, path, now_ms(), 1 if known is None else known.times + 1)
+        self._reads[session, path] = FileRead(session, path, timestamps.now_ms(), 1 if known is None else known.times + 1)
 
     async def write(self) -> None:
         """What has gathered so far is in the store afterwards, or has been told as left out."""
@@ -172,7 +172,7 @@ class Recorder:
             with contextlib.suppress(OSError, SandboxError):
                 area = os.fstatvfs(live.home.files.files_fd)
                 taken = (area.f_blocks - area.f_bfree) * area.f_frsize
-                found.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(taken), now_ms()))
+                found.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(taken), timestamps.now_ms()))
         return found
 
 
@@ -194,7 +194,7 @@ class FileNotes:
                     size_bytes=entry.size_bytes,
                     media_type=mimetypes.guess_type(name)[0] or "application/octet-stream",
                     etag=entry.etag,
-                    created_ms=now_ms(),
+                    created_ms=timestamps.now_ms(),
                 )
             )
 
@@ -202,7 +202,7 @@ class FileNotes:
         self._recorder.read(self._session, path_of(name))
 
     def deleted(self, name: str) -> None:
-        self._recorder.file(FileGone(self._session, path_of(name), now_ms()))
+        self._recorder.file(FileGone(self._session, path_of(name), timestamps.now_ms()))
 
 
 def path_of(name: str) -> str:
@@ -217,7 +217,7 @@ def _sample(series: Series, figures: Sum) -> MetricSample:
         name=name,
         kind=kind,
         value=figures.total if kind is MetricKind.counter else figures.total / figures.count,
-        at_ms=now_ms(),
+        at_ms=timestamps.now_ms(),
         labels={"kind": str(of), "state": str(state)} if state else {},
         count=figures.count,
         least=figures.least,
@@ -239,5 +239,5 @@ def _used(found: Mapping[str, float]) -> SessionUsage:
         cpu_s=found.get("cpu_usage_seconds"),
         memory_bytes=None if memory is None else int(memory),
         disk_bytes=None if disk is None else int(disk),
-        updated_ms=now_ms(),
+        updated_ms=timestamps.now_ms(),
     )

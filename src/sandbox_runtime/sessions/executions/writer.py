@@ -11,18 +11,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import Awaitable, Callable
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import Execution
-from sandbox_runtime.sessions import ids
+from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions.executions.result import Fields
 from sandbox_runtime.sessions.registry import LiveExecution
 from sandbox_runtime.store import Store
 
 NOTE_AFTER_S = 0.05
-_TRIES = 5
-_AGAIN_S = 0.2
+_BACKOFF = Backoff(retries=4, first_s=0.2)
 
 
 class Rows:
@@ -52,7 +51,7 @@ class Rows:
                 await self.noted(one)
         one.ending = asyncio.Event()
         try:
-            one.execution = await _patiently(lambda: self._end(one, fields))
+            one.execution = await retry(lambda: self._end(one, fields), _BACKOFF, retry_error=_is_transient)
             one.birth = None
         finally:
             one.ending.set()
@@ -67,7 +66,7 @@ class Rows:
         try:
             if one.birth is None:
                 return await self._executions.end(one.execution, one.artifacts, **fields)
-            whole = dataclasses.replace(one.execution, updated_ms=ids.now_ms(), **fields)
+            whole = dataclasses.replace(one.execution, updated_ms=timestamps.now_ms(), **fields)
             return await self._executions.add_ended(whole, one.artifacts, by=one.birth.actor, audit=one.birth)
         except Conflict:
             return await self._settled(one, fields)
@@ -78,12 +77,5 @@ class Rows:
         return found if found.state.ended else await self._executions.end(found, one.artifacts, **fields)
 
 
-async def _patiently(write: Callable[[], Awaitable[Execution]]) -> Execution:
-    for attempt in range(_TRIES - 1):
-        try:
-            return await write()
-        except (NotFound, Conflict):
-            raise
-        except SandboxError:
-            await asyncio.sleep(_AGAIN_S * 2**attempt)
-    return await write()
+def _is_transient(error: Exception) -> bool:
+    return isinstance(error, SandboxError) and not isinstance(error, NotFound | Conflict)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.model import Session
+from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions.maintenance.breaker import Breaker
 from sandbox_runtime.sessions.nodes.node import Home, Host
-from sandbox_runtime.sessions.retrying import Backoff, tried_again
 
 BUDGET_S = 10.0
-_AGAIN = Backoff(retries=1, first_s=0.1, longest_s=0.1)
+_AGAIN = Backoff(retries=1, first_s=0.1, max_s=0.1)
 
 
 class Homes:
@@ -32,7 +32,7 @@ class Homes:
 
         breaker.check()
         try:
-            home = await tried_again(opened, _AGAIN, (PlatformFault,), BUDGET_S)
+            home = await retry(opened, _AGAIN, retry_error=lambda error: isinstance(error, PlatformFault), budget_s=BUDGET_S)
         except PlatformFault:
             breaker.failed()
             raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.engine.contexts import copy
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.model import Session, SessionMode, SessionState
@@ -37,7 +38,7 @@ async def fork(ground: Ground, lifecycle: Lifecycle, live: LiveSession, count: i
         try:
             made = await _copies(ground, lifecycle, live, count, actor)
         finally:
-            live.slots.give_back(turn)
+            live.slots.abandon(turn)
         _prepare_next(ground, lifecycle, live)
     live.touch()
     return tuple(one.session for one in made)
@@ -88,7 +89,7 @@ async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: s
     try:
         storage.admit(ground, session, live.home.used_bytes())
         made = zip(alive, spot.contexts, strict=True)
-        contexts = {one.id: LiveContext(one.id, context, ids.now_ms()) for one, context in made}
+        contexts = {one.id: LiveContext(one.id, context, timestamps.now_ms()) for one, context in made}
         await asyncio.gather(_continued(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
         if session.mode is SessionMode.persistent:
             await ground.snapshots.save(session.id, home.files, session.owner)
@@ -127,11 +128,11 @@ async def _continued(live: LiveSession, contexts: dict[str, LiveContext]) -> Non
             await turn  # another copy of the same is being made
             await copy(original.context, target.context)
         finally:
-            original.slots.give_back(turn)
+            original.slots.abandon(turn)
 
 
 def _row(session: Session) -> Session:
-    now_ms = ids.now_ms()
+    now_ms = timestamps.now_ms()
     lifetime_s = session.lifetime_s
     return dataclasses.replace(
         session,

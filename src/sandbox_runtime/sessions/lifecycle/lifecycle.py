@@ -14,6 +14,7 @@ import secrets
 from typing import Any
 from weakref import WeakValueDictionary
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError, TooMany, Unavailable
 from sandbox_runtime.model import AuditEntry, Node, NodeVisit, PoolSizes, Resources, Session, SessionMode, SessionState, Template
 from sandbox_runtime.model.limits import MIB
@@ -125,7 +126,7 @@ class Lifecycle:
         """Raises Conflict where the session's state does not allow it."""
         for _ in range(_DECIDE_TRIES):
             before = await self._ground.store.sessions.get(session_id)
-            after, effects = machine.decide(before, event, ids.now_ms())
+            after, effects = machine.decide(before, event, timestamps.now_ms())
             try:
                 stored = await self._ground.store.sessions.update(
                     before, by=actor, audit=_told(after, type(event).__name__.lower(), actor), **machine.changes(before, after)
@@ -256,7 +257,7 @@ class Lifecycle:
         )
 
     def _new(self, spec: SessionSpec, owner: str, template: Template, resources: Resources, host: Host) -> Session:
-        options, now_ms = self._ground.options, ids.now_ms()
+        options, now_ms = self._ground.options, timestamps.now_ms()
         lifetime_s = options.lifetime_s if spec.lifetime_s is None else spec.lifetime_s
         return Session(
             id=spec.id or ids.session_id(),
@@ -305,7 +306,7 @@ class Lifecycle:
             home = home or await self._open_home(session)
             if hold:
                 return self._hold(session, home).session
-        after, _ = machine.decide(session, machine.Opened(box_id()), ids.now_ms())
+        after, _ = machine.decide(session, machine.Opened(box_id()), timestamps.now_ms())
         try:
             if session.updated_ms:  # it was written before
                 stored = await store.update(session, audit=_told(after, "opened"), **machine.changes(session, after))
@@ -333,7 +334,7 @@ class Lifecycle:
 
     def _hold(self, session: Session, home: Home) -> LiveSession:
         options = self._ground.options
-        live = LiveSession(session, home, Slots(options.parallel, options.queue), active_ms=ids.now_ms())
+        live = LiveSession(session, home, Slots(options.parallel, options.queue), active_ms=timestamps.now_ms())
         self._ground.directory.open[session.id] = live
         return live
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Ending, ExecutionState, Session, SessionMode, SessionState
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
-from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.paging import all_sessions
@@ -68,6 +69,6 @@ async def _crash(ground: Ground, session: Session) -> int:
             return count
         for execution in page.items:
             await ground.store.executions.update(
-                execution, state=ExecutionState.crashed, ending=Ending.lost, error=CRASHED, completed_ms=ids.now_ms()
+                execution, state=ExecutionState.crashed, ending=Ending.lost, error=CRASHED, completed_ms=timestamps.now_ms()
             )
             count += 1

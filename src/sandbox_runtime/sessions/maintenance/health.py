@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.model import Session, SessionState
 from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
-from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.registry import LiveSession
 
 NEARLY_FULL, FULL = 0.9, 0.99
@@ -18,14 +18,14 @@ def of_row(session: Session) -> Health:
         check = Check(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
     else:
         check = Check(CheckKind.liveness, HealthStatus.unknown, "its home is not open here: that is done when it is next used")
-    return Health(session.id, ids.now_ms(), (check,))
+    return Health(session.id, timestamps.now_ms(), (check,))
 
 
 def of_live(live: LiveSession) -> Health:
     alive = _liveness(live)
     if alive.status is HealthStatus.unhealthy:
-        return Health(live.id, ids.now_ms(), (alive,))
-    return Health(live.id, ids.now_ms(), (alive, _readiness(live), _resource(live), _interpreters(live)))
+        return Health(live.id, timestamps.now_ms(), (alive,))
+    return Health(live.id, timestamps.now_ms(), (alive, _readiness(live), _resource(live), _interpreters(live)))
 
 
 def _liveness(live: LiveSession) -> Check:

@@ -7,10 +7,11 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import NodeState, Session, SessionMode, SessionState
 from sandbox_runtime.model.session import ENDED_SESSION_STATES, LIVE_SESSION_STATES
-from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.executions.executor import Executions
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
@@ -72,7 +73,7 @@ class Janitor:
 
     async def beat(self) -> None:
         """Executions and nodes are alive, sessions were active, and those in our hands may have come to their end."""
-        now_ms, store = ids.now_ms(), self._ground.store
+        now_ms, store = timestamps.now_ms(), self._ground.store
         await store.executions.beat(list(self._ground.directory.executions()), now_ms)
         for node in self._lifecycle.node_rows():
             await self._beat_node(node.id, now_ms)
@@ -94,7 +95,7 @@ class Janitor:
 
     async def sweep(self, now_ms: int | None = None) -> Swept:
         """Everything once; bounded, and done again after a while."""
-        swept, now_ms = Swept(), ids.now_ms() if now_ms is None else now_ms
+        swept, now_ms = Swept(), timestamps.now_ms() if now_ms is None else now_ms
         held = list(self._ground.directory.open.values())
         due = await self._due()
         await self._let_go_of(held, {session.id for session in due}, swept)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import SessionMode, SessionState
 from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
-from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
@@ -55,7 +56,7 @@ class Supervisor:
         for live in held:
             if not live.ending:
                 await self._look_at(live)
-        for session_id in [key for key, one in self._healing.items() if one.due_ms <= ids.now_ms()]:
+        for session_id in [key for key, one in self._healing.items() if one.due_ms <= timestamps.now_ms()]:
             await self._try(session_id)
         known = {live.id for live in held} | self._healing.keys()
         self._told = {key: status for key, status in self._told.items() if key in known}
@@ -101,7 +102,7 @@ class Supervisor:
             await self._give_up(session_id, healing.owner, f"{BROKEN} and could not be opened again: {error}", healing.attempts)
             return
         wait_s = min(options.retry_first_s * 2 ** (healing.attempts - 1), options.retry_longest_s)
-        healing.due_ms = ids.now_ms() + int(wait_s * 1000)
+        healing.due_ms = timestamps.now_ms() + int(wait_s * 1000)
         await self._note(session_id, healing, "recreate", f"failed: {error}", "warning")
 
     async def _give_up(self, session_id: str, owner: str, reason: str, attempts: int) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Artifact, Execution, ExecutionState, Session, SessionState
 from sandbox_runtime.model.execution import keep
-from sandbox_runtime.sessions import ids, machine
+from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.executions.executor import Executions
@@ -55,11 +56,11 @@ class Reports:
 
     async def beat(self, execution_id: str) -> None:
         await self._ground.store.executions.get(execution_id)
-        await self._ground.store.executions.beat((execution_id,), ids.now_ms())
+        await self._ground.store.executions.beat((execution_id,), timestamps.now_ms())
 
     async def running(self, execution_id: str, started_ms: int | None) -> Execution:
         self._refuse_ours(execution_id)
-        now_ms = ids.now_ms()
+        now_ms = timestamps.now_ms()
         return await self._ground.store.executions.update_if(
             execution_id,
             _UNDER_WAY,
@@ -79,7 +80,12 @@ class Reports:
         self._refuse_ours(execution_id)
         told = entry(ACTOR, "report", "execution", execution_id, state=state)
         new = await self._ground.store.executions.update_if(
-            execution_id, _UNDER_WAY, by=ACTOR, audit=told, state=state, **{"completed_ms": ids.now_ms(), **_bounded(fields)}
+            execution_id,
+            _UNDER_WAY,
+            by=ACTOR,
+            audit=told,
+            state=state,
+            **{"completed_ms": timestamps.now_ms(), **_bounded(fields)},
         )
         return new, True
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import (
@@ -24,7 +25,6 @@ from sandbox_runtime.model import (
 )
 from sandbox_runtime.model.bounds import MESSAGE_BYTES
 from sandbox_runtime.model.limits import GIB
-from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import Ground
 from sandbox_runtime.sessions.executions import run_request
@@ -117,7 +117,7 @@ class Dependencies:
         node = _kind(live.session.runtime) == requirements.NODE
         argv = requirements.npm_list(self._node_bin) if node else requirements.pip_list(self._python)
         outcome = await live.home.command(self._command(live, argv, _LIST_WITHIN_S))
-        found = (requirements.npm_listed if node else requirements.pip_listed)(outcome.stdout.text, ids.now_ms())
+        found = (requirements.npm_listed if node else requirements.pip_listed)(outcome.stdout.text, timestamps.now_ms())
         before = {one.name: one for one in live.session.installation.installed}
         return tuple(
             before[one.name] if before.get(one.name, one).version == one.version and one.name in before else one for one in found
@@ -134,7 +134,7 @@ class Dependencies:
                 requested=tuple(requested.values()),
                 state=InstallState.installing,
                 error="",
-                started_ms=ids.now_ms(),
+                started_ms=timestamps.now_ms(),
                 completed_ms=None,
             ),
             told,
@@ -145,7 +145,7 @@ class Dependencies:
         await self._write(
             live,
             dataclasses.replace(
-                live.session.installation, installed=installed, state=state, error=error, completed_ms=ids.now_ms()
+                live.session.installation, installed=installed, state=state, error=error, completed_ms=timestamps.now_ms()
             ),
         )
         if not error and _kind(live.session.runtime) == requirements.PYTHON:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping import answers
 from sandbox_runtime.api.dialects.sandboxes.responses import now
@@ -34,7 +35,7 @@ async def metrics(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wante
     session = await sessions.get(sandbox_id, owner)
     executions, complete = await _executions(sessions, sandbox_id, owner)
     used = [one.metering for one in executions if one.metering is not None]
-    ended_ms = session.completed_ms or int(time.time() * 1000)
+    ended_ms = session.completed_ms or timestamps.now_ms()
     return schemas.SandboxMetrics(
         sandbox_id=session.id,
         state=answers.state_of(session, at_work=sessions.at_work(session.id)),

@@ -11,7 +11,7 @@ from sandbox_runtime.api.caller import Caller
 from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.responses import now
 from sandbox_runtime.api.dialects.sandboxes.tool_provider import Offer, Tell
-from sandbox_runtime.sessions.retrying import Backoff
+from sandbox_runtime.retry import Backoff, retry
 
 
 async def attempted(
@@ -34,13 +34,13 @@ async def _called(offer: Offer, name: str, asked: schemas.ExecuteTool, caller: C
     """Within the time of the options, however often it is tried."""
     policy = asked.options.retry_policy
     backoff = Backoff(policy.max_retries, policy.initial_delay, policy.backoff_factor, policy.max_delay)
+
+    async def call() -> Mapping[str, Any]:
+        return await offer.call(name, asked.arguments, caller.owner, caller.grants.most_sessions, tell)
+
     try:
         async with asyncio.timeout(asked.options.timeout):
-            for delay_s in (*backoff.delays_s(), None):
-                called = await offer.call(name, asked.arguments, caller.owner, caller.grants.most_sessions, tell)
-                if delay_s is None or not called["transient"]:
-                    return called
-                await asyncio.sleep(delay_s)
+            return await retry(call, backoff, retry_result=lambda called: called["transient"])
     except TimeoutError:
         pass
     told = f"it took longer than the {asked.options.timeout:g} s that options.timeout allows"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.api.dialects.control_plane.mapping import nodes as translation
 from sandbox_runtime.api.dialects.control_plane.quantities import time_of
 from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
@@ -87,4 +87,4 @@ async def _session(request: Request, container_id: str) -> Session:
 
 
 def _container(session: Session) -> wire.ContainerResponse:
-    return translation.container_of(box_of(session), session, time.time_ns() // 1_000_000)
+    return translation.container_of(box_of(session), session, timestamps.now_ms())

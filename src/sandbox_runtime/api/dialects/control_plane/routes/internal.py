@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import time
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.api.dialects.control_plane.mapping.reports import artifacts_of, fields_of
 from sandbox_runtime.api.dialects.control_plane.quantities import ms_of
 from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRoute, answer, returns
@@ -114,7 +114,9 @@ async def result(request: Request, execution_id: Identifier, told: wire.Executio
     try:
         execution, new = await _reports(request).ended(execution_id, state, **fields_of(told))
         if new and told.artifacts:
-            await _reports(request).left(execution.id, artifacts_of(execution_id, told.artifacts, _now_ms(), _artifact_id))
+            await _reports(request).left(
+                execution.id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id)
+            )
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message="recorded" if new else "known already"), 201 if new else 200)
@@ -128,7 +130,7 @@ async def status(request: Request, execution_id: Identifier, told: wire.Executio
         if told.status == "running":
             await reports.running(execution_id, ms_of(told.started_at))
         else:
-            at_ms = ms_of(told.timeout_at if told.status == "timeout" else told.crashed_at) or _now_ms()
+            at_ms = ms_of(told.timeout_at if told.status == "timeout" else told.crashed_at) or timestamps.now_ms()
             await reports.ended(execution_id, STATE_OF[told.status], completed_ms=at_ms, error=told.error or told.status)
     except SandboxError as error:
         return _fault(error)
@@ -139,7 +141,7 @@ async def status(request: Request, execution_id: Identifier, told: wire.Executio
 async def artifacts(request: Request, execution_id: Identifier, told: wire.ArtifactReport) -> Response:
     """Which files an execution left."""
     try:
-        await _reports(request).left(execution_id, artifacts_of(execution_id, told.artifacts, _now_ms(), _artifact_id))
+        await _reports(request).left(execution_id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id))
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message=f"{len(told.artifacts)} recorded"), 201)
@@ -165,10 +167,6 @@ def _fault(error: SandboxError) -> JSONResponse:
 def _refused(status: int, code: str, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     names = ("message", "detail", "description", "error_detail")
     return JSONResponse({"error": code, "error_code": code, **dict.fromkeys(names, text)}, status, dict(headers or {}))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _artifact_id() -> str:

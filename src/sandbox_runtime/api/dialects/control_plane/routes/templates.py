@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse
 
+from sandbox_runtime import timestamps
 from sandbox_runtime.api.dialects.control_plane.mapping import templates as translation
 from sandbox_runtime.api.dialects.control_plane.responses import answer, refusal, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.params import (
@@ -30,7 +29,7 @@ _ONE = returns(wire.TemplateResponse)
 async def create_template(request: Request, asked: wire.CreateTemplateRequest) -> Response:
     """Make a template. For admins, as every change of one."""
     check_admin(request)
-    template = translation.template_of(asked, time.time_ns() // 1_000_000)
+    template = translation.template_of(asked, timestamps.now_ms())
     return answer(translation.answer_of(await sessions_of(request).templates.add(template, owner_of(request))), 201)
 
 
