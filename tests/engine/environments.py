@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine.environments import Home, Work, Workshop
+from sandbox_runtime.engine.environments import Environment, RunPlanner, RunRequest
 from sandbox_runtime.model import ExecutionKind, Limits
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings
@@ -25,13 +25,13 @@ async def a_platform(state_dir: str, **changes: object) -> AsyncIterator[Platfor
         yield platform
 
 
-def work(code: str, kind: ExecutionKind = ExecutionKind.code, **more: object) -> Work:
-    return Work(kind=kind, code=code, **{"limits": LIMITS, **more})  # type: ignore[arg-type]
+def work(code: str, kind: ExecutionKind = ExecutionKind.code, **more: object) -> RunRequest:
+    return RunRequest(kind=kind, code=code, **{"limits": LIMITS, **more})  # type: ignore[arg-type]
 
 
 @asynccontextmanager
-async def a_home(workshop: Workshop, disk_bytes: int = 64 * MIB) -> AsyncIterator[Home]:
-    home = await Home.open(workshop, disk_bytes, 10_000)
+async def a_home(workshop: RunPlanner, disk_bytes: int = 64 * MIB) -> AsyncIterator[Environment]:
+    home = await Environment.open(workshop, disk_bytes, 10_000)
     try:
         yield home
     finally:

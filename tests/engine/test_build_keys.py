@@ -11,7 +11,7 @@ import pytest
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.engine.build.key import key_of
-from sandbox_runtime.engine.build.toolchain_identity import Identity
+from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import File, Limits, Plan, Step
 
@@ -94,7 +94,7 @@ def older(path: Path) -> None:
 def test_a_toolchain_that_was_changed_is_another(host: Path, change: Callable[[Path], object]) -> None:
     (host / "tools/.stamps").mkdir()
     (host / "tools/.stamps/awk").write_text("")
-    identity = Identity(str(host / "bin/python"), str(host / "tools"))
+    identity = ToolchainIdentity(str(host / "bin/python"), str(host / "tools"))
     step = Step(("mycc", f"-I/nowhere:{host}/lib.jar"))
     before = identity.of(step, "awk", "lang")
     assert before == identity.of(step, "awk", "lang")
@@ -103,4 +103,4 @@ def test_a_toolchain_that_was_changed_is_another(host: Path, change: Callable[[P
 
 
 def test_a_compiler_that_is_not_there_has_no_identity(host: Path) -> None:
-    assert Identity(str(host / "bin/python"), str(host)).of(Step(("no-such-compiler",)), "awk") == ()
+    assert ToolchainIdentity(str(host / "bin/python"), str(host)).of(Step(("no-such-compiler",)), "awk") == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_runtime.engine.build.entry import decoded, encoded
-from sandbox_runtime.engine.build.store import Store
+from sandbox_runtime.engine.build.store import BuildStore
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import Build, Ending, File, Outcome, Output, Usage
 
@@ -28,8 +28,8 @@ def key(number: int) -> str:
     return f"{number:064x}"
 
 
-def opened(folder: Path, most_bytes: int = 10_000) -> Store:
-    store = Store(str(folder), most_bytes)
+def opened(folder: Path, most_bytes: int = 10_000) -> BuildStore:
+    store = BuildStore(str(folder), most_bytes)
     store.open()
     return store
 

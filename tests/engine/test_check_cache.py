@@ -9,21 +9,21 @@ import pytest
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.engine import Proof, Remembered
+from sandbox_runtime.engine import CheckCache, LanguageStatus
 from sandbox_runtime.languages import Language
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.settings import Settings
 
 ROW = GOOD.replace('stdout = "x"', 'stdout = "x\\n"')
-PROOF = Proof("awk", True, ("-lm",), version="awk 5")
+PROOF = LanguageStatus("awk", True, ("-lm",), version="awk 5")
 
 
 def awk(row: str = ROW) -> Language:
     return read_language(row, "awk.toml")
 
 
-def remembered(folder: Path, host: str = "namespaces 1") -> Remembered:
-    return Remembered(str(folder), sys.executable, host)
+def remembered(folder: Path, host: str = "namespaces 1") -> CheckCache:
+    return CheckCache(str(folder), sys.executable, host)
 
 
 def test_what_passed_is_known_after_the_next_start(tmp_path: Path) -> None:

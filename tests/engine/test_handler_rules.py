@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sandbox_runtime.engine.handlers import Code, check_code, check_event, exit_code, timeout_s
-from sandbox_runtime.engine.handlers.result import Told, read
+from sandbox_runtime.engine.handlers import HandlerExitCode, check_code, check_event, exit_code, timeout_s
+from sandbox_runtime.engine.handlers.result import HandlerResult, read
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Outcome
 
@@ -31,15 +31,17 @@ def test_rules_of_what_is_given() -> None:
 
 
 def test_codes_of_ends_that_no_handler_told() -> None:
-    assert exit_code(Outcome(Ending.lost), None) == Code.system_error
-    assert exit_code(Outcome(Ending.out_of_memory), Told("ok")) == 137
-    assert exit_code(Outcome(Ending.exited, exit_code=0), None) == Code.raised
+    assert exit_code(Outcome(Ending.lost), None) == HandlerExitCode.system_error
+    assert exit_code(Outcome(Ending.out_of_memory), HandlerResult("ok")) == 137
+    assert exit_code(Outcome(Ending.exited, exit_code=0), None) == HandlerExitCode.raised
 
 
 def test_what_a_program_says_is_checked() -> None:
     assert read(None) is None and read(b"nonsense") is None and read(b'{"how": "boasting"}') is None
-    assert read(b'{"how": "ok", "value": 5}') == Told("not_serializable", None, "the value is no JSON")
-    assert read(b'{"how": "ok", "value": "NaN"}') == Told("not_serializable", None, "the value is no JSON")
-    assert read(b'{"how": "ok", "value": "[1]"}') == Told("ok", "[1]")
+    assert read(b'{"how": "ok", "value": 5}') == HandlerResult("not_serializable", None, "the value is no JSON")
+    assert read(b'{"how": "ok", "value": "NaN"}') == HandlerResult("not_serializable", None, "the value is no JSON")
+    assert read(b'{"how": "ok", "value": "[1]"}') == HandlerResult("ok", "[1]")
     deep = "[" * 300 + "]" * 300
-    assert read(json.dumps({"how": "ok", "value": deep}).encode()) == Told("not_serializable", None, "the value is no JSON")
+    assert read(json.dumps({"how": "ok", "value": deep}).encode()) == HandlerResult(
+        "not_serializable", None, "the value is no JSON"
+    )

@@ -11,8 +11,8 @@ import pytest_asyncio
 from tests.engine.environments import LIMITS, a_home, a_platform, work
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.environments import Home, Ran
-from sandbox_runtime.engine.handlers import Code, HandlerContext, Told, exit_code
+from sandbox_runtime.engine.environments import Environment, RunResult
+from sandbox_runtime.engine.handlers import HandlerContext, HandlerExitCode, HandlerResult, exit_code
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, ExecutionKind
 
@@ -26,23 +26,25 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def home(platform: Platform) -> AsyncIterator[Home]:
+async def home(platform: Platform) -> AsyncIterator[Environment]:
     async with a_home(platform.workshop) as opened:
         yield opened
 
 
-async def called(home: Home, code: str, event: dict[str, Any] | None = None, language: str = "python", **more: object) -> Ran:
+async def called(
+    home: Environment, code: str, event: dict[str, Any] | None = None, language: str = "python", **more: object
+) -> RunResult:
     if language != "python" and not home._workshop.node_bin:
         pytest.skip("Node.js is not installed here: sandbox languages install nodejs")
     return await home.run(work(code, ExecutionKind.handler, event=event or {}, language=language, **more))
 
 
-def value(ran: Ran) -> Any:
+def value(ran: RunResult) -> Any:
     assert ran.told is not None and ran.told.value_json is not None, (ran.told, ran.outcome.stderr.text)
     return json.loads(ran.told.value_json)
 
 
-def code_of(ran: Ran) -> int:
+def code_of(ran: RunResult) -> int:
     return exit_code(ran.outcome, ran.told)
 
 
@@ -60,19 +62,19 @@ def code_of(ran: Ran) -> int:
         ("javascript", "export async function handler(event, context) { return {doubled: event.n * 2}; }"),
     ],
 )
-async def test_a_handler_of_either_arity_is_called_with_the_event(home: Home, language: str, code: str) -> None:
+async def test_a_handler_of_either_arity_is_called_with_the_event(home: Environment, language: str, code: str) -> None:
     ran = await called(home, code, {"n": 21}, language)
-    assert value(ran) == {"doubled": 42} and code_of(ran) == Code.success
+    assert value(ran) == {"doubled": 42} and code_of(ran) == HandlerExitCode.success
 
 
-async def test_what_a_handler_prints_is_kept_apart_from_what_it_returns(home: Home) -> None:
+async def test_what_a_handler_prints_is_kept_apart_from_what_it_returns(home: Environment) -> None:
     code = "import sys\ndef handler(event):\n    print('out')\n    print('err', file=sys.stderr)\n    return [1, None, 'é']"
     ran = await called(home, code)
     assert (ran.outcome.stdout.text, ran.outcome.stderr.text, value(ran)) == ("out\n", "err\n", [1, None, "é"])
 
 
 @pytest.mark.parametrize("language", ["python", "javascript"])
-async def test_a_handler_finds_the_fields_of_its_context(home: Home, language: str) -> None:
+async def test_a_handler_finds_the_fields_of_its_context(home: Environment, language: str) -> None:
     names = "function_name function_version request_id log_group_name log_stream_name memory_limit_in_mb invoked_function_arn"
     more = "[context.mine, context.get_remaining_time_in_millis()]"
     python = f"def handler(e, context): return [getattr(context, n) for n in {names.split()}] + {more}"
@@ -87,48 +89,55 @@ async def test_a_handler_finds_the_fields_of_its_context(home: Home, language: s
 @pytest.mark.parametrize(
     ("language", "code", "status", "told"),
     [
-        ("python", "def handler(event:", Code.not_loaded, "SyntaxError"),
-        ("python", "import nothing_of_that_name", Code.not_loaded, "ModuleNotFoundError"),
-        ("python", "print('no handler')", Code.not_loaded, "no function `handler`"),
-        ("python", "handler = 5", Code.not_loaded, "no function `handler`"),
-        ("python", "def handler(event): return event['missing']", Code.raised, "KeyError"),
-        ("python", "import sys\ndef handler(event): sys.exit(0)", Code.raised, "SystemExit"),
-        ("python", "def handler(event): return {1, 2}", Code.not_serializable, "set"),
-        ("python", "def handler(event):\n    a = []\n    a.append(a)\n    return a", Code.not_serializable, "Circular"),
-        ("python", "def handler(event): return 'x' * 2_000_000", Code.not_serializable, "1048576"),
-        ("javascript", "function handler( {", Code.not_loaded, "SyntaxError"),
-        ("javascript", "const x = 5", Code.not_loaded, "no function `handler`"),
-        ("javascript", "function handler() { throw new TypeError('bad') }", Code.raised, "TypeError: bad"),
-        ("javascript", "function handler() { const a = {}; a.a = a; return a }", Code.not_serializable, "circular"),
-        ("javascript", "function handler() { return 5n }", Code.not_serializable, "BigInt"),
+        ("python", "def handler(event:", HandlerExitCode.not_loaded, "SyntaxError"),
+        ("python", "import nothing_of_that_name", HandlerExitCode.not_loaded, "ModuleNotFoundError"),
+        ("python", "print('no handler')", HandlerExitCode.not_loaded, "no function `handler`"),
+        ("python", "handler = 5", HandlerExitCode.not_loaded, "no function `handler`"),
+        ("python", "def handler(event): return event['missing']", HandlerExitCode.raised, "KeyError"),
+        ("python", "import sys\ndef handler(event): sys.exit(0)", HandlerExitCode.raised, "SystemExit"),
+        ("python", "def handler(event): return {1, 2}", HandlerExitCode.not_serializable, "set"),
+        (
+            "python",
+            "def handler(event):\n    a = []\n    a.append(a)\n    return a",
+            HandlerExitCode.not_serializable,
+            "Circular",
+        ),
+        ("python", "def handler(event): return 'x' * 2_000_000", HandlerExitCode.not_serializable, "1048576"),
+        ("javascript", "function handler( {", HandlerExitCode.not_loaded, "SyntaxError"),
+        ("javascript", "const x = 5", HandlerExitCode.not_loaded, "no function `handler`"),
+        ("javascript", "function handler() { throw new TypeError('bad') }", HandlerExitCode.raised, "TypeError: bad"),
+        ("javascript", "function handler() { const a = {}; a.a = a; return a }", HandlerExitCode.not_serializable, "circular"),
+        ("javascript", "function handler() { return 5n }", HandlerExitCode.not_serializable, "BigInt"),
     ],
 )
-async def test_what_goes_wrong_has_its_own_code_and_is_told(home: Home, language: str, code: str, status: int, told: str) -> None:
+async def test_what_goes_wrong_has_its_own_code_and_is_told(
+    home: Environment, language: str, code: str, status: int, told: str
+) -> None:
     ran = await called(home, code, {}, language)
     assert code_of(ran) == status == ran.outcome.exit_code
     assert ran.told is not None and told in ran.told.error + ran.outcome.stderr.text
 
 
-async def test_a_traceback_shows_the_line_and_nothing_of_ours(home: Home) -> None:
+async def test_a_traceback_shows_the_line_and_nothing_of_ours(home: Environment) -> None:
     ran = await called(home, "def handler(event):\n    broken = 1 / 0\n")
     assert "broken = 1 / 0" in ran.outcome.stderr.text and "_sandbox" not in ran.outcome.stderr.text
 
 
-async def test_a_handler_over_its_time_or_memory_is_told_as_that(home: Home) -> None:
+async def test_a_handler_over_its_time_or_memory_is_told_as_that(home: Environment) -> None:
     slow = await called(home, "import time\ndef handler(event): time.sleep(60)", limits=LIMITS.replace(wall_s=0.3))
-    assert (slow.outcome.ending, code_of(slow)) == (Ending.timed_out, Code.timed_out)
+    assert (slow.outcome.ending, code_of(slow)) == (Ending.timed_out, HandlerExitCode.timed_out)
     greedy = await called(home, "def handler(event):\n    x = bytearray(900_000_000)\n    x[::4096] = b'1' * len(x[::4096])")
-    assert code_of(greedy) in (137, Code.raised)
+    assert code_of(greedy) in (137, HandlerExitCode.raised)
 
 
-async def test_numbers_that_json_has_not_become_null(home: Home) -> None:
+async def test_numbers_that_json_has_not_become_null(home: Environment) -> None:
     assert value(await called(home, "def handler(event): return {'a': float('nan'), 'b': [float('inf'), 1.5]}")) == {
         "a": None,
         "b": [None, 1.5],
     }
 
 
-async def test_a_handler_finds_modules_and_files_of_its_workspace(home: Home) -> None:
+async def test_a_handler_finds_modules_and_files_of_its_workspace(home: Environment) -> None:
     await home.run(work("open('mine.py', 'w').write('value = 3')\nopen('mine.js', 'w').write('exports.value = 3')"))
     assert value(await called(home, "import mine\ndef handler(event): return mine.value")) == 3
     assert value(await called(home, "const mine = require('./mine'); exports.handler = () => mine.value", {}, "javascript")) == 3
@@ -144,27 +153,27 @@ async def test_a_handler_finds_modules_and_files_of_its_workspace(home: Home) ->
         "import os\nx = b'{\"how\": \"ok\", \"value\": \"' + b'[' * 5000 + b'\"}'\nos.write(3, len(x).to_bytes(4, 'big') + x)",
     ],
 )
-async def test_a_handler_that_abuses_its_line_gets_no_value(home: Home, attack: str) -> None:
+async def test_a_handler_that_abuses_its_line_gets_no_value(home: Environment, attack: str) -> None:
     ran = await called(home, f"{attack}\ndef handler(event): return 5")
     assert ran.told is None or ran.told.value_json is None
     assert value(await called(home, "def handler(event): return 5")) == 5
 
 
-async def test_a_script_can_be_asked_for_its_variables(home: Home) -> None:
+async def test_a_script_can_be_asked_for_its_variables(home: Environment) -> None:
     ran = await home.run(work("import sys\na = [1]\nb = {2}\nprint(sys.argv[1:])", wanted=("a", "b", "missing"), args=("x",)))
     assert (value(ran), ran.outcome.stdout.text) == ({"a": [1], "b": "{2}"}, "['x']\n")
     failed = await home.run(work("a = 1\nraise SystemExit(3)", wanted=("a",)))
     assert failed.outcome.exit_code == 3 and failed.told is not None and failed.told.value_json is None
 
 
-async def test_a_script_that_defines_a_handler_can_have_it_called(home: Home) -> None:
+async def test_a_script_that_defines_a_handler_can_have_it_called(home: Environment) -> None:
     both = "print(__name__)\ndef handler(event): return event['n']"
     ran = await home.run(work(both, call_found=True, event={"n": 4}))
     assert (ran.outcome.stdout.text, value(ran)) == ("__main__\n", 4)
     plain = await home.run(work("print(1)", call_found=True))
-    assert plain.outcome.ok and plain.told == Told("ok")
+    assert plain.outcome.ok and plain.told == HandlerResult("ok")
 
 
-async def test_other_languages_have_no_handlers(home: Home) -> None:
+async def test_other_languages_have_no_handlers(home: Environment) -> None:
     with pytest.raises(InvalidRequest, match="Python or JavaScript"):
         await called(home, "echo", {}, "bash")

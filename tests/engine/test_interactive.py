@@ -11,7 +11,7 @@ from tests.engine.faulty import FaultyBackend
 from tests.engine.makers import platform_in
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine import Joined
+from sandbox_runtime.engine import InteractiveResult
 from sandbox_runtime.model import Ending, File, Job, Limits
 
 LIMITS = Limits(wall_s=60)
@@ -19,7 +19,7 @@ ECHO = "import sys\nfor line in sys.stdin:\n    print('echo', line.strip(), flus
 ASKS = "import sys\nfor n in range(50):\n    print(n, flush=True)\n    assert input() == f'echo {n}'"
 
 
-async def joined(platform: Platform, first: str, second: str, wall_s: float = 60) -> Joined:
+async def joined(platform: Platform, first: str, second: str, wall_s: float = 60) -> InteractiveResult:
     limits = LIMITS.replace(wall_s=wall_s, memory_bytes=2**30)
     async with platform.engine.place() as place:
         one, other = [await place.build(Job("python", code, run_limits=limits)) for code in (first, second)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.engine.notebook.buffers import KeptText, Lines
+from sandbox_runtime.engine.notebook.buffers import HeadTailBuffer, LineSplitter
 from sandbox_runtime.engine.notebook.transcript import Transcript
 from sandbox_runtime.model.notebook import CellEnding
 
@@ -108,7 +108,7 @@ def test_how_a_kernel_died_is_told_and_why_where_that_is_known() -> None:
 
 
 def test_text_keeps_its_head_and_its_tail() -> None:
-    kept = KeptText(10)
+    kept = HeadTailBuffer(10)
     for piece in (b"abc", b"defgh", b"ijklmnop", b"", b"qrstuvwxyz"):
         kept.add(piece)
     output = kept.output()
@@ -117,6 +117,6 @@ def test_text_keeps_its_head_and_its_tail() -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_lines_come_out_whole_however_they_came_in(size: int) -> None:
-    lines, data = Lines(20), b"one\n\ntwo\n" + b"x" * 50 + b"\nthree\nrest"
+    lines, data = LineSplitter(20), b"one\n\ntwo\n" + b"x" * 50 + b"\nthree\nrest"
     found = [line for start in range(0, len(data), size) for line in lines.split(data[start : start + size])]
     assert found == [b"one", b"", b"two", b"three"]

@@ -12,7 +12,7 @@ import pytest_asyncio
 from tests.engine.environments import LIMITS, a_home, a_platform, work
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.environments import Home, Ran
+from sandbox_runtime.engine.environments import Environment, RunResult
 from sandbox_runtime.engine.terminals import Size, Terminal, terminal
 from sandbox_runtime.errors import Conflict, InvalidRequest, TooMany
 from sandbox_runtime.model import Ending, ExecutionKind
@@ -29,13 +29,13 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 class Screen:
     """Somebody in front of a terminal."""
 
-    def __init__(self, home: Home, size: Size, command: str, wall_s: float) -> None:
+    def __init__(self, home: Environment, size: Size, command: str, wall_s: float) -> None:
         self.terminal = Terminal(size)
         self.shown = b""
         self._seen = 0
         self._grown = asyncio.Event()
         asked = work(command, ExecutionKind.command, terminal=self.terminal, limits=LIMITS.replace(wall_s=wall_s))
-        self.ran: asyncio.Task[Ran] = asyncio.create_task(home.run(asked, self._show))
+        self.ran: asyncio.Task[RunResult] = asyncio.create_task(home.run(asked, self._show))
 
     def _show(self, stream: str, piece: bytes) -> None:
         assert stream == "stdout", piece
@@ -53,7 +53,7 @@ class Screen:
                 raise AssertionError((text, self.shown)) from None
         self._seen = at + len(text)
 
-    async def ended(self) -> Ran:
+    async def ended(self) -> RunResult:
         return await asyncio.wait_for(self.ran, 30)
 
 

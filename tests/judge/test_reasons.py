@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from sandbox_runtime.engine import Joined
+from sandbox_runtime.engine import InteractiveResult
 from sandbox_runtime.judge.interaction import settled
 from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
 from sandbox_runtime.model import Blame, Ending, Outcome, Output, Reason, Usage
@@ -72,7 +72,7 @@ def test_a_program_whose_time_ran_out_without_computing_may_have_been_held_up() 
 
 
 def _settled(first: Outcome, second: Outcome, *, first_ended_first: bool) -> tuple[Reason, Blame | None]:
-    found, blame = settled(Joined(first, second, first_ended_first), compiled=False)
+    found, blame = settled(InteractiveResult(first, second, first_ended_first), compiled=False)
     return found.reason, blame
 
 

@@ -10,7 +10,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine import Proof
+from sandbox_runtime.engine import LanguageStatus
 from sandbox_runtime.languages import Language, assets_folder
 from sandbox_runtime.model import File, Job, JobResult
 from sandbox_runtime.settings import Settings
@@ -33,7 +33,7 @@ async def platform(guest_python: str, state_dir: str) -> AsyncIterator[Platform]
 @pytest.fixture(scope="session")
 def working(platform: Platform) -> Working:
     """The language of a name, once its check has been run; skips where it does not work here and was not installed."""
-    proofs: dict[str, Proof] = {}
+    proofs: dict[str, LanguageStatus] = {}
 
     async def find(name: str) -> Language:
         language = platform.catalog.find(name)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.environments import Home, Ran, Work
+from sandbox_runtime.engine.environments import Environment, RunRequest, RunResult
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionState, Outcome, Usage
@@ -26,14 +26,14 @@ WITH_FILES = ExecutionSpec(code="open('left', 'w').write('x')\nprint('ran')", ar
 class Faulty:
     """A home whose first runs meet the given fates; after those it is as it is."""
 
-    def __init__(self, home: Home, *fates: Exception | Ran | bytes) -> None:
+    def __init__(self, home: Environment, *fates: Exception | RunResult | bytes) -> None:
         self._home = home
         self._fates = list(fates)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._home, name)
 
-    async def run(self, work: Work, sink: Sink | None = None) -> Ran:
+    async def run(self, work: RunRequest, sink: Sink | None = None) -> RunResult:
         if not self._fates:
             return await self._home.run(work, sink)
         fate = self._fates.pop(0)
@@ -57,7 +57,7 @@ def quick_retries(sessions: Sessions) -> Iterator[None]:
         object.__setattr__(options, "retry_first_s", before)
 
 
-async def executed(sessions: Sessions, *fates: Exception | Ran | bytes) -> Any:
+async def executed(sessions: Sessions, *fates: Exception | RunResult | bytes) -> Any:
     session = await sessions.create(SessionSpec())
     live = sessions._ground.directory.open[session.id]
     live.home = Faulty(live.home, *fates)  # type: ignore[arg-type]
@@ -67,8 +67,8 @@ async def executed(sessions: Sessions, *fates: Exception | Ran | bytes) -> Any:
     return done
 
 
-def lost(wall_s: float) -> Ran:
-    return Ran(Outcome(Ending.lost, usage=Usage(wall_s=wall_s), message="its spawner died"))
+def lost(wall_s: float) -> RunResult:
+    return RunResult(Outcome(Ending.lost, usage=Usage(wall_s=wall_s), message="its spawner died"))
 
 
 async def test_a_box_that_was_dead_on_arrival_is_replaced_up_to_three_times(platform: Platform) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from sandbox_runtime.model import PoolSizes, SessionMode, Template
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.lifecycle.pool import HomePool, Kind
+from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool, Kind
 
 EPHEMERAL = SessionMode.ephemeral
 
 
-async def until_size(pool: HomePool, size: int) -> None:
+async def until_size(pool: EnvironmentPool, size: int) -> None:
     async with asyncio.timeout(30):
         while pool.size != size:
             await asyncio.sleep(0.01)

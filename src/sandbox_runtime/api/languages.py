@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.requests import platform_of
-from sandbox_runtime.engine import Proof
+from sandbox_runtime.engine import LanguageStatus
 from sandbox_runtime.languages import Language
 
 ANSWER_WITHIN_S = 10.0
@@ -35,7 +35,7 @@ async def languages(request: Request) -> list[LanguageEntry]:
     return [_entry(platform.catalog.find(proof.language), proof) for proof in proofs]
 
 
-def _entry(language: Language, proof: Proof) -> LanguageEntry:
+def _entry(language: Language, proof: LanguageStatus) -> LanguageEntry:
     return LanguageEntry(
         name=language.name,
         title=language.title,

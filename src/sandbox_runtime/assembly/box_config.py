@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from sandbox_runtime.engine import (
-    Allowance,
+    RequestLimits,
     contexts,
     handlers,
 )
@@ -49,7 +49,7 @@ def policies_of(settings: Settings) -> dict[str, Policy]:
     }
 
 
-def allowance_of(settings: Settings) -> Allowance:
+def allowance_of(settings: Settings) -> RequestLimits:
     default = Limits(
         wall_s=min(settings.timeout_seconds, settings.timeout_ceiling),
         memory_bytes=min(settings.memory_limit * KIB, settings.memory_ceiling),
@@ -60,7 +60,7 @@ def allowance_of(settings: Settings) -> Allowance:
         disk_files=settings.file_limit,
         cpu_cores=settings.cpu_quota,
     )
-    return Allowance(
+    return RequestLimits(
         default=default,
         longest_wall_s=settings.timeout_ceiling,
         most_memory_bytes=settings.memory_ceiling,

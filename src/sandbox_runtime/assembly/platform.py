@@ -23,20 +23,20 @@ from sandbox_runtime.assembly.services import batches_opened, judge_opened, sess
 from sandbox_runtime.assembly.storage import ledger_of, watch_ledger
 from sandbox_runtime.engine import (
     Admission,
-    Ahead,
-    Allowance,
     BoxPool,
-    Builds,
+    BuildCache,
+    CheckCache,
     Engine,
-    Identity,
+    GuestPaths,
     Invocations,
-    Remembered,
+    PrestartPool,
+    RequestLimits,
+    StepLimits,
     TaskRunner,
-    Turns,
-    Ways,
-    open_builds,
+    ToolchainIdentity,
+    open_build_cache,
 )
-from sandbox_runtime.engine.environments import Workshop
+from sandbox_runtime.engine.environments import RunPlanner
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import WORKDIR
@@ -62,10 +62,10 @@ class Platform:
     pool: BoxPool
     admission: Admission
     catalog: Catalog
-    allowance: Allowance
+    allowance: RequestLimits
     metrics: Metrics
     log: Log
-    workshop: Workshop
+    workshop: RunPlanner
     judge: Judge
     open_sessions: Sessions | str
     """Or why there are none."""
@@ -109,9 +109,9 @@ async def open_platform(
         floors = floors_of(settings, policies) if ahead else {}
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
             _watch(metrics, pool, admission)
-            ways = Ways(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
-            turns = Turns(settings.queue_size, settings.queue_wait_s, metrics)
-            started = Ahead(pool, ways.python, ways.toolchains, settings.started_pool_size, usual_of(settings), log)
+            ways = GuestPaths(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+            turns = StepLimits(settings.queue_size, settings.queue_wait_s, metrics)
+            started = PrestartPool(pool, ways.python, ways.toolchains, settings.started_pool_size, usual_of(settings), log)
             runner = TaskRunner(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
             engine = Engine(
                 runner=runner,
@@ -120,10 +120,10 @@ async def open_platform(
                 allowance=allowance,
                 builds=_builds(settings, backend, metrics, log, ledger),
                 log=log,
-                memory=Remembered(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
+                memory=CheckCache(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 prove_ahead=ahead and settings.check_languages,
             )
-            workshop = Workshop(
+            workshop = RunPlanner(
                 backend=backend,
                 catalog=catalog,
                 ways=ways,
@@ -185,12 +185,12 @@ def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics:
     )
 
 
-def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log, ledger: Ledger) -> Builds | None:
-    return open_builds(
+def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log, ledger: Ledger) -> BuildCache | None:
+    return open_build_cache(
         settings.builds_dir,
         settings.build_cache_bytes,
         settings.build_cache_entry_bytes,
-        identity=Identity(settings.guest_python, settings.toolchains_dir),
+        identity=ToolchainIdentity(settings.guest_python, settings.toolchains_dir),
         workdir=WORKDIR,
         layers=backend.layers(),
         metrics=metrics,

@@ -14,8 +14,8 @@ from typing import NoReturn
 from sandbox_runtime.cli.handler_arguments import Asked, parser, read_arguments, text_of
 from sandbox_runtime.cli.handler_config import find
 from sandbox_runtime.cli.handler_report import Report, rendered
-from sandbox_runtime.engine.environments import Ran, Work
-from sandbox_runtime.engine.handlers import Code, HandlerContext, check_code, exit_code
+from sandbox_runtime.engine.environments import RunRequest, RunResult
+from sandbox_runtime.engine.handlers import HandlerContext, HandlerExitCode, check_code, exit_code
 from sandbox_runtime.engine.handlers.rules import KILLED_FOR_MEMORY
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.model import Blame, ExecutionKind, Limits
@@ -24,10 +24,10 @@ from sandbox_runtime.settings import Settings, load
 
 GENERAL, UNREADABLE, NOT_LOADED, TIMED_OUT, NO_BOX, INTERRUPTED = 1, 2, 3, 4, 5, 130
 _OF_CODE = {
-    Code.success: 0,
-    Code.not_loaded: NOT_LOADED,
-    Code.empty: NOT_LOADED,
-    Code.timed_out: TIMED_OUT,
+    HandlerExitCode.success: 0,
+    HandlerExitCode.not_loaded: NOT_LOADED,
+    HandlerExitCode.empty: NOT_LOADED,
+    HandlerExitCode.timed_out: TIMED_OUT,
     KILLED_FOR_MEMORY: KILLED_FOR_MEMORY,
 }
 _LANGUAGES = {".js": "nodejs", ".cjs": "nodejs", ".mjs": "nodejs"}
@@ -72,11 +72,11 @@ def _run(asked: Asked) -> int:
     return _OF_CODE.get(found, GENERAL)
 
 
-async def _called(settings: Settings, asked: Asked, code: str) -> Ran:
+async def _called(settings: Settings, asked: Asked, code: str) -> RunResult:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, ahead=False) as platform:
-        work = Work(
+        work = RunRequest(
             kind=ExecutionKind.handler,
             code=code,
             language=_LANGUAGES.get(asked.script.suffix.lower(), "python"),
@@ -96,7 +96,7 @@ def _limits(default: Limits, asked: Asked) -> Limits:
     )
 
 
-def _report(asked: Asked, ran: Ran, code: int) -> Report:
+def _report(asked: Asked, ran: RunResult, code: int) -> Report:
     outcome, told = ran.outcome, ran.told
     peak = outcome.usage.memory_peak_bytes
     said = (told.error if told is not None else "") or outcome.message or f"exit code {code}"

@@ -20,7 +20,7 @@ from sandbox_runtime.languages.language import GROUPS
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox_runtime.engine import Proof
+    from sandbox_runtime.engine import LanguageStatus
     from sandbox_runtime.toolchains import Report
 
 ALL = "all"
@@ -131,14 +131,14 @@ def _progress(line: str) -> None:
     print(f"languages: {line}", file=sys.stderr, flush=True)
 
 
-async def _prove(settings: Settings, names: Sequence[str]) -> tuple[Proof, ...]:
+async def _prove(settings: Settings, names: Sequence[str]) -> tuple[LanguageStatus, ...]:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, ahead=False) as platform:
         return await platform.engine.languages(names, fresh=True)
 
 
-def _row(language: Language, proof: Proof, settings: Settings) -> dict[str, object]:
+def _row(language: Language, proof: LanguageStatus, settings: Settings) -> dict[str, object]:
     """prepared: what its installation makes to have it start or compile faster is there and belongs to its compiler."""
     from sandbox_runtime.toolchains import stands
 
@@ -172,13 +172,13 @@ def _slower(row: dict[str, object]) -> str:
     return "" if row["prepared"] else f" (faster after: sandbox languages install {row['name']})"
 
 
-def _told(report: Report, proof: Proof | None) -> tuple[str, ...]:
+def _told(report: Report, proof: LanguageStatus | None) -> tuple[str, ...]:
     enabled = proof is not None and proof.enabled
     detail = report.reason if proof is None else proof.version if enabled else proof.reason
     return report.language, f"{report.state}{_seconds(report.wall_s)}", _yes(enabled), detail
 
 
-def _fine(report: Report, proof: Proof | None) -> bool:
+def _fine(report: Report, proof: LanguageStatus | None) -> bool:
     """A language that cannot be had at all is no failure of this installation."""
     return report.state == "unavailable" or (proof is not None and proof.enabled)
 

@@ -6,38 +6,38 @@ in every direction: how many run at once, how many wait, how long they wait, how
 """
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.build import Builds, open_builds
-from sandbox_runtime.engine.build.toolchain_identity import Identity
-from sandbox_runtime.engine.check_cache import Remembered
+from sandbox_runtime.engine.build import BuildCache, open_build_cache
+from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
+from sandbox_runtime.engine.check_cache import CheckCache
 from sandbox_runtime.engine.engine import Engine
 from sandbox_runtime.engine.invocations import Invocations
-from sandbox_runtime.engine.language_check import Proof
+from sandbox_runtime.engine.language_check import LanguageStatus
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.prestart import Ahead
-from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.pools.prestart import PrestartPool
+from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.run.case_scheduler import OutputBudget
-from sandbox_runtime.engine.run.interactive import Joined
-from sandbox_runtime.engine.run.step_limits import Turns
-from sandbox_runtime.engine.run.task_runner import TaskRunner, Ways
-from sandbox_runtime.engine.slot import Place, Program
+from sandbox_runtime.engine.run.interactive import InteractiveResult
+from sandbox_runtime.engine.run.step_limits import StepLimits
+from sandbox_runtime.engine.run.task_runner import GuestPaths, TaskRunner
+from sandbox_runtime.engine.slot import BuiltProgram, EngineSlot
 
 __all__ = [
     "Admission",
-    "Ahead",
-    "Allowance",
     "BoxPool",
-    "Builds",
+    "BuildCache",
+    "BuiltProgram",
+    "CheckCache",
     "Engine",
-    "Identity",
+    "EngineSlot",
+    "GuestPaths",
+    "InteractiveResult",
     "Invocations",
-    "Joined",
+    "LanguageStatus",
     "OutputBudget",
-    "Place",
-    "Program",
-    "Proof",
-    "Remembered",
+    "PrestartPool",
+    "RequestLimits",
+    "StepLimits",
     "TaskRunner",
-    "Turns",
-    "Ways",
-    "open_builds",
+    "ToolchainIdentity",
+    "open_build_cache",
 ]

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sandbox_runtime.engine.build.toolchain_identity import Identity
-from sandbox_runtime.engine.language_check import Proof
+from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
+from sandbox_runtime.engine.language_check import LanguageStatus
 from sandbox_runtime.languages import Language, Toolchain, plan, version_step
 from sandbox_runtime.model import Job, Step
 
@@ -24,16 +24,16 @@ _SOMEWHERE = "/"
 """Stands for the workspace, of which a key knows nothing."""
 
 
-class Remembered:
+class CheckCache:
     """folder: that of the toolchains. host tells apart what else a check depends on, such as the backend and our own version."""
 
     def __init__(self, folder: str, python: str, host: str) -> None:
         self._folder = Path(folder) / _FOLDER
-        self._identity = Identity(python, folder)
+        self._identity = ToolchainIdentity(python, folder)
         self._tools = Toolchain(python, _SOMEWHERE, toolchains=folder)
         self._host = host
 
-    def recall(self, language: Language) -> Proof | None:
+    def recall(self, language: Language) -> LanguageStatus | None:
         try:
             told = json.loads(self._place(language).read_text(encoding="utf-8"))
             if told["key"] != self._key(language):
@@ -41,9 +41,9 @@ class Remembered:
             linked, version = tuple(str(flag) for flag in told["linked"]), str(told["version"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return Proof(language.name, True, linked, version=version, at=time.monotonic())
+        return LanguageStatus(language.name, True, linked, version=version, at=time.monotonic())
 
-    def keep(self, language: Language, proof: Proof) -> None:
+    def keep(self, language: Language, proof: LanguageStatus) -> None:
         """Where the folder is not ours to write, the check is merely run again after the next start."""
         told = {"key": self._key(language), "linked": proof.linked, "version": proof.version}
         place = self._place(language)

@@ -14,14 +14,14 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.build import Builds
-from sandbox_runtime.engine.build.coordinator import Compiling
-from sandbox_runtime.engine.language_check import Memory, Proof, Prover
-from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.build import BuildCache
+from sandbox_runtime.engine.build.coordinator import BuildCoordinator
+from sandbox_runtime.engine.language_check import LanguageChecker, LanguageStatus, StatusCache
+from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.run.box_run import Task
 from sandbox_runtime.engine.run.case_scheduler import OutputBudget
 from sandbox_runtime.engine.run.task_runner import TaskRunner
-from sandbox_runtime.engine.slot import Place, Rooms
+from sandbox_runtime.engine.slot import EngineParts, EngineSlot
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language
@@ -41,10 +41,10 @@ class Engine:
         runner: TaskRunner,
         admission: Admission,
         catalog: Catalog,
-        allowance: Allowance,
-        builds: Builds | None,
+        allowance: RequestLimits,
+        builds: BuildCache | None,
         log: Log,
-        memory: Memory | None = None,
+        memory: StatusCache | None = None,
         prove_ahead: bool = True,
     ) -> None:
         self._runner = runner
@@ -52,9 +52,9 @@ class Engine:
         self._catalog = catalog
         self._allowance = allowance
         self._log = log
-        self._prover = Prover(self._checked, self._version, allowance.for_checks(), memory)
-        self._compiling = Compiling(runner, builds, allowance.quotas.max_total_bytes, self._known_version)
-        self._rooms = Rooms(runner, self._compiling, admission, allowance, self._found)
+        self._prover = LanguageChecker(self._checked, self._version, allowance.for_checks(), memory)
+        self._compiling = BuildCoordinator(runner, builds, allowance.quotas.max_total_bytes, self._known_version)
+        self._parts = EngineParts(runner, self._compiling, admission, allowance, self._found)
         self._prove_ahead = prove_ahead
         self._proving: asyncio.Task[None] | None = None
 
@@ -70,12 +70,12 @@ class Engine:
                 await self._proving
 
     @asynccontextmanager
-    async def place(self, *, once: bool = False) -> AsyncIterator[Place]:
+    async def place(self, *, once: bool = False) -> AsyncIterator[EngineSlot]:
         """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time. once: a
         box that breaks is not replaced; the caller tries again by itself."""
         entered = await self._admission.enter()
         try:
-            yield Place(self._rooms, once=once)
+            yield EngineSlot(self._parts, once=once)
         finally:
             self._admission.leave(entered)
 
@@ -116,7 +116,7 @@ class Engine:
 
     async def languages(
         self, names: Sequence[str] = (), within_s: float | None = None, *, fresh: bool = False
-    ) -> tuple[Proof, ...]:
+    ) -> tuple[LanguageStatus, ...]:
         """Those languages, or each of the catalog, proven on this host. What is not known within the time is said to be
         pending. fresh: nothing that was found before counts."""
         asked = [self._catalog.find(name) for name in names] if names else self._catalog

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.environments import Ran, Work, Workshop
-from sandbox_runtime.engine.handlers import Call, call
+from sandbox_runtime.engine.environments import RunPlanner, RunRequest, RunResult
+from sandbox_runtime.engine.handlers import HandlerCall, call
 from sandbox_runtime.engine.pools.box_pool import BoxPool
 from sandbox_runtime.engine.run.task_runner import DEAD_WITHIN_S
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
@@ -13,12 +13,12 @@ from sandbox_runtime.model import Blame, Policy
 
 
 class Invocations:
-    def __init__(self, pool: BoxPool, admission: Admission, workshop: Workshop) -> None:
+    def __init__(self, pool: BoxPool, admission: Admission, workshop: RunPlanner) -> None:
         self._pool = pool
         self._admission = admission
         self._workshop = workshop
 
-    async def invoke(self, work: Work, sink: Sink | None = None) -> Ran:
+    async def invoke(self, work: RunRequest, sink: Sink | None = None) -> RunResult:
         """Raises TooMany where there is no place for it. A box that was dead before it was given anything is replaced once."""
         if not self._workshop.is_call(work):
             raise InvalidRequest("only what has a handler can be called")
@@ -29,7 +29,7 @@ class Invocations:
         finally:
             self._admission.leave(entered)
 
-    async def _called(self, policy: Policy, made: Call, sink: Sink | None) -> Ran | None:
+    async def _called(self, policy: Policy, made: HandlerCall, sink: Sink | None) -> RunResult | None:
         """None where another box may do better."""
         try:
             ran = await self._in_a_box(policy, made, sink)
@@ -40,7 +40,7 @@ class Invocations:
         early = ran.outcome.blame is Blame.platform and ran.outcome.usage.wall_s < DEAD_WITHIN_S
         return None if early and policy.network.mode == "none" else ran
 
-    async def _in_a_box(self, policy: Policy, made: Call, sink: Sink | None) -> Ran:
+    async def _in_a_box(self, policy: Policy, made: HandlerCall, sink: Sink | None) -> RunResult:
         box = await self._pool.take(policy)
         try:
             called = await call(box, made, sink)
@@ -51,4 +51,4 @@ class Invocations:
             await self._pool.discard(policy, box)
         if called.outcome.blame is Blame.platform:
             self._pool.distrust(policy)
-        return Ran(called.outcome, None, called.told)
+        return RunResult(called.outcome, None, called.told)

@@ -27,7 +27,7 @@ Version = Callable[[Language], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class LanguageStatus:
     """linked: which of the language's optional flags link here. version: what its toolchain says of itself. reason tells what is
     wrong where enabled is False. pending: nobody knows yet."""
 
@@ -44,31 +44,31 @@ class Proof:
         return not self.enabled and time.monotonic() - self.at > ASK_AGAIN_AFTER_S
 
 
-class Memory(Protocol):
+class StatusCache(Protocol):
     """Keeps good proofs from one start to the next, as long as what they depend on is the same."""
 
-    def recall(self, language: Language) -> Proof | None: ...
+    def recall(self, language: Language) -> LanguageStatus | None: ...
 
-    def keep(self, language: Language, proof: Proof) -> None: ...
+    def keep(self, language: Language, proof: LanguageStatus) -> None: ...
 
     def forget(self, language: Language) -> None: ...
 
 
-class Prover:
-    def __init__(self, execute: Execute, version: Version, limits: Limits, memory: Memory | None = None) -> None:
+class LanguageChecker:
+    def __init__(self, execute: Execute, version: Version, limits: Limits, memory: StatusCache | None = None) -> None:
         self._execute = execute
         self._memory = memory
         self._version = version
         self._limits = limits
-        self._proofs: dict[str, Proof] = {}
+        self._proofs: dict[str, LanguageStatus] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
-    def known(self, language: Language) -> Proof | None:
+    def known(self, language: Language) -> LanguageStatus | None:
         """What is known without asking; the way that every run takes after the first."""
         proof = self._proofs.get(language.name)
         return None if proof is None or proof.stale else proof
 
-    async def prove(self, language: Language, *, fresh: bool = False) -> Proof:
+    async def prove(self, language: Language, *, fresh: bool = False) -> LanguageStatus:
         """fresh: whatever is known, ask again."""
         async with self._locks.setdefault(language.name, asyncio.Lock()):
             proof = None if fresh else self.known(language) or self._recalled(language)
@@ -78,10 +78,10 @@ class Prover:
             self._proofs[language.name] = proof
             return proof
 
-    def _recalled(self, language: Language) -> Proof | None:
+    def _recalled(self, language: Language) -> LanguageStatus | None:
         return self._memory.recall(language) if self._memory else None
 
-    def _remember(self, language: Language, proof: Proof) -> None:
+    def _remember(self, language: Language, proof: LanguageStatus) -> None:
         if self._memory and proof.enabled:
             self._memory.keep(language, proof)
         elif self._memory:
@@ -97,9 +97,9 @@ class Prover:
 
     async def prove_all(
         self, languages: Iterable[Language], within_s: float | None = None, *, fresh: bool = False
-    ) -> tuple[Proof, ...]:
+    ) -> tuple[LanguageStatus, ...]:
         """One after another; those that were not reached in time are pending."""
-        proofs: dict[str, Proof] = {}
+        proofs: dict[str, LanguageStatus] = {}
         every = list(languages)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
@@ -107,7 +107,7 @@ class Prover:
                     proofs[language.name] = await self.prove(language, fresh=fresh)
         return tuple(proofs.get(language.name) or self.known(language) or _pending(language) for language in every)
 
-    async def _ask(self, language: Language) -> Proof:
+    async def _ask(self, language: Language) -> LanguageStatus:
         """With all optional flags at once, which mostly works; otherwise with those that link one by one."""
         linked = language.compile.linked if language.compile else ()
         reason = await self._check(language, linked)
@@ -115,8 +115,8 @@ class Prover:
             linked = tuple([flag for flag in linked if not await self._check(language, (flag,))])
             reason = await self._check(language, linked)
         if reason:
-            return Proof(language.name, False, linked, language.install.unavailable or reason, at=time.monotonic())
-        return Proof(language.name, True, linked, version=await self._told_version(language), at=time.monotonic())
+            return LanguageStatus(language.name, False, linked, language.install.unavailable or reason, at=time.monotonic())
+        return LanguageStatus(language.name, True, linked, version=await self._told_version(language), at=time.monotonic())
 
     async def _told_version(self, language: Language) -> str:
         """A toolchain that works and says nothing of its version is none the worse for it."""
@@ -144,8 +144,8 @@ class Prover:
         return "its check program did not print what it was to print"
 
 
-def _pending(language: Language) -> Proof:
-    return Proof(language.name, False, reason="its check has not come to its end yet", pending=True)
+def _pending(language: Language) -> LanguageStatus:
+    return LanguageStatus(language.name, False, reason="its check has not come to its end yet", pending=True)
 
 
 def _advice(language: Language) -> str:

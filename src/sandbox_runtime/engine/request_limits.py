@@ -19,7 +19,7 @@ _CHECK_WALL_S, _CHECK_MEMORY_BYTES = 60.0, GIB
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RequestLimits:
     default: Limits
     """Of a program whose request sets none."""
     longest_wall_s: float

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.build.coordinator import Compiling
-from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.build.coordinator import BuildCoordinator
+from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.run.box_run import Task
-from sandbox_runtime.engine.run.case_scheduler import Cases, Ended
-from sandbox_runtime.engine.run.interactive import Joined, join
+from sandbox_runtime.engine.run.case_scheduler import CaseScheduler, ResultT
+from sandbox_runtime.engine.run.interactive import InteractiveResult, run_interactive
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Language
@@ -24,7 +24,7 @@ from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class BuiltProgram:
     """A job with its compile step behind it. compile None: its language has none."""
 
     task: Task
@@ -36,35 +36,35 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class EngineParts:
     """What a place works with. found: the language of a name with its optional flags; raises Unavailable where there is none."""
 
     runner: TaskRunner
-    compiling: Compiling
+    compiling: BuildCoordinator
     admission: Admission
-    allowance: Allowance
+    allowance: RequestLimits
     found: Callable[[str], Awaitable[tuple[Language, tuple[str, ...]]]]
 
 
-class Place:
-    def __init__(self, rooms: Rooms, *, once: bool = False) -> None:
-        self._rooms = rooms
+class EngineSlot:
+    def __init__(self, rooms: EngineParts, *, once: bool = False) -> None:
+        self._parts = rooms
         self._once = once
 
     async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
         """All of it in one box. sink is given the output of the run step. preset: the warm interpreter to run in, where the
         language has one."""
         task = dataclasses.replace(await self._task(job, preset), sink=sink)
-        return await (self._rooms.runner.run(task) if task.language.compile is None else self._rooms.compiling.run(task))
+        return await (self._parts.runner.run(task) if task.language.compile is None else self._parts.compiling.run(task))
 
-    async def build(self, job: Job, *, preset: str = "") -> Program:
+    async def build(self, job: Job, *, preset: str = "") -> BuiltProgram:
         task = await self._task(job, preset)
-        built = await self._rooms.compiling.build(task)
-        return Program(built.ready(task), built.compile)
+        built = await self._parts.compiling.build(task)
+        return BuiltProgram(built.ready(task), built.compile)
 
     async def case(
         self,
-        program: Program,
+        program: BuiltProgram,
         stdin: bytes | None,
         *,
         args: Sequence[str] = (),
@@ -75,33 +75,35 @@ class Place:
         task = self._given(program, stdin, args, files)
         if limits is not None:
             task = dataclasses.replace(task, job=dataclasses.replace(task.job, run_limits=limits))
-            self._rooms.allowance.check(task.job)
-        return await self._rooms.runner.run(task)
+            self._parts.allowance.check(task.job)
+        return await self._parts.runner.run(task)
 
-    async def joined(self, first: Program, second: Program, *, args: Sequence[str] = (), files: Sequence[File] = ()) -> Joined:
+    async def joined(
+        self, first: BuiltProgram, second: BuiltProgram, *, args: Sequence[str] = (), files: Sequence[File] = ()
+    ) -> InteractiveResult:
         """Two programs at once, what either prints being what the other reads; args and files are the second's."""
-        runner = self._rooms.runner
-        return await join(runner, self._given(first, None, (), ()), self._given(second, None, args, files))
+        runner = self._parts.runner
+        return await run_interactive(runner, self._given(first, None, (), ()), self._given(second, None, args, files))
 
     async def each(
         self,
         count: int,
-        one: Callable[[int], Coroutine[Any, Any, Ended]],
-        failed: Callable[[Ended], bool],
+        one: Callable[[int], Coroutine[Any, Any, ResultT]],
+        failed: Callable[[ResultT], bool],
         *,
         parallel: int,
         stop_early: bool,
-    ) -> tuple[Ended | None, ...]:
+    ) -> tuple[ResultT | None, ...]:
         """one(number) for each number, in order; with stop_early none that comes after the first that failed has a result."""
-        return await Cases(self._rooms.admission, count, one, failed).run(parallel, stop_early)
+        return await CaseScheduler(self._parts.admission, count, one, failed).run(parallel, stop_early)
 
     async def _task(self, job: Job, preset: str) -> Task:
-        self._rooms.allowance.check(job)
-        language, linked = await self._rooms.found(job.language)
+        self._parts.allowance.check(job)
+        language, linked = await self._parts.found(job.language)
         return Task(language, job, linked, preset=preset, once=self._once)
 
-    def _given(self, program: Program, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
-        self._rooms.allowance.check_inputs([stdin])
-        self._rooms.allowance.quotas.admit(tuple(files))
+    def _given(self, program: BuiltProgram, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
+        self._parts.allowance.check_inputs([stdin])
+        self._parts.allowance.quotas.admit(tuple(files))
         job = dataclasses.replace(program.task.job, stdin=stdin, files=(*program.task.job.files, *files))
         return dataclasses.replace(program.task, job=job, args=tuple(args))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.engine import Joined
+from sandbox_runtime.engine import InteractiveResult
 from sandbox_runtime.judge.checkers import Found
 from sandbox_runtime.judge.checkers.program import said, told
 from sandbox_runtime.judge.reasons import reason_of
@@ -14,7 +14,7 @@ more is asked for, because on a busy machine nobody gets more."""
 _TIME = (Ending.timed_out, Ending.cpu_exceeded)
 
 
-def settled(joined: Joined, *, compiled: bool) -> tuple[Found, Blame | None]:
+def settled(joined: InteractiveResult, *, compiled: bool) -> tuple[Found, Blame | None]:
     """Whoever failed first is told of: what the other did then, with nobody to talk to, is no fault of its own."""
     solution, interactor = joined.first, joined.second
     if joined.first_ended_first and not solution.ok:

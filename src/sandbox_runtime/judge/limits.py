@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from sandbox_runtime.engine import Allowance
+from sandbox_runtime.engine import RequestLimits
 from sandbox_runtime.model import Job, Limits
 
 _UNSAID = Limits()
@@ -12,7 +12,7 @@ _LONGER = 4
 _OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "open_files", "cpu_cores")
 
 
-def fitted(job: Job, allowance: Allowance) -> Job:
+def fitted(job: Job, allowance: RequestLimits) -> Job:
     """Benchmarks are values that know no machine: what they leave as it is, or set higher than it may be, is as the operator has
     it. Time is never shortened: a limit that is longer than allowed is for the engine to refuse."""
     return dataclasses.replace(
@@ -20,19 +20,19 @@ def fitted(job: Job, allowance: Allowance) -> Job:
     )
 
 
-def patient(job: Job, allowance: Allowance) -> Job:
+def patient(job: Job, allowance: RequestLimits) -> Job:
     """For a program that others kept from its share: more wall time, but not more of the processor than it could have had."""
     return dataclasses.replace(
         job, compile_limits=_patient(job.compile_limits, allowance), run_limits=_patient(job.run_limits, allowance)
     )
 
 
-def _patient(limits: Limits, allowance: Allowance) -> Limits:
+def _patient(limits: Limits, allowance: RequestLimits) -> Limits:
     wall_s = max(limits.wall_s, min(_LONGER * limits.wall_s, allowance.longest_wall_s))
     return limits.replace(wall_s=wall_s, cpu_s=limits.cpu_s or limits.cpu_cores * limits.wall_s)
 
 
-def _fitted(limits: Limits, allowance: Allowance) -> Limits:
+def _fitted(limits: Limits, allowance: RequestLimits) -> Limits:
     usual = allowance.default
     own = {
         name: getattr(usual, name)

@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sandbox_runtime.engine import Allowance, Engine
+from sandbox_runtime.engine import Engine, RequestLimits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
@@ -42,7 +42,7 @@ class LoopOptions:
 
 
 class Loop:
-    def __init__(self, engine: Engine, allowance: Allowance, options: LoopOptions, metrics: JudgeMetrics, log: Log) -> None:
+    def __init__(self, engine: Engine, allowance: RequestLimits, options: LoopOptions, metrics: JudgeMetrics, log: Log) -> None:
         self._engine = engine
         self._metrics = metrics
         self._log = log

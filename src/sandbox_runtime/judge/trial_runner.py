@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sandbox_runtime.engine import Allowance, OutputBudget, Place, Program
+from sandbox_runtime.engine import BuiltProgram, EngineSlot, OutputBudget, RequestLimits
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
@@ -54,7 +54,7 @@ class CannotCheck(Exception):
 class Means:
     """parallel: cases of one trial that run at once. preset: the warm interpreter of graded programs."""
 
-    allowance: Allowance
+    allowance: RequestLimits
     attempts: Attempts
     again: Callable[[Exception], None]
     parallel: int
@@ -64,7 +64,7 @@ class Means:
 class Hearing:
     """For one use."""
 
-    def __init__(self, place: Place, trial: Trial, sealed: Sealed, means: Means) -> None:
+    def __init__(self, place: EngineSlot, trial: Trial, sealed: Sealed, means: Means) -> None:
         self._place = place
         self._trial = trial
         self._sealed = sealed
@@ -73,8 +73,8 @@ class Hearing:
         """What its cases did to their own grading, once they were heard."""
         self._budget = OutputBudget(means.allowance.quotas.max_total_bytes)
         self._compare = _compare(trial)
-        self._program: Program | None = None
-        self._partner: Program | None = None
+        self._program: BuiltProgram | None = None
+        self._partner: BuiltProgram | None = None
 
     async def cases(self) -> tuple[CaseVerdict, ...]:
         if len(self._trial.cases) == 1 and self._trial.check.job is None:
@@ -92,12 +92,12 @@ class Hearing:
         )
         return tuple(case for case in found if case is not None)
 
-    def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[Program]]:
+    def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[BuiltProgram]]:
         """partner: not the graded program, but its checker or interactor."""
         job, preset = (self._partners_job(), "") if partner else (self._sealed.job, self._means.preset)
         doubt = _Doubt(self._means.attempts.most - 1)
 
-        async def once() -> Program:
+        async def once() -> BuiltProgram:
             longer = dataclasses.replace(job, compile_limits=patient(job, self._means.allowance).compile_limits)
             program = await self._place.build(longer if doubt.starved else job, preset=preset)
             if not program.runnable:
@@ -183,7 +183,7 @@ class Hearing:
             return unjudged(case, "the expected output is longer than what is kept of outputs: raise output_keep_bytes", result)
         return case_verdict(case, result, Found(Reason.output_limit, "far more was printed than expected"), Blame.program)
 
-    async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: Program) -> CaseVerdict:
+    async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: BuiltProgram) -> CaseVerdict:
         files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _bytes(case.expected)))
         checked = await self._sure(lambda _: self._place.case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
         outcome = ended(checked)
@@ -225,7 +225,7 @@ async def _compared(compare: Compare, expected: str, printed: str) -> Found:
     return await asyncio.to_thread(compare, expected, printed)
 
 
-def _check_compiled(program: Program) -> None:
+def _check_compiled(program: BuiltProgram) -> None:
     outcome = program.compile
     if outcome is not None and not outcome.ok:
         raise CannotCheck(f"the checker does not compile: {outcome.message or outcome.stderr.text[-_TOLD_CHARACTERS:]}")

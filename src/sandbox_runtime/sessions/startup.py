@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.engine import Admission
-from sandbox_runtime.engine.environments import Workshop
+from sandbox_runtime.engine.environments import RunPlanner
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
 from sandbox_runtime.sessions.api import Sessions
@@ -20,7 +20,7 @@ from sandbox_runtime.sessions.executions.contexts import Contexts
 from sandbox_runtime.sessions.executions.executor import SHUT_DOWN, Executions
 from sandbox_runtime.sessions.executions.usage import Recorder
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
-from sandbox_runtime.sessions.lifecycle.pool import HomePool
+from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool
 from sandbox_runtime.sessions.lifecycle.recovery import recover
 from sandbox_runtime.sessions.lifecycle.snapshots import KeptFiles
 from sandbox_runtime.sessions.maintenance.janitor import Janitor
@@ -41,7 +41,7 @@ _DESCRIPTORS, _DESCRIPTORS_EACH = 4096, 4
 class Around:
     """What is open already, and stays so longer than this room."""
 
-    workshop: Workshop
+    workshop: RunPlanner
     admission: Admission
     metrics: Metrics
     log: Log
@@ -92,7 +92,7 @@ async def open_sessions(
         recorder=recorder,
         ledger=around.ledger,
     )
-    pool = HomePool(host, options.most_ready if options.pool_enabled and ahead else 0, around.log)
+    pool = EnvironmentPool(host, options.most_ready if options.pool_enabled and ahead else 0, around.log)
     executions = Executions(ground)
     lifecycle = Lifecycle(ground, pool, executions)
     await _prepare(ground, lifecycle, host)
@@ -162,7 +162,7 @@ async def _seeded(ground: Ground) -> None:
         return
 
 
-def _watch(metrics: Metrics, ground: Ground, pool: HomePool, host: Host) -> None:
+def _watch(metrics: Metrics, ground: Ground, pool: EnvironmentPool, host: Host) -> None:
     metrics.watch("sandbox_sessions_active", "Sessions that have not ended", lambda: ground.directory.count)
     metrics.watch("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: ground.recorder.left_out)
     metrics.watch("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)

@@ -15,6 +15,6 @@ hide the machine's files; nor when anything but plain files was left. Entries ca
 read.
 """
 
-from sandbox_runtime.engine.build.cache import Builds, open_builds
+from sandbox_runtime.engine.build.cache import BuildCache, open_build_cache
 
-__all__ = ["Builds", "open_builds"]
+__all__ = ["BuildCache", "open_build_cache"]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sandbox_runtime.engine.build.entry import decoded, encoded
 from sandbox_runtime.engine.build.key import key_of
-from sandbox_runtime.engine.build.store import Store
-from sandbox_runtime.engine.build.toolchain_identity import Identity
+from sandbox_runtime.engine.build.store import BuildStore
+from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.errors import StorageFull, Unavailable
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, Layer, LayerReport, LayerState, Limits, Plan
@@ -21,10 +21,12 @@ _HIDING = frozenset({Layer.mount, Layer.root})
 """Layers without which a program could reach the folder of the cache."""
 
 
-class Builds:
+class BuildCache:
     """workdir: where boxes have their workspace."""
 
-    def __init__(self, store: Store, identity: Identity, workdir: str, entry_bytes: int, metrics: Metrics, log: Log) -> None:
+    def __init__(
+        self, store: BuildStore, identity: ToolchainIdentity, workdir: str, entry_bytes: int, metrics: Metrics, log: Log
+    ) -> None:
         self._store = store
         self.workdir = workdir
         self._identity = identity
@@ -77,18 +79,18 @@ class Builds:
             self._store.write(key, content)
 
 
-def open_builds(
+def open_build_cache(
     folder: str,
     most_bytes: int,
     entry_bytes: int,
     *,
-    identity: Identity,
+    identity: ToolchainIdentity,
     workdir: str,
     layers: Sequence[LayerReport],
     metrics: Metrics,
     log: Log,
     charge: Charge | None = None,
-) -> Builds | None:
+) -> BuildCache | None:
     """None where builds are not kept: the operator said so, boxes are not kept away from the folder, or it cannot be had."""
     if not most_bytes:
         return None
@@ -96,10 +98,10 @@ def open_builds(
     if not on >= _HIDING:
         log.info("builds are not kept: boxes are not isolated from the files of this machine")
         return None
-    store = Store(folder, most_bytes, charge)
+    store = BuildStore(folder, most_bytes, charge)
     try:
         store.open()
     except Unavailable as error:
         log.warning("builds are not kept", reason=str(error))
         return None
-    return Builds(store, identity, workdir, min(entry_bytes, most_bytes), metrics, log)
+    return BuildCache(store, identity, workdir, min(entry_bytes, most_bytes), metrics, log)

@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.build import Builds
+from sandbox_runtime.engine.build import BuildCache
 from sandbox_runtime.engine.run.box_run import Task, raised
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.languages import Language
@@ -24,7 +24,7 @@ from sandbox_runtime.workspace import Collected, Quotas
 _MOST_FILES = 4096
 
 
-class _Making:
+class _InFlightBuild:
     """A build under way. build: what came of it, known as soon as the compile step has ended; None also where not all that it
     left could be collected."""
 
@@ -49,7 +49,7 @@ class _Making:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuildResult:
     """A job with its compile step behind it. build None where the step failed, where there is none, or where what it left
     cannot be laid into another box."""
 
@@ -64,15 +64,17 @@ class Built:
         return task if self.build is None else dataclasses.replace(task, build=self.build)
 
 
-class Compiling:
+class BuildCoordinator:
     """builds None: nothing is kept between jobs. version: what the toolchain of a language says of itself."""
 
-    def __init__(self, runner: TaskRunner, builds: Builds | None, most_bytes: int, version: Callable[[Language], str]) -> None:
+    def __init__(
+        self, runner: TaskRunner, builds: BuildCache | None, most_bytes: int, version: Callable[[Language], str]
+    ) -> None:
         self._runner = runner
         self._builds = builds
         self._most_bytes = most_bytes
         self._version = version
-        self._under_way: dict[str, _Making] = {}
+        self._under_way: dict[str, _InFlightBuild] = {}
 
     async def run(self, task: Task) -> JobResult:
         key = self._key(task)
@@ -86,28 +88,28 @@ class Compiling:
             await self._keep(key, made)
         return result
 
-    async def build(self, task: Task) -> Built:
+    async def build(self, task: Task) -> BuildResult:
         """The compile step alone, from the cache or in a box of its own."""
         if task.language.compile is None:
-            return Built(None, None)
+            return BuildResult(None, None)
         key = self._key(task)
         if key is not None and self._builds is not None and (found := await self._find(self._builds, key, task)) is not None:
-            return Built(found.outcome, found)
+            return BuildResult(found.outcome, found)
         with self._making(key) as made:
             quotas = Quotas(_MOST_FILES, self._most_bytes, self._most_bytes)
             result = await self._runner.run(dataclasses.replace(task, keep=made.take, keep_quotas=quotas, only_build=True))
             await self._keep(key, made)
-        return Built(result.compile, made.build)
+        return BuildResult(result.compile, made.build)
 
-    async def _find(self, builds: Builds, key: str, task: Task) -> Build | None:
+    async def _find(self, builds: BuildCache, key: str, task: Task) -> Build | None:
         if (build := await builds.find(key)) is not None:
             return build
         making = self._under_way.get(key)
         return await making.shared(task.job.compile_limits.wall_s) if making else None
 
     @contextlib.contextmanager
-    def _making(self, key: str | None) -> Iterator[_Making]:
-        made = _Making()
+    def _making(self, key: str | None) -> Iterator[_InFlightBuild]:
+        made = _InFlightBuild()
         if key is not None:
             self._under_way.setdefault(key, made)
         try:
@@ -117,7 +119,7 @@ class Compiling:
             if key is not None and self._under_way.get(key) is made:
                 del self._under_way[key]
 
-    async def _keep(self, key: str | None, made: _Making) -> None:
+    async def _keep(self, key: str | None, made: _InFlightBuild) -> None:
         if key is not None and self._builds is not None and made.build is not None:
             await self._builds.keep(key, made.build)
 

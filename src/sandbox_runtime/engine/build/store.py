@@ -25,7 +25,7 @@ _BEGUN = ".begun-"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-class Store:
+class BuildStore:
     """Calls may come from several threads: everything between two of them is a rename, an unlink or a stale sum."""
 
     def __init__(self, folder: str, most_bytes: int, charge: Charge | None = None) -> None:

@@ -20,7 +20,7 @@ _STAMPS = ".stamps"
 _SEARCH = "PATH"
 
 
-class Identity:
+class ToolchainIdentity:
     """python: the guest's interpreter, whose folder is the first in which boxes look for programs. toolchains: the folder
     of those that were installed for them."""
 

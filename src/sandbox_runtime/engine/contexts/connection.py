@@ -15,7 +15,7 @@ _LENGTH = struct.Struct(">I")
 _PIECE_BYTES = 256 * 1024
 
 
-class Line:
+class Connection:
     """most_bytes: of one message from the box; a longer one is not kept, and one over `end_bytes` is the end of the line."""
 
     def __init__(self, sock: socket.socket, most_bytes: int, end_bytes: int) -> None:

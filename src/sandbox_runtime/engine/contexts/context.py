@@ -14,9 +14,9 @@ import signal
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.engine.contexts.connection import Line
+from sandbox_runtime.engine.contexts.connection import Connection
 from sandbox_runtime.engine.contexts.preload import START
-from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Read, Transcript, read_event
+from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, ParsedEvent, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running, Sink
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
@@ -59,7 +59,7 @@ class Context:
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self._listening: asyncio.Task[None] | None = None
-        self.line: Line | None = None
+        self.line: Connection | None = None
         self.can_be_copied = False
         self._turn = ""
 
@@ -68,7 +68,9 @@ class Context:
         command = Command((python, _PROGRAM), env=env, limits=self._limits)
         self._running = await self.box.start(command, sink=self._hear, control=True)
         assert self._running.control is not None
-        self.line = Line(self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES, self._cell_output_bytes + _OVER_BYTES)
+        self.line = Connection(
+            self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES, self._cell_output_bytes + _OVER_BYTES
+        )
         self._ended = asyncio.ensure_future(self._running.wait())
         self._listening = asyncio.create_task(self._listen())
         await self.until_ready()
@@ -238,7 +240,7 @@ class Context:
             self._stop_flood(transcript)
             await asyncio.sleep(len(text) / _FLOOD_BYTES_PER_S)
         if not whole or (flooding and len(text) > LARGE_BYTES):
-            read = Read(len(text), dropped=True)
+            read = ParsedEvent(len(text), dropped=True)
         elif len(text) > LARGE_BYTES:
             left = transcript.elements_left if transcript is not None else 0
             read = await asyncio.to_thread(read_event, text, left)
@@ -247,7 +249,7 @@ class Context:
         if transcript is self._transcript:
             self._heed(read)
 
-    def _heed(self, read: Read) -> None:
+    def _heed(self, read: ParsedEvent) -> None:
         event = read.event or {}
         if event.get("event") == "ready" and not self._ready.done():
             self.can_be_copied = event.get("can_fork") is True

@@ -6,8 +6,8 @@ returns what came of it: limits, accounting and death are those of one command. 
 served or a fault of this platform. Knows no sessions, no owners and no store.
 """
 
-from sandbox_runtime.engine.environments.environment import Home
-from sandbox_runtime.engine.environments.planner import Workshop
-from sandbox_runtime.engine.environments.request import Ran, Work
+from sandbox_runtime.engine.environments.environment import Environment
+from sandbox_runtime.engine.environments.planner import RunPlanner
+from sandbox_runtime.engine.environments.request import RunRequest, RunResult
 
-__all__ = ["Home", "Ran", "Work", "Workshop"]
+__all__ = ["Environment", "RunPlanner", "RunRequest", "RunResult"]

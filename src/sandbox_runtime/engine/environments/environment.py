@@ -14,11 +14,11 @@ from typing import Self
 
 from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.environments import temp_files
-from sandbox_runtime.engine.environments.planner import Program, Workshop
-from sandbox_runtime.engine.environments.request import Ran, Work
+from sandbox_runtime.engine.environments.planner import ProgramPlan, RunPlanner
+from sandbox_runtime.engine.environments.request import RunRequest, RunResult
 from sandbox_runtime.engine.environments.standby import Standby
 from sandbox_runtime.engine.handlers import call
-from sandbox_runtime.engine.run.box_run import GRACE_S, BoxedRun, Task
+from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Files, Sink
@@ -31,10 +31,10 @@ _MODULES_WITHIN_S = 30.0
 _READ_WHEN_STARTED = ("PYTHON", "LD_")
 
 
-class Home:
+class Environment:
     """Made by open(). files: for whoever looks at them from outside."""
 
-    def __init__(self, workshop: Workshop, files: Files, network: Network | None = None) -> None:
+    def __init__(self, workshop: RunPlanner, files: Files, network: Network | None = None) -> None:
         self.files = files
         self._workshop = workshop
         self._network = network
@@ -44,7 +44,7 @@ class Home:
         self.closed = False
 
     @classmethod
-    async def open(cls, workshop: Workshop, disk_bytes: int, disk_files: int, network: str = "") -> Self:
+    async def open(cls, workshop: RunPlanner, disk_bytes: int, disk_files: int, network: str = "") -> Self:
         """network: none or nat, for everything that runs here; empty: as programs have it elsewhere. Raises Unavailable where the
         backend has no files that outlive a box, or this server no such network."""
         given = workshop.network(network)
@@ -62,7 +62,7 @@ class Home:
     def boxes_waiting(self) -> int:
         return int(self._standby.waiting)
 
-    def check(self, work: Work) -> None:
+    def check(self, work: RunRequest) -> None:
         """Raises what can be said against it before it is run."""
         if work.kind is ExecutionKind.command:
             self._workshop.command(work)
@@ -71,11 +71,11 @@ class Home:
         else:
             self._workshop.program(work, self.files.workdir)
 
-    async def run(self, work: Work, sink: Sink | None = None) -> Ran:
+    async def run(self, work: RunRequest, sink: Sink | None = None) -> RunResult:
         if work.terminal is not None:
-            return Ran(await self._on_terminal(work, work.terminal, sink))
+            return RunResult(await self._on_terminal(work, work.terminal, sink))
         if work.kind is ExecutionKind.command:
-            return Ran(await self.command(self._workshop.command(work), sink))
+            return RunResult(await self.command(self._workshop.command(work), sink))
         if self._workshop.is_call(work):
             return await self._call(work, sink)
         program = self._workshop.program(work, self.files.workdir, await self._workshop.flags(work))
@@ -138,20 +138,20 @@ class Home:
     def _on_network(self, policy: Policy) -> Policy:
         return policy if self._network is None else dataclasses.replace(policy, network=self._network)
 
-    async def _on_terminal(self, work: Work, terminal: Terminal, sink: Sink | None) -> Outcome:
+    async def _on_terminal(self, work: RunRequest, terminal: Terminal, sink: Sink | None) -> Outcome:
         shop = self._workshop
         async with _Taken(self._standby, self._on_network(shop.command_policy())) as box:
             return await terminal.run(box, shop.command(work), shop.ways.python, sink)
 
-    async def _call(self, work: Work, sink: Sink | None) -> Ran:
+    async def _call(self, work: RunRequest, sink: Sink | None) -> RunResult:
         policy, made = self._workshop.call(work)
         async with _Taken(self._standby, self._on_network(policy)) as box:
             if work.filename:
                 stage(box, [File(work.filename, work.code.encode(errors="surrogateescape"))])
             called = await call(box, made, sink)
-        return Ran(called.outcome, None, called.told)
+        return RunResult(called.outcome, None, called.told)
 
-    async def _interpret(self, program: Program, work: Work, sink: Sink | None) -> Ran:
+    async def _interpret(self, program: ProgramPlan, work: RunRequest, sink: Sink | None) -> RunResult:
         """Links into the toolchains are made where the session has nothing of that name."""
         taken = temp_files.names(self.files) if program.plan.links else frozenset()
         links = tuple(link for link in program.plan.links if link[0] not in taken)
@@ -165,7 +165,7 @@ class Home:
                     temp_files.unlink(self.files, placed)
         return _ran(result)
 
-    async def _build_and_run(self, program: Program, sink: Sink | None) -> Ran:
+    async def _build_and_run(self, program: ProgramPlan, sink: Sink | None) -> RunResult:
         plan, workdir = program.plan, self.files.workdir
         before = temp_files.names(self.files)
         staged = {temp_files.first_part(name, workdir) for name in (*(file.name for file in plan.files), *dict(plan.links))} - {
@@ -179,7 +179,7 @@ class Home:
                 built = await self._perform(box, program, None, only_build=True)
                 made = temp_files.sayable(temp_files.names(self.files) - before) | staged
                 if built.compile is not None and not built.compile.ok:
-                    return Ran(built.compile)
+                    return RunResult(built.compile)
                 without_links = dataclasses.replace(program, plan=dataclasses.replace(plan, links=()))
                 build = Build(built.compile, ()) if built.compile is not None else None
                 return _ran(await self._perform(box, without_links, sink, build=build))
@@ -187,11 +187,11 @@ class Home:
                 await self._sweep(box, sorted(made))
 
     async def _perform(
-        self, box: Box, program: Program, sink: Sink | None, *, build: Build | None = None, only_build: bool = False
+        self, box: Box, program: ProgramPlan, sink: Sink | None, *, build: Build | None = None, only_build: bool = False
     ) -> JobResult:
         shop = self._workshop
         task = Task(program.language, program.job, (), sink, build, only_build=only_build)
-        return await BoxedRun(box, task, program.plan, shop.allowance.quotas, shop.metrics, shop.turns).perform()
+        return await BoxRun(box, task, program.plan, shop.allowance.quotas, shop.metrics, shop.turns).perform()
 
     async def _sweep(self, box: Box, made: list[str]) -> None:
         """By a command in the box, which may do no more than the program itself could. A box that died took its last chance; then
@@ -228,10 +228,10 @@ def _harmless(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if not name.startswith(_READ_WHEN_STARTED)}
 
 
-def _ran(result: JobResult) -> Ran:
+def _ran(result: JobResult) -> RunResult:
     outcome = result.run or result.compile
     assert outcome is not None
-    return Ran(outcome, result.compile if result.run is not None else None)
+    return RunResult(outcome, result.compile if result.run is not None else None)
 
 
 async def _bounded(box: Box, command: Command, sink: Sink | None) -> Outcome:

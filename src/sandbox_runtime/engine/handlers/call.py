@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.engine.contexts.connection import Line
+from sandbox_runtime.engine.contexts.connection import Connection
 from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
-from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, Told, read
+from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, read
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Running, Sink
@@ -27,7 +27,7 @@ _READ_WITHIN_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HandlerCall:
     """interpreter: how its language is started, and with which environment. script: the code is the program, otherwise it is
     there for its handler. call: "must", "found" (where there is one) or "no". wanted: variables to tell instead of a value.
     modules: further folders in which it finds some."""
@@ -62,12 +62,12 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class CallResult:
     outcome: Outcome
-    told: Told | None
+    told: HandlerResult | None
 
 
-async def call(box: Box, call: Call, sink: Sink | None = None) -> Called:
+async def call(box: Box, call: HandlerCall, sink: Sink | None = None) -> CallResult:
     """Raises PlatformFault where the box does not answer in time; a cancelled caller cancels the command."""
     path, text = _PROGRAMS[call.language]
     stage(box, [File(path, (text or javascript()).encode())])
@@ -77,7 +77,7 @@ async def call(box: Box, call: Call, sink: Sink | None = None) -> Called:
         talk = asyncio.create_task(_talk(line, call))
         try:
             outcome = await _outcome(box, running, call.limits.wall_s)
-            return Called(outcome, await _last_word(talk))
+            return CallResult(outcome, await _last_word(talk))
         finally:
             running.cancel()
             talk.cancel()
@@ -93,8 +93,8 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
         yield own
 
 
-async def _talk(own: socket.socket, call: Call) -> bytes | None:
-    line = Line(own, MESSAGE_BYTES, MESSAGE_BYTES)
+async def _talk(own: socket.socket, call: HandlerCall) -> bytes | None:
+    line = Connection(own, MESSAGE_BYTES, MESSAGE_BYTES)
     with contextlib.suppress(PlatformFault):  # a program that is gone before it listened is told by its outcome
         await line.send(call.order())
     message = await line.receive()
@@ -109,7 +109,7 @@ async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
         raise PlatformFault("the box did not answer in time") from error
 
 
-async def _last_word(talk: asyncio.Task[bytes | None]) -> Told | None:
+async def _last_word(talk: asyncio.Task[bytes | None]) -> HandlerResult | None:
     """With the command everybody who could say more is gone, so this does not wait."""
     await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
     if not talk.done() or talk.cancelled():

@@ -16,7 +16,7 @@ _DEEPEST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HandlerResult:
     """value_json None: it returned nothing that could be told, or was not asked to."""
 
     how: str
@@ -24,24 +24,24 @@ class Told:
     error: str = ""
 
 
-def read(text: bytes | None) -> Told | None:
+def read(text: bytes | None) -> HandlerResult | None:
     """None for what makes no sense."""
     event = parse(text) if text is not None else None
     if event is None or event.get("how") not in ENDS:
         return None
     error = event.get("error")
-    told = Told(str(event["how"]), None, whole(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else "")
+    told = HandlerResult(str(event["how"]), None, whole(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else "")
     value = event.get("value")
     return told if value is None else _with_value(told, value)
 
 
-def _with_value(told: Told, value: object) -> Told:
+def _with_value(told: HandlerResult, value: object) -> HandlerResult:
     if not isinstance(value, str) or not _is_json(value):
-        return Told("not_serializable", None, "the value is no JSON")
+        return HandlerResult("not_serializable", None, "the value is no JSON")
     value = whole(value)
     if len(value.encode()) > TEXT_BYTES:
-        return Told("not_serializable", None, f"the value is larger than {TEXT_BYTES} bytes as JSON")
-    return Told(told.how, value, told.error)
+        return HandlerResult("not_serializable", None, f"the value is larger than {TEXT_BYTES} bytes as JSON")
+    return HandlerResult(told.how, value, told.error)
 
 
 def _is_json(text: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from sandbox_runtime.engine.handlers.result import Told
+from sandbox_runtime.engine.handlers.result import HandlerResult
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Limits, Outcome
 from sandbox_runtime.quantities import MIB, parse_number
@@ -19,7 +19,7 @@ LONGEST_TIMEOUT_S = 3600.0
 KILLED_FOR_MEMORY = 137
 
 
-class Code(IntEnum):
+class HandlerExitCode(IntEnum):
     success = 0
     not_loaded = 1
     """It does not compile, or there is no handler in it."""
@@ -32,10 +32,10 @@ class Code(IntEnum):
 
 
 _OF_TOLD = {
-    "ok": Code.success,
-    "not_loaded": Code.not_loaded,
-    "raised": Code.raised,
-    "not_serializable": Code.not_serializable,
+    "ok": HandlerExitCode.success,
+    "not_loaded": HandlerExitCode.not_loaded,
+    "raised": HandlerExitCode.raised,
+    "not_serializable": HandlerExitCode.not_serializable,
 }
 
 
@@ -62,15 +62,15 @@ def timeout_s(event: Mapping[str, Any]) -> float:
     return DEFAULT_TIMEOUT_S if seconds <= 0 else min(float(seconds), LONGEST_TIMEOUT_S)
 
 
-def exit_code(outcome: Outcome, told: Told | None) -> int:
+def exit_code(outcome: Outcome, told: HandlerResult | None) -> int:
     """How a handler ended. One that told its end and was then stopped by a limit was stopped by the limit."""
     if outcome.ending is Ending.timed_out:
-        return Code.timed_out
+        return HandlerExitCode.timed_out
     if outcome.ending is Ending.out_of_memory:
         return KILLED_FOR_MEMORY
     if outcome.ending is Ending.exited and told is not None:
         return _OF_TOLD[told.how]
-    return Code.raised if outcome.ending is Ending.exited else Code.system_error
+    return HandlerExitCode.raised if outcome.ending is Ending.exited else HandlerExitCode.system_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox_runtime.model import Output
 
 
-class KeptText:
+class HeadTailBuffer:
     """Head and tail of a stream, as bytes; the rest is counted."""
 
     def __init__(self, keep_bytes: int) -> None:
@@ -30,7 +30,7 @@ class KeptText:
         return Output(bytes(self._head), tail, self._total - len(self._head) - len(tail))
 
 
-class Lines:
+class LineSplitter:
     """Pieces in, whole lines out. A line longer than the bound is left out, whatever it holds."""
 
     def __init__(self, longest_bytes: int) -> None:

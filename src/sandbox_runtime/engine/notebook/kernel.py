@@ -9,7 +9,7 @@ import time
 from collections import deque
 
 from sandbox_runtime.engine.notebook import driver_source
-from sandbox_runtime.engine.notebook.buffers import Lines
+from sandbox_runtime.engine.notebook.buffers import LineSplitter
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
 from sandbox_runtime.engine.pools.warm_pool import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
@@ -28,7 +28,7 @@ _PLACES = ("run", "tmp")
 """Of a box's writable folders, those in which the driver may lie, the first that is there."""
 
 
-class DidNotStart(CannotStart):
+class KernelStartError(CannotStart):
     """The guest's own limits kept its kernel from starting."""
 
     def __init__(self, outcome: Outcome) -> None:
@@ -43,7 +43,7 @@ class LiveKernel:
         self.box = box
         self.limits = limits
         self._keep_bytes = keep_bytes
-        self._lines = Lines(keep_bytes + _LINE_OVERHEAD_BYTES)
+        self._lines = LineSplitter(keep_bytes + _LINE_OVERHEAD_BYTES)
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[str] = self._loop.create_future()
         self._transcript: Transcript | None = None
@@ -166,6 +166,6 @@ def _folder_for_driver(box: Box) -> str:
 def _failure_to_start(outcome: Outcome) -> Exception:
     if outcome.ending in (Ending.out_of_memory, Ending.process_limit, Ending.disk_limit):
         message = f"{outcome.message} before the kernel was up; give the notebook more"
-        return DidNotStart(dataclasses.replace(outcome, message=message))
+        return KernelStartError(dataclasses.replace(outcome, message=message))
     last = (outcome.message or outcome.stderr.text).strip().splitlines()
     return PlatformFault(f"the kernel did not start: {last[-1][:300] if last else outcome.ending}")

@@ -10,10 +10,10 @@ import asyncio
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.notebook.kernel import DidNotStart, LiveKernel
+from sandbox_runtime.engine.notebook.kernel import KernelStartError, LiveKernel
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.warm_pool import Shelf
-from sandbox_runtime.engine.request_limits import Allowance
+from sandbox_runtime.engine.pools.warm_pool import WarmPool
+from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.threads import run_to_end
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
@@ -34,7 +34,7 @@ class Notebooks:
         *,
         pool: BoxPool,
         admission: Admission,
-        allowance: Allowance,
+        allowance: RequestLimits,
         python: str,
         policy: Policy,
         ready: int,
@@ -51,7 +51,7 @@ class Notebooks:
         self._metrics = metrics
         self._log = log
         self._usual = allowance.default.replace(memory_bytes=allowance.most_memory_bytes)
-        self._shelf = Shelf("notebook kernel", ready, lambda: self._start(self._usual), self._close, log)
+        self._shelf = WarmPool("notebook kernel", ready, lambda: self._start(self._usual), self._close, log)
 
     async def __aenter__(self) -> Self:
         await self._shelf.__aenter__()
@@ -88,7 +88,7 @@ class Notebooks:
         """None when the platform failed before a cell had ended, and there is another attempt to make."""
         try:
             kernel = await self._kernel_for(notebook.limits)
-        except DidNotStart as failure:
+        except KernelStartError as failure:
             return NotebookResult(failure.outcome, (), complete=False)
         except PlatformFault as fault:
             self._broken(str(fault))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.engine.notebook.buffers import KeptText
+from sandbox_runtime.engine.notebook.buffers import HeadTailBuffer
 from sandbox_runtime.model.bounds import json_values
 from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
 
@@ -41,7 +41,7 @@ def parse(line: bytes) -> Event | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ParsedEvent:
     """An event as read_event() returns it. event: None for what is none. data: of a display, ready to be kept; None where it is
     too deep. elements: what it counts for. dropped: it has more values than there is room for, and was not parsed."""
 
@@ -52,21 +52,21 @@ class Read:
     dropped: bool = False
 
 
-def read_event(line: bytes, elements_left: int) -> Read:
+def read_event(line: bytes, elements_left: int) -> ParsedEvent:
     """Parse a line. May run in a thread: it touches nothing else."""
     count = json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
     count = count if count > _FEW_ELEMENTS else 0
     if count > elements_left:
-        return Read(len(line), dropped=True)
+        return ParsedEvent(len(line), dropped=True)
     event = parse(line)
     data = event.get("data") if event is not None else None
     kept = _clean(data) if isinstance(data, dict) and _is_shallow(data, MAX_DEPTH) else None
-    return Read(len(line), event, kept, count)
+    return ParsedEvent(len(line), event, kept, count)
 
 
 class _Cell:
     def __init__(self, keep_bytes: int) -> None:
-        self.streams = {"stdout": KeptText(keep_bytes), "stderr": KeptText(keep_bytes)}
+        self.streams = {"stdout": HeadTailBuffer(keep_bytes), "stderr": HeadTailBuffer(keep_bytes)}
         self.displays: list[Mapping[str, Any]] = []
         self.errors: list[CellError] = []
         self.dropped = 0
@@ -94,7 +94,7 @@ class Transcript:
         self._room = keep_bytes
         self._displays = self._errors = 0
         self.elements_left = MAX_ELEMENTS
-        self._hearers: Mapping[str, Callable[[_Cell, Event, Read], None]] = {
+        self._hearers: Mapping[str, Callable[[_Cell, Event, ParsedEvent], None]] = {
             "stream": self._stream,
             "display": self._display,
             "error": self._error,
@@ -117,7 +117,7 @@ class Transcript:
     def hear(self, line: bytes) -> None:
         self.take(read_event(line, self.elements_left))
 
-    def take(self, read: Read) -> None:
+    def take(self, read: ParsedEvent) -> None:
         """Keep what an event says, as far as there is room."""
         self.elements_left -= read.elements
         if read.dropped:
@@ -145,12 +145,12 @@ class Transcript:
         """The end of a single cell, as the platform knows it."""
         self._cells[0].ending = CellEnding(how)
 
-    def _stream(self, cell: _Cell, event: Event, _read: Read) -> None:
+    def _stream(self, cell: _Cell, event: Event, _read: ParsedEvent) -> None:
         name, text = event.get("name"), event.get("text")
         if isinstance(name, str) and isinstance(text, str) and name in cell.streams:
             cell.streams[name].add(whole(text).encode())
 
-    def _display(self, cell: _Cell, event: Event, read: Read) -> None:
+    def _display(self, cell: _Cell, event: Event, read: ParsedEvent) -> None:
         if not isinstance(event.get("data"), dict):
             return
         if read.data is None or self._displays >= MAX_DISPLAYS or read.size > self._room:
@@ -160,7 +160,7 @@ class Transcript:
         self._room -= read.size
         cell.displays.append(read.data)
 
-    def _error(self, cell: _Cell, event: Event, read: Read) -> None:
+    def _error(self, cell: _Cell, event: Event, read: ParsedEvent) -> None:
         size = read.size
         name, text, lines = event.get("ename"), event.get("evalue"), event.get("traceback")
         if not (isinstance(name, str) and isinstance(text, str) and isinstance(lines, list)):
@@ -174,10 +174,10 @@ class Transcript:
         told = tuple(whole(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
         cell.errors.append(CellError(whole(name), whole(text), told))
 
-    def _dropped(self, cell: _Cell, _event: Event, _read: Read) -> None:
+    def _dropped(self, cell: _Cell, _event: Event, _read: ParsedEvent) -> None:
         cell.dropped += 1
 
-    def _done(self, cell: _Cell, event: Event, _read: Read) -> None:
+    def _done(self, cell: _Cell, event: Event, _read: ParsedEvent) -> None:
         how = event.get("how")
         if cell.ending is None and isinstance(how, str) and how in CellEnding.__members__:
             cell.ending = CellEnding(how)

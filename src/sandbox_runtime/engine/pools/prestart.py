@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.warm_pool import Shelf
+from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
 from sandbox_runtime.isolation.port import Begun, Box, Running, Sink
@@ -33,7 +33,7 @@ STANDS_READY_S = 3600.0
 _FOLDER = "/run"
 
 
-class StartedBox:
+class PrestartedBox:
     def __init__(self, box: Box, policy: Policy) -> None:
         self.box = box
         self.policy = policy
@@ -130,7 +130,7 @@ class StartedBox:
             self._sink(name, piece)
 
 
-class Ahead:
+class PrestartPool:
     """size: how many boxes of each language stand ready while it is in use; usual: the limits they are started with, of which a
     job may change time and memory."""
 
@@ -141,7 +141,7 @@ class Ahead:
         self._size = size
         self._usual = usual
         self._log = log
-        self._shelves: dict[str, Shelf[StartedBox]] = {}
+        self._shelves: dict[str, WarmPool[PrestartedBox]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -149,7 +149,7 @@ class Ahead:
     async def __aexit__(self, *error: object) -> None:
         await asyncio.gather(*(shelf.__aexit__(*error) for shelf in self._shelves.values()))
 
-    async def take(self, language: Language, policy: Policy, limits: Limits) -> StartedBox | None:
+    async def take(self, language: Language, policy: Policy, limits: Limits) -> PrestartedBox | None:
         """None where there is none for such a job now."""
         if not self._size or language.ahead is None or not self._fits(limits):
             return None
@@ -172,16 +172,16 @@ class Ahead:
     def _fits(self, limits: Limits) -> bool:
         return limits.replace(wall_s=self._usual.wall_s, memory_bytes=self._usual.memory_bytes) == self._usual
 
-    async def _shelf(self, language: Language, policy: Policy) -> Shelf[StartedBox]:
+    async def _shelf(self, language: Language, policy: Policy) -> WarmPool[PrestartedBox]:
         shelf = self._shelves.get(language.name)
         if shelf is None:
-            shelf = Shelf(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
+            shelf = WarmPool(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
             self._shelves[language.name] = shelf
             await shelf.__aenter__()
         return shelf
 
-    async def _start(self, language: Language, policy: Policy) -> StartedBox:
-        started = StartedBox(await self._pool.take(policy), policy)
+    async def _start(self, language: Language, policy: Policy) -> PrestartedBox:
+        started = PrestartedBox(await self._pool.take(policy), policy)
         try:
             await started.begin(language, self._python, self._toolchains, self._usual)
         except BaseException:
@@ -191,12 +191,12 @@ class Ahead:
         self._pool.set_aside(1)
         return started
 
-    def _put_to_use(self, started: StartedBox) -> None:
+    def _put_to_use(self, started: PrestartedBox) -> None:
         if started.waits:
             started.waits = False
             self._pool.set_aside(-1)
 
-    async def end(self, started: StartedBox) -> None:
+    async def end(self, started: PrestartedBox) -> None:
         self._put_to_use(started)
         try:
             await self._pool.discard(started.policy, started.box)

@@ -24,7 +24,7 @@ LOOK_EVERY_S = 30.0
 _STOP_WITHIN_S = 30.0
 
 
-class Live(Protocol):
+class Poolable(Protocol):
     """stale: it has waited too long to be of use."""
 
     @property
@@ -34,14 +34,14 @@ class Live(Protocol):
     def stale(self) -> bool: ...
 
 
-Item = TypeVar("Item", bound=Live)
+Item = TypeVar("Item", bound=Poolable)
 
 
 class CannotStart(Exception):
     """For starters to raise beside the errors of the platform: nothing can be started, and that is nobody's fault."""
 
 
-class Shelf(Generic[Item]):
+class WarmPool(Generic[Item]):
     """what: its name in the log."""
 
     def __init__(

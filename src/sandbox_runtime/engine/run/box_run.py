@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.run.prompted_input import PromptedInput
-from sandbox_runtime.engine.run.step_limits import Turns
+from sandbox_runtime.engine.run.step_limits import StepLimits
 from sandbox_runtime.engine.threads import LARGE_BYTES, run_to_end
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
@@ -43,13 +43,13 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class BoxedRun:
+class BoxRun:
     box: Box
     task: Task
     plan: Plan
     quotas: Quotas
     metrics: Metrics
-    turns: Turns
+    turns: StepLimits
 
     async def perform(self) -> JobResult:
         """The names to fetch are checked first: a request that cannot be answered is not run."""

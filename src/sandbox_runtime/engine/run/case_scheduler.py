@@ -21,32 +21,32 @@ from sandbox_runtime.model import Outcome, Output
 _CUT_TO_BYTES = 64 * 1024
 """What is left of a stream once the outputs of all inputs together are over their bound."""
 
-Ended = TypeVar("Ended")
+ResultT = TypeVar("ResultT")
 
 
-class Cases(Generic[Ended]):
+class CaseScheduler(Generic[ResultT]):
     """For one use. one: what to do for the input of a number; failed: whether what came of it ends the matter."""
 
     def __init__(
         self,
         admission: Admission,
         count: int,
-        one: Callable[[int], Coroutine[Any, Any, Ended]],
-        failed: Callable[[Ended], bool],
+        one: Callable[[int], Coroutine[Any, Any, ResultT]],
+        failed: Callable[[ResultT], bool],
     ) -> None:
         self._admission = admission
         self._one = one
         self._is_failure = failed
-        self._ended: list[Ended | None] = [None] * count
+        self._ended: list[ResultT | None] = [None] * count
         self._next = 0
         self._end = count
         """No input from this one on has a result."""
         self._failed = count
         """The first that failed so far."""
-        self._running: dict[asyncio.Task[Ended], tuple[int, float | None]] = {}
+        self._running: dict[asyncio.Task[ResultT], tuple[int, float | None]] = {}
         """For each that runs: the number of its input, and when it entered; None for the one in the caller's own place."""
 
-    async def run(self, parallel: int, stop_early: bool) -> tuple[Ended | None, ...]:
+    async def run(self, parallel: int, stop_early: bool) -> tuple[ResultT | None, ...]:
         """The caller has entered the admission."""
         try:
             self._begin(parallel)
@@ -72,7 +72,7 @@ class Cases(Generic[Ended]):
             self._running[asyncio.create_task(self._one(self._next))] = (self._next, entered)
             self._next += 1
 
-    def _settle(self, ended: asyncio.Task[Ended]) -> None:
+    def _settle(self, ended: asyncio.Task[ResultT]) -> None:
         number, entered = self._running.pop(ended)
         if entered is not None:
             self._admission.leave(entered)
@@ -91,7 +91,7 @@ class Cases(Generic[Ended]):
             if number >= self._end:
                 running.cancel()
 
-    async def _stop(self, left: list[asyncio.Task[Ended]]) -> None:
+    async def _stop(self, left: list[asyncio.Task[ResultT]]) -> None:
         """Each closes its own box on the way out, so that waiting for them is bounded as closing is."""
         for running in left:
             running.cancel()

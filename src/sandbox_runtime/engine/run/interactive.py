@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.run.box_run import GRACE_S, BoxedRun, Task
+from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import Running
@@ -26,13 +26,13 @@ HELD_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class InteractiveResult:
     first: Outcome
     second: Outcome
     first_ended_first: bool
 
 
-async def join(runner: TaskRunner, first: Task, second: Task) -> Joined:
+async def run_interactive(runner: TaskRunner, first: Task, second: Task) -> InteractiveResult:
     """Both can be run. Raises PlatformFault where a box does not answer in time; a cancelled caller cancels both."""
     async with AsyncExitStack() as stack:
         boxes = [await stack.enter_async_context(runner.opened(task)) for task in (first, second)]
@@ -47,7 +47,7 @@ async def join(runner: TaskRunner, first: Task, second: Task) -> Joined:
     return joined
 
 
-async def _prepare(boxed: BoxedRun) -> None:
+async def _prepare(boxed: BoxRun) -> None:
     """What could not be carried over from where it was built is built again."""
     compiled = await boxed.prepare()
     if compiled is not None and not compiled.ok:
@@ -55,7 +55,7 @@ async def _prepare(boxed: BoxedRun) -> None:
 
 
 @asynccontextmanager
-async def _started(boxes: list[BoxedRun]) -> AsyncIterator[tuple[Running, Running]]:
+async def _started(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Running]]:
     relays = (_Relay(), _Relay())
     running: list[Running] = []
     try:
@@ -70,14 +70,14 @@ async def _started(boxes: list[BoxedRun]) -> AsyncIterator[tuple[Running, Runnin
             command.cancel()
 
 
-async def _both(one: Running, other: Running, wall_s: float) -> Joined:
+async def _both(one: Running, other: Running, wall_s: float) -> InteractiveResult:
     first, second = asyncio.ensure_future(_ended(one, other)), asyncio.ensure_future(_ended(other, one))
     try:
         done, _ = await asyncio.wait((first, second), timeout=wall_s + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
         _, left = await asyncio.wait((first, second), timeout=wall_s + GRACE_S)
         if left:
             raise PlatformFault("a box did not answer in time")
-        return Joined(first.result(), second.result(), first in done)
+        return InteractiveResult(first.result(), second.result(), first in done)
     finally:
         first.cancel()
         second.cancel()

@@ -9,7 +9,7 @@ from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.telemetry import Metrics
 
 
-class Turns:
+class StepLimits:
     """Whoever waits for a turn has a box and a place already, so waiting is bounded as it is for those."""
 
     def __init__(self, queue_size: int, wait_s: float, metrics: Metrics) -> None:

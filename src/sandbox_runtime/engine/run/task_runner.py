@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.prestart import Ahead, StartedBox
-from sandbox_runtime.engine.run.box_run import BoxedRun, Task
-from sandbox_runtime.engine.run.step_limits import Turns
+from sandbox_runtime.engine.pools.prestart import PrestartedBox, PrestartPool
+from sandbox_runtime.engine.run.box_run import BoxRun, Task
+from sandbox_runtime.engine.run.step_limits import StepLimits
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.languages import Language, Toolchain, plan, version_step
@@ -22,7 +22,7 @@ STD = "std"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Ways:
+class GuestPaths:
     """How programs find what they need: the guest's interpreter, the modules that warm languages find loaded, the folder of
     installed toolchains, and a policy for each preset."""
 
@@ -38,12 +38,12 @@ class TaskRunner:
     def __init__(
         self,
         pool: BoxPool,
-        ways: Ways,
+        ways: GuestPaths,
         quotas: Quotas,
-        turns: Turns,
+        turns: StepLimits,
         metrics: Metrics,
         log: Log,
-        ahead: Ahead | None = None,
+        ahead: PrestartPool | None = None,
     ) -> None:
         self._pool = pool
         self._ahead = ahead
@@ -85,7 +85,7 @@ class TaskRunner:
         return dataclasses.replace(made, run=dataclasses.replace(made.run, argv=(*made.run.argv, *task.args)))
 
     @asynccontextmanager
-    async def opened(self, task: Task) -> AsyncIterator[BoxedRun]:
+    async def opened(self, task: Task) -> AsyncIterator[BoxRun]:
         """A box for the task with nothing in it yet, for who starts its command himself; closed on the way out."""
         policy = self._policy(task)
         box = await self._pool.take(policy)
@@ -131,12 +131,12 @@ class TaskRunner:
             await self._pool.discard(policy, box)
             return
         try:
-            await (self._ahead.end(box) if isinstance(box, StartedBox) else self._pool.discard(policy, box))
+            await (self._ahead.end(box) if isinstance(box, PrestartedBox) else self._pool.discard(policy, box))
         finally:
             self._ahead.used(task.language)
 
-    def _boxed(self, box: Box, task: Task) -> BoxedRun:
-        return BoxedRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)
+    def _boxed(self, box: Box, task: Task) -> BoxRun:
+        return BoxRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)
 
     def _broken(self, policy: Policy, reason: str) -> None:
         self._pool.distrust(policy)

@@ -15,7 +15,7 @@ import itertools
 from dataclasses import dataclass
 
 from sandbox_runtime import timestamps
-from sandbox_runtime.engine.environments import Ran, Work
+from sandbox_runtime.engine.environments import RunRequest, RunResult
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
@@ -42,7 +42,7 @@ CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
 @dataclass(frozen=True, slots=True)
 class _Asked:
     spec: ExecutionSpec
-    work: Work
+    work: RunRequest
     context: LiveContext | None
 
 
@@ -212,7 +212,7 @@ class Executions:
         cell = await context.context.execute(spec.code, wall_s=one.execution.timeout_s, sink=one.tape.write)
         return result.of_cell(cell, clock.time() - begun)
 
-    async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: Work) -> result.Fields:
+    async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: RunRequest) -> result.Fields:
         options = self._ground.options
         before = await artifacts.seen(live.home.files) if spec.artifacts else {}
         attempts = itertools.count()
@@ -227,7 +227,7 @@ class Executions:
             one.artifacts = await artifacts.left(live.home.files, before, one.execution.id, timestamps.now_ms())
         return result.of_ran(spec.kind, ran)
 
-    async def _attempt(self, live: LiveSession, one: LiveExecution, work: Work, *, last: bool) -> Ran | None:
+    async def _attempt(self, live: LiveSession, one: LiveExecution, work: RunRequest, *, last: bool) -> RunResult | None:
         """None where the platform failed before anything of the program was seen, and there is another attempt to make."""
         try:
             ran = await live.home.run(work, one.tape.write)
@@ -304,7 +304,7 @@ class Executions:
             one.tape.close()
 
 
-def _slots(live: LiveSession, work: Work, context: LiveContext | None) -> Slots:
+def _slots(live: LiveSession, work: RunRequest, context: LiveContext | None) -> Slots:
     if work.terminal is not None:
         return live.terminals
     return live.slots if context is None else context.slots

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.engine.environments import Ran
+from sandbox_runtime.engine.environments import RunResult
 from sandbox_runtime.engine.handlers import exit_code
 from sandbox_runtime.model import Blame, Ending, ExecutionKind, ExecutionState, Metering, Outcome, Output
 from sandbox_runtime.model.bounds import MESSAGE_BYTES, TEXT_BYTES
@@ -27,7 +27,7 @@ _ENDING_OF_CELL = {
 }
 
 
-def of_ran(kind: ExecutionKind, ran: Ran) -> Fields:
+def of_ran(kind: ExecutionKind, ran: RunResult) -> Fields:
     outcome, told = ran.outcome, ran.told
     code = exit_code(outcome, told) if kind is ExecutionKind.handler else outcome.exit_code
     return {
@@ -76,7 +76,7 @@ def of_cancellation(stdout: str, stderr: str) -> Fields:
     return {"state": ExecutionState.cancelled, "ending": Ending.cancelled, "error": told, **_printed(stdout, stderr)}
 
 
-def is_fault(ran: Ran) -> bool:
+def is_fault(ran: RunResult) -> bool:
     return ran.outcome.blame is Blame.platform
 
 

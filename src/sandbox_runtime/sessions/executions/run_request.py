@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from sandbox_runtime.engine.environments import Work
+from sandbox_runtime.engine.environments import RunRequest
 from sandbox_runtime.engine.handlers import HandlerContext, timeout_s
 from sandbox_runtime.engine.handlers.rules import TIMEOUT_KEY
 from sandbox_runtime.engine.terminals import Terminal
@@ -60,8 +60,8 @@ def limits_of(resources: Resources, wall_s: float, options: SessionOptions) -> L
 
 def work_of(
     session: Session, spec: ExecutionSpec, wall_s: float, execution: str, modules: tuple[str, ...], options: SessionOptions
-) -> Work:
-    return Work(
+) -> RunRequest:
+    return RunRequest(
         kind=spec.kind,
         code=spec.code,
         language=spec.language,

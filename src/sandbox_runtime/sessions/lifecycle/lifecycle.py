@@ -26,7 +26,7 @@ from sandbox_runtime.sessions.executions.executor import Executions
 from sandbox_runtime.sessions.lifecycle import pause
 from sandbox_runtime.sessions.lifecycle.environment_opener import Homes
 from sandbox_runtime.sessions.lifecycle.placement import Place, Question, Way, choose
-from sandbox_runtime.sessions.lifecycle.pool import HomePool
+from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.nodes.node import Home, Host
 from sandbox_runtime.sessions.registry import LiveSession, Slots
@@ -41,7 +41,7 @@ SESSION_ENDED = "its session ended"
 
 
 class Lifecycle:
-    def __init__(self, ground: Ground, pool: HomePool, executions: Executions) -> None:
+    def __init__(self, ground: Ground, pool: EnvironmentPool, executions: Executions) -> None:
         self._ground = ground
         self._pool = pool
         self._executions = executions

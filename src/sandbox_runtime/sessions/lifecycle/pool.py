@@ -51,7 +51,7 @@ class _Shelf:
         return max(wanted, self.sizes.minimum, round(self.taken))
 
 
-class HomePool:
+class EnvironmentPool:
     """most: homes that stand ready, all together; 0: none do."""
 
     def __init__(self, host: Host, most: int, log: Log) -> None:
@@ -63,7 +63,7 @@ class HomePool:
         self._task: asyncio.Task[None] | None = None
         self._burials: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> HomePool:
+    async def __aenter__(self) -> EnvironmentPool:
         if self._most:
             self._task = asyncio.create_task(self._keep())
         return self

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from sandbox_runtime.engine.contexts import Context
-from sandbox_runtime.engine.environments import Home as LocalHome
-from sandbox_runtime.engine.environments import Ran, Work, Workshop
+from sandbox_runtime.engine.environments import Environment as LocalEnvironment
+from sandbox_runtime.engine.environments import RunPlanner, RunRequest, RunResult
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Command, Limits, Medium, Network, Node, Outcome, Resources
 from sandbox_runtime.model.limits import MIB
@@ -39,11 +39,11 @@ class Home(Protocol):
         """Something will be run soon."""
         ...
 
-    def check(self, work: Work) -> None:
+    def check(self, work: RunRequest) -> None:
         """Raises what can be said against it before it is run."""
         ...
 
-    async def run(self, work: Work, sink: Sink | None = None) -> Ran: ...
+    async def run(self, work: RunRequest, sink: Sink | None = None) -> RunResult: ...
 
     async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome: ...
 
@@ -90,7 +90,7 @@ class Host(Protocol):
 
 
 class LocalHost:
-    def __init__(self, workshop: Workshop, node: str, hostname: str, disk_files: int, most_homes: int) -> None:
+    def __init__(self, workshop: RunPlanner, node: str, hostname: str, disk_files: int, most_homes: int) -> None:
         self.id = node
         self.backend = workshop.backend.name
         self._workshop = workshop
@@ -102,8 +102,8 @@ class LocalHost:
     def medium(self, disk_bytes: int) -> Medium:
         return self._workshop.backend.medium(disk_bytes)
 
-    async def open(self, resources: Resources, network: str = "") -> LocalHome:
-        return await LocalHome.open(self._workshop, resources.disk_bytes, self._disk_files, network)
+    async def open(self, resources: Resources, network: str = "") -> LocalEnvironment:
+        return await LocalEnvironment.open(self._workshop, resources.disk_bytes, self._disk_files, network)
 
     def usage(self) -> tuple[float, float]:
         return self._meter.shares()

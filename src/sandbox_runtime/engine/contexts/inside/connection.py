@@ -17,7 +17,7 @@ _ROOM = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
 Message = dict[str, Any]
 
 
-class Line:
+class Connection:
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
         self._socket.setblocking(True)

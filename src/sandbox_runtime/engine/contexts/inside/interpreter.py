@@ -21,7 +21,7 @@ import traceback
 from typing import Any
 
 from . import process_image  # type: ignore[attr-defined]  # given beside us
-from .connection import Line, Message
+from .connection import Connection, Message
 
 _LINE = 3
 _PLOTS = "module://matplotlib_inline.backend_inline"
@@ -32,12 +32,12 @@ class Interpreter:
 
     def __init__(self) -> None:
         self._shell = _shell(self._show)
-        self._line: Line
+        self._line: Connection
         self._turn = ""
 
     def serve(self) -> None:
         """Until the server is gone. Between executions nobody listens to an interrupt."""
-        self._line = Line(_LINE)
+        self._line = Connection(_LINE)
         os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._line.send({"event": "ready", "can_fork": process_image.POSSIBLE})

@@ -19,7 +19,7 @@ import traceback
 from types import ModuleType
 from typing import Any
 
-from .connection import Line, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .connection import Connection, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 _LINE = 3
 _MOST_BYTES = 1024**2
@@ -65,7 +65,7 @@ class _Ended(Exception):
 
 
 def run() -> None:
-    line = Line(_LINE)
+    line = Connection(_LINE)
     order, _ = line.receive()
     status = 0
     try:
@@ -83,7 +83,7 @@ def practise() -> None:
     before anybody waits for it."""
     kept = sys.path[:], sys.argv[:], sys.modules["__main__"]
     here, there = socket.socketpair()
-    ours, theirs = Line(here.detach()), Line(there.detach())
+    ours, theirs = Connection(here.detach()), Connection(there.detach())
     try:
         theirs.send(_PRACTICE)
         ours.send(_perform(ours.receive()[0]))

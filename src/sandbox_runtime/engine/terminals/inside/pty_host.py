@@ -22,7 +22,7 @@ DIMENSIONS = struct.Struct(">HH")
 PIECE_BYTES = 64 * 1024
 
 
-class Holder:
+class PtyHost:
     def __init__(self, master: int) -> None:
         self._master = master
         self._frames = b""
@@ -88,7 +88,7 @@ def run(arguments: list[str]) -> int:
         become(slave, command)
     os.close(slave)
     try:
-        Holder(master).serve()
+        PtyHost(master).serve()
     finally:
         os.close(master)
     _, status = os.waitpid(child, 0)

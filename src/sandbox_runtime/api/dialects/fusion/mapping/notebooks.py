@@ -8,12 +8,12 @@ from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
 from sandbox_runtime.api.dialects.fusion.mapping.programs import command_of, files_of, limits_of, memory_of, overall
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
-from sandbox_runtime.engine import Allowance
+from sandbox_runtime.engine import RequestLimits
 from sandbox_runtime.model import Ending
 from sandbox_runtime.model.notebook import CellResult, Notebook, NotebookResult
 
 
-def notebook_of(request: RunJupyterRequest, allowance: Allowance) -> Notebook:
+def notebook_of(request: RunJupyterRequest, allowance: RequestLimits) -> Notebook:
     memory_bytes = memory_of(request.memory_limit_MB, allowance)
     return Notebook(
         cells=tuple(request.cells),

@@ -7,7 +7,7 @@ import binascii
 
 from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json, RunCodeRequest
-from sandbox_runtime.engine import Allowance
+from sandbox_runtime.engine import RequestLimits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Blame, Ending, File, Job, JobResult, Limits, Outcome
 from sandbox_runtime.model.limits import MIB
@@ -18,7 +18,7 @@ _TIME_IS_UP = (Ending.timed_out, Ending.cpu_exceeded)
 _NO_RESULT = (Ending.not_started, Ending.cancelled, Ending.lost)
 
 
-def job_of(request: RunCodeRequest, allowance: Allowance) -> Job:
+def job_of(request: RunCodeRequest, allowance: RequestLimits) -> Job:
     memory_bytes = memory_of(request.memory_limit_MB, allowance)
     run_limits = limits_of(allowance, "run_timeout", request.run_timeout, memory_bytes)
     alike = request.compile_timeout == request.run_timeout
@@ -61,7 +61,7 @@ def fault_of(message: str, pod_name: str) -> Json:
     }
 
 
-def memory_of(megabytes: int, allowance: Allowance) -> int:
+def memory_of(megabytes: int, allowance: RequestLimits) -> int:
     if megabytes <= 0:
         return allowance.most_memory_bytes
     if megabytes * MIB > allowance.most_memory_bytes:
@@ -69,7 +69,7 @@ def memory_of(megabytes: int, allowance: Allowance) -> int:
     return megabytes * MIB
 
 
-def limits_of(allowance: Allowance, field: str, wall_s: float, memory_bytes: int) -> Limits:
+def limits_of(allowance: RequestLimits, field: str, wall_s: float, memory_bytes: int) -> Limits:
     if wall_s > allowance.longest_wall_s:
         raise InvalidRequest(f"{field} must be at most {allowance.longest_wall_s:g} seconds here, not {wall_s:g}")
     return allowance.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)

@@ -16,8 +16,8 @@ from sandbox_runtime.api.dialects.workspace.schemas import ExecuteHandler, Handl
 from sandbox_runtime.api.disconnect import while_present
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.environments import Ran, Work
-from sandbox_runtime.engine.handlers import Code, HandlerContext, exit_code, timeout_s
+from sandbox_runtime.engine.environments import RunRequest, RunResult
+from sandbox_runtime.engine.handlers import HandlerContext, HandlerExitCode, exit_code, timeout_s
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
 from sandbox_runtime.model import Blame, ExecutionKind
 from sandbox_runtime.model.limits import MIB
@@ -43,11 +43,11 @@ async def execute_handler(request: Request) -> Response:
     return _answer(ran, work.limits.wall_s)
 
 
-def _work(platform: Platform, asked: ExecuteHandler) -> Work:
+def _work(platform: Platform, asked: ExecuteHandler) -> RunRequest:
     if not asked.handler_code.strip():
         raise InvalidRequest("handler_code is empty: define handler(event) or handler(event, context)")
     wall_s = min(timeout_s(asked.event), platform.allowance.longest_wall_s)
-    return Work(
+    return RunRequest(
         kind=ExecutionKind.handler,
         code=asked.handler_code,
         limits=platform.allowance.default.replace(wall_s=wall_s),
@@ -56,7 +56,7 @@ def _work(platform: Platform, asked: ExecuteHandler) -> Work:
     )
 
 
-async def _invoked(platform: Platform, work: Work) -> Ran:
+async def _invoked(platform: Platform, work: RunRequest) -> RunResult:
     try:
         async with asyncio.timeout(work.limits.wall_s + platform.settings.queue_wait_s + GRACE_S):
             ran = await platform.invocations.invoke(work)
@@ -67,18 +67,18 @@ async def _invoked(platform: Platform, work: Work) -> Ran:
     return ran
 
 
-def _answer(ran: Ran, wall_s: float) -> Response:
+def _answer(ran: RunResult, wall_s: float) -> Response:
     code = exit_code(ran.outcome, ran.told)
     told = _told(ran, wall_s)
-    if code == Code.success:
+    if code == HandlerExitCode.success:
         return as_json(told)
-    if code == Code.timed_out:
+    if code == HandlerExitCode.timed_out:
         return errors.handler_fault(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", told)
     said = (ran.told.error if ran.told else "") or ran.outcome.message or f"the handler ended with exit code {code}"
     return errors.handler_fault(500, "Sandbox.ExecException", said, {**told, "exit_code": code})
 
 
-def _told(ran: Ran, wall_s: float) -> Json:
+def _told(ran: RunResult, wall_s: float) -> Json:
     usage = ran.outcome.usage
     peak = usage.memory_peak_bytes
     value = ran.told.value_json if ran.told is not None else None
