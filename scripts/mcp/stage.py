@@ -26,6 +26,7 @@ from pydantic import ConfigDict, Field
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.middleware import stack
+from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.cli.mcp_routes import owner_of
 from sandbox_runtime.mcp.config import McpConfig, load_config
@@ -245,7 +246,7 @@ async def serve(port: int, config: McpConfig) -> None:
 async def serve_on(platform: Platform, settings: Settings, port: int, config: McpConfig) -> None:
     app, place = FastAPI(), LocalPlace(platform)
     app.state.platform = platform
-    stack.install(app, settings)
+    stack.install(app, settings, (SERVER,))
     errors.install(app)
     tools = {**enabled_tools(config), **suite_tools()}
     door = Door(config, lambda _request: place, version(), tools, Renamed(config, tools, await files_for_the_suite(place)))

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from sandbox_runtime.api.app import create_app
+from sandbox_runtime.api.app import DIALECTS, create_app
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.cli.connections import BoundedProtocol, protocol_for
 from sandbox_runtime.settings import Settings
@@ -30,8 +30,8 @@ class Client(httpx.AsyncClient):
 
 
 @asynccontextmanager
-async def serving(settings: Settings) -> AsyncIterator[Client]:
-    app = create_app(settings)
+async def serving(settings: Settings, dialects: Sequence[str] = DIALECTS) -> AsyncIterator[Client]:
+    app = create_app(settings, dialects=dialects)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with Client(transport=transport, base_url="http://127.0.0.1:8080", timeout=60) as client:

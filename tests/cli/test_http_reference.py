@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sandbox_runtime.api.openapi import description
+from sandbox_runtime.api.app import openapi_document
 from sandbox_runtime.cli.http_reference import DOORS, door_of, http_pages, operations
 from sandbox_runtime.cli.schema_text import default_of, kind_of
 
@@ -17,7 +17,7 @@ def pages() -> dict[str, str]:
 
 
 def test_every_route_is_on_the_page_of_its_door_with_a_sentence_about_it(pages: dict[str, str]) -> None:
-    for method, path, said in operations(description()):
+    for method, path, said in operations(openapi_document()):
         text = pages[f"http/{door_of(path).file}.md"]
         _, found, rest = text.partition(f"\n### {method} {path}\n")
         assert found and said.get("description"), f"{method} {path} says nothing of itself: give it a docstring"

@@ -16,7 +16,7 @@ import typer
 from click import Command, Group
 
 import sandbox_runtime.sdk as sdk
-from sandbox_runtime.api.openapi import description
+from sandbox_runtime.api.app import openapi_document
 from sandbox_runtime.cli.main import build
 from sandbox_runtime.settings import default_text, environment_name, kind, knobs
 
@@ -30,7 +30,7 @@ def surface() -> dict[str, Any]:
 
 def http() -> dict[str, Any]:
     """Return each path with its routes, and under `schemas` each body once, by a digest of what it holds."""
-    document = description()
+    document = openapi_document()
     bodies: dict[str, Any] = {}
     reader = _Reader(bodies)
     paths = {path: reader.plain(routes, document["components"]["schemas"]) for path, routes in document["paths"].items()}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any
 
 from tests.regexes.discovery import ANCHORED, Elsewhere, Supplied
 
+from sandbox_runtime.api.app import DIALECTS
+from sandbox_runtime.api.dialect import load_dialect, path_rules
 from sandbox_runtime.languages import detection
 from sandbox_runtime.mcp.tools import word_filter
 
@@ -38,8 +41,14 @@ def _guards() -> list[re.Pattern[Any]]:
     return []
 
 
+def _declared_paths() -> list[re.Pattern[Any]]:
+    rules = path_rules(load_dialect(name) for name in DIALECTS)
+    return [getattr(rules, field.name) for field in fields(rules)]
+
+
 SUPPLIED: Supplied = MappingProxyType(
     {
+        "sandbox_runtime.api.dialect.path_pattern": _declared_paths,
         "sandbox_runtime.benchmarks.cruxeval.placeholders._check_copy": _function_names,
         "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
         "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,

@@ -1,11 +1,11 @@
-"""The app factory. A new dialect is one new folder and one line here."""
+"""The app factory. A new dialect is a folder in dialects/ and one line in DIALECTS."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
@@ -14,19 +14,30 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from sandbox_runtime.api import errors, languages, pages, requests
-from sandbox_runtime.api.dialects import control_plane, fusion, judge, sandboxes, workspace
+from sandbox_runtime.api import errors, pages
+from sandbox_runtime.api.dialect import Dialect, load_dialect
 from sandbox_runtime.api.middleware import stack
+from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.settings import Settings, load
 
+DIALECTS = (
+    "fusion",
+    "control_plane",
+    "judge",
+    "workspace",
+    "sandboxes",
+)
+"""The folders of dialects/ that are served. Routes are matched in this order."""
 OpenPlatform = Callable[[Settings], AbstractAsyncContextManager[Platform]]
 
 
-def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> FastAPI:
-    """The platform is opened when the server starts and closed when it stops."""
+def create_app(settings: Settings, *, opening: OpenPlatform = open_platform, dialects: Sequence[str] = DIALECTS) -> FastAPI:
+    """Return the app. The platform is opened when the server starts and closed when it stops."""
     refuse_exposure(settings)
+    served = (SERVER, *(load_dialect(name) for name in dialects))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -38,21 +49,22 @@ def create_app(settings: Settings, *, opening: OpenPlatform = open_platform) -> 
     app.state.begun_s = time.monotonic()
     app.state.max_request_values = settings.max_request_values
     app.state.signing_secret = secrets.token_bytes(32)
-    stack.install(app, settings)
+    stack.install(app, settings, served)
     errors.install(app)
-    # The first that fits is taken, and the search is one by one: what is asked for most comes first.
-    app.router.routes.extend(control_plane.hot_routes)
-    app.include_router(requests.router)
-    app.include_router(languages.router)
-    app.include_router(fusion.router)
-    app.include_router(control_plane.router)
-    app.include_router(judge.router)
-    app.include_router(workspace.router)
-    app.include_router(sandboxes.router)
+    _mount(app, served)
     app.include_router(pages.router())
-    _describe_in_a_thread(app)
-    app.openapi = partial(_described, app, app.openapi)  # type: ignore[method-assign]
+    _serve_openapi_from_a_thread(app)
+    app.openapi = partial(_openapi, app, served)  # type: ignore[method-assign]
     return app
+
+
+def _mount(app: FastAPI, dialects: Sequence[Dialect]) -> None:
+    """Routes are searched one by one and the first match is taken, so the most frequent ones come first."""
+    for dialect in dialects:
+        app.router.routes.extend(dialect.fast_routes)
+    for dialect in dialects:
+        for router in dialect.routers:
+            app.include_router(router)
 
 
 def build_routes(app: FastAPI) -> None:
@@ -62,8 +74,8 @@ def build_routes(app: FastAPI) -> None:
         route.matches(dict(nowhere))
 
 
-def _describe_in_a_thread(app: FastAPI) -> None:
-    """The description of all routes is made when it is first asked for, which takes another second."""
+def _serve_openapi_from_a_thread(app: FastAPI) -> None:
+    """The document is built on the first request for it, which takes about a second."""
 
     async def describe(_request: Request) -> JSONResponse:
         return JSONResponse(await asyncio.to_thread(app.openapi))
@@ -73,11 +85,23 @@ def _describe_in_a_thread(app: FastAPI) -> None:
     app.add_route(str(app.openapi_url), describe, include_in_schema=False)
 
 
-def _described(app: FastAPI, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What is known only once the platform is open goes into the description as well."""
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI document without opening a platform. It is the same on every machine."""
+    app = create_app(Settings())
+    document: dict[str, Any] = app.openapi()
+    return document
+
+
+def _openapi(app: FastAPI, dialects: Sequence[Dialect]) -> dict[str, Any]:
+    """Build the OpenAPI document once. Dialects add what depends on the language catalog."""
     if app.openapi_schema is None:
-        fusion.name_all_languages(describe(), app.state.platform.catalog)
-    return describe()
+        document = FastAPI.openapi(app)
+        platform: Platform | None = getattr(app.state, "platform", None)
+        catalog: Catalog = load_catalog() if platform is None else platform.catalog
+        for dialect in dialects:
+            if dialect.amend_openapi is not None:
+                dialect.amend_openapi(document, catalog)
+    return FastAPI.openapi(app)
 
 
 def create_app_from_environment() -> FastAPI:

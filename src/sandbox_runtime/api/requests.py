@@ -1,16 +1,14 @@
-"""Routes that belong to no dialect: what the server is and how it does."""
+"""Reading requests: the platform they are served by, and bodies with a time limit."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
-from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi import HTTPException, Request
 
-from sandbox_runtime.assembly import Platform, version
+from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.bounds import JSON_VALUES, check_json_values
 
@@ -20,8 +18,6 @@ LARGE_BYTES = 1024 * 1024
 """From here on bodies are parsed, and answers written, in a thread."""
 
 T = TypeVar("T")
-
-router = APIRouter()
 
 
 def platform_of(request: Request) -> Platform:
@@ -69,33 +65,3 @@ async def pieces_of(request: Request) -> AsyncIterator[bytes]:
         if piece is None:
             return
         yield piece
-
-
-@router.get("/v1/ping")
-async def ping() -> str:
-    """Whether the server answers."""
-    return "pong"
-
-
-@router.get("/health")
-async def health(request: Request) -> JSONResponse:
-    """Which isolation is on, layer by layer, and how busy the server is; 503 while no boxes can be opened."""
-    platform = platform_of(request)
-    failure = platform.pool.failure
-    answer: dict[str, Any] = {
-        "status": "failing" if failure else "healthy",
-        "reason": str(failure) if failure else "",
-        "version": version(),
-        "isolation": platform.backend.name,
-        "layers": [dataclasses.asdict(report) for report in platform.backend.layers()],
-        "boxes": {"idle": platform.pool.idle, "in_use": platform.pool.in_use},
-        "queue": {"waiting": platform.admission.waiting, "running": platform.admission.busy},
-    }
-    return JSONResponse(answer, 503 if failure else 200)
-
-
-@router.get("/metrics")
-async def metrics(request: Request) -> Response:
-    """Counters and gauges in the text format of Prometheus."""
-    platform = platform_of(request)
-    return Response(platform.metrics.exposition(), media_type=platform.metrics.content_type)

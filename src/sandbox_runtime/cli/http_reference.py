@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.api.openapi import description
+from sandbox_runtime.api.app import openapi_document
 from sandbox_runtime.cli.schema_text import Schema, default_of, kind_of, link_to, name_of, references
 
 _MADE = "This page is made from the code by `sandbox docs --write`."
@@ -72,7 +72,7 @@ DOORS = (
 
 def http_pages() -> dict[str, str]:
     """File name → text."""
-    found = description()
+    found = openapi_document()
     return {f"http/{door.file}.md": _page(door, found) for door in DOORS}
 
 

@@ -17,6 +17,7 @@ from sandbox_runtime.api.app import refuse_exposure
 from sandbox_runtime.api.caller import caller_of
 from sandbox_runtime.api.dialects import sandboxes
 from sandbox_runtime.api.middleware import stack
+from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
@@ -67,7 +68,7 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
         settings = dataclasses.replace(settings_of(config, folder), host=host, port=config.server.port)
         refuse_exposure(settings)
         app = FastAPI(title=config.server.name, docs_url=None, redoc_url=None, openapi_url=None)
-        stack.install(app, settings)
+        stack.install(app, settings, (SERVER, sandboxes.dialect))
         errors.install(app)
         if server_url:
             app.state.platform = _NoStore()
@@ -84,7 +85,8 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
                 sandboxes.open_calls(app),
             ):
                 app.router.routes[0:0] = routes
-                app.include_router(sandboxes.router)
+                for router in sandboxes.dialect.routers:
+                    app.include_router(router)
                 app.state.offer = Offering(places, config)
                 yield app, settings
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,19 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.caller import OPERATOR, SCOPE_KEY, Caller
+from sandbox_runtime.api.dialect import PathRules
 from sandbox_runtime.api.middleware import origins
 from sandbox_runtime.api.middleware.keyring import Keyring, Keys, shown_key
 from sandbox_runtime.api.pages import is_page
 from sandbox_runtime.errors import Denied, SandboxError, Unavailable
 from sandbox_runtime.rate_limit import KeyedRateLimiter
 
-OPEN_PATHS = frozenset({"/health", "/v1/ping", "/api/v1/health", "/workspace/se/healthy"})
-OTHERWISE_CHECKED = ("/api/v1/internal/", "/internal/", "/api/v1/signed-files/")
-"""Below these, routes ask for a token of their own."""
-_READ_FROM_ANYWHERE = OPEN_PATHS | {"/docs", "/openapi.json", "/api.json"}
-"""Paths that create nothing: links on pages of other sites may lead there."""
-_UPLOADS = re.compile(r"/api/v1/sessions/.*(upload|archive|files)|/api(/v[12])?/sandboxes/[^/]+/files|/workspace/se/upload/")
-_BATCHES = "/api/v1/judge/batches"
 _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORM_BYTES = 1024 * 1024
 """What a form may bring beside its file."""
@@ -68,9 +61,10 @@ class Rules:
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, *, rules: Rules, keyring: Keyring, rate_limiter: KeyedRateLimiter) -> None:
+    def __init__(self, app: ASGIApp, *, rules: Rules, paths: PathRules, keyring: Keyring, rate_limiter: KeyedRateLimiter) -> None:
         self._app = app
         self._rules = rules
+        self._paths = paths
         self._keyring = keyring
         self._rate_limiter = rate_limiter
 
@@ -97,7 +91,7 @@ class Gate:
             return _refused(403, "this server is not called that: name it in allowed_hosts (SANDBOX_ALLOWED_HOSTS)")
         if not rules.keys_asked and origins.foreign_origin(headers.get(b"origin"), rules.origins):
             return _refused(403, "requests from web pages of other sites are refused; set api_key to serve them")
-        if not rules.any_origin and origins.sent_by_another_site(headers, rules.origins) and not _only_reads(scope):
+        if not rules.any_origin and origins.sent_by_another_site(headers, rules.origins) and not self._only_reads(scope):
             return _refused(403, _CROSS_SITE)
         return None
 
@@ -134,7 +128,15 @@ class Gate:
 
     def _is_open(self, scope: Scope) -> bool:
         path: str = scope["path"]
-        return path in OPEN_PATHS or path.startswith(OTHERWISE_CHECKED) or is_page(scope.get("method", ""), path)
+        return bool(self._paths.open.match(path) or self._paths.token.match(path)) or is_page(scope.get("method", ""), path)
+
+    def _only_reads(self, scope: Scope) -> bool:
+        """Whether the request is for a public page, or for a file whose address carries a token."""
+        method, path = scope.get("method", ""), scope["path"]
+        if method not in _LOOKING:
+            return False
+        rules = (self._paths.open, self._paths.linkable, self._paths.token)
+        return is_page(method, path) or any(rule.match(path) for rule in rules)
 
     def _oversized(self, scope: Scope, headers: Mapping[bytes, bytes]) -> JSONResponse | None:
         declared = headers.get(b"content-length", b"0")
@@ -144,10 +146,10 @@ class Gate:
         return _too_large(most) if len(declared) > 18 or int(declared) > most else None
 
     def _most(self, scope: Scope) -> int:
-        rules = self._rules
-        if scope["path"] == _BATCHES and _is_streamed(scope):
+        rules, path = self._rules, scope["path"]
+        if self._paths.batch.match(path) and _is_streamed(scope):
             return rules.max_batch_bytes + _FORM_BYTES
-        return rules.max_upload_bytes + _FORM_BYTES if _UPLOADS.match(scope["path"]) else rules.max_body_bytes
+        return rules.max_upload_bytes + _FORM_BYTES if self._paths.upload.match(path) else rules.max_body_bytes
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = left = self._most(scope)
@@ -171,13 +173,6 @@ class Gate:
         except _TooLarge:
             if not started:
                 await _too_large(most)(scope, receive, send)
-
-
-def _only_reads(scope: Scope) -> bool:
-    """Whether the request is for a public page, or for a file whose address carries a token."""
-    method, path = scope.get("method", ""), scope["path"]
-    reads = path in _READ_FROM_ANYWHERE or path.startswith(OTHERWISE_CHECKED)
-    return is_page(method, path) or (method in _LOOKING and reads)
 
 
 def _keys_of(scope: Scope) -> Keys | None:

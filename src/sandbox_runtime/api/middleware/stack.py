@@ -3,30 +3,33 @@ packed. Each is made from the settings alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sandbox_runtime.api.dialect import Dialect, PathRules, path_rules
 from sandbox_runtime.api.middleware.access import Gate, Rules
 from sandbox_runtime.api.middleware.keyring import Keyring
 from sandbox_runtime.api.middleware.origins import ANY
 from sandbox_runtime.rate_limit import KeyedRateLimiter
 from sandbox_runtime.settings import Settings
 
-PACKED_PATHS = "/api/v1/"
-_PACK_FROM_BYTES = 1000
-_PACK_LEVEL = 5
-_AS_THEY_ARE = ("files/", "/judge/batches/")
+_GZIP_MIN_BYTES = 1000
+_GZIP_LEVEL = 5
 _SHOWN_HEADERS = ("X-Request-ID", "X-Process-Time", "Retry-After")
 
 
-def install(app: FastAPI, settings: Settings) -> None:
+def install(app: FastAPI, settings: Settings, dialects: Iterable[Dialect]) -> None:
     """The last that is added is the outermost: a preflight carries no key, so it is answered before the gate."""
-    app.add_middleware(Packing)
+    paths = path_rules(dialects)
+    app.add_middleware(SelectiveGZip, paths=paths)
     app.add_middleware(
         Gate,
         rules=rules_of(settings),
+        paths=paths,
         keyring=Keyring(settings.api_key),
         rate_limiter=KeyedRateLimiter(settings.rate_limit_per_minute),
     )
@@ -54,18 +57,17 @@ def origins_of(settings: Settings) -> list[str]:
     return [origin for origin in settings.cors_origins if origin != ANY or settings.keys_asked]
 
 
-class Packing:
-    """gzip for the answers of the control plane; others pass untouched: runs are in a hurry, and files are
-    what they are."""
+class SelectiveGZip:
+    """Compress the responses whose paths a dialect declares as compressed; pass all others through."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, paths: PathRules) -> None:
         self._app = app
-        self._packed = GZipMiddleware(app, minimum_size=_PACK_FROM_BYTES, compresslevel=_PACK_LEVEL)
+        self._paths = paths
+        self._gzip = GZipMiddleware(app, minimum_size=_GZIP_MIN_BYTES, compresslevel=_GZIP_LEVEL)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        packs = (
-            scope["type"] == "http"
-            and scope["path"].startswith(PACKED_PATHS)
-            and not any(part in scope["path"] for part in _AS_THEY_ARE)
-        )
-        await (self._packed if packs else self._app)(scope, receive, send)
+        compresses = scope["type"] == "http" and self._is_compressed(scope["path"])
+        await (self._gzip if compresses else self._app)(scope, receive, send)
+
+    def _is_compressed(self, path: str) -> bool:
+        return bool(self._paths.compressed.match(path)) and not self._paths.uncompressed.match(path)

@@ -5,7 +5,3 @@ Contract: where the protocol as it was implemented and as it was designed differ
 either, requests take either. Errors carry both shapes. What is ours beside it: contexts, forks, streams that go on at any
 byte, and the audit. Every answer has X-Request-ID and X-Process-Time. An owner sees its own sessions and nothing else.
 """
-
-from sandbox_runtime.api.dialects.control_plane.router import hot_routes, router
-
-__all__ = ["hot_routes", "router"]

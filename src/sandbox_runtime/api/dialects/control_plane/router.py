@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from sandbox_runtime.api.dialect import Dialect
 from sandbox_runtime.api.dialects.control_plane.routes import (
     archives,
     containers,
@@ -22,7 +23,7 @@ from sandbox_runtime.api.dialects.control_plane.routes import (
 )
 
 BASE = fast_path.BASE
-hot_routes = fast_path.routes
+_SESSION = f"{BASE}/sessions/{{session_id}}"
 
 
 def _mounted() -> APIRouter:
@@ -39,4 +40,13 @@ def _mounted() -> APIRouter:
     return whole
 
 
-router = _mounted()
+dialect = Dialect(
+    name="control_plane",
+    routers=(_mounted(),),
+    fast_routes=fast_path.routes,
+    open_paths=(f"{BASE}/health",),
+    token_paths=(f"{BASE}/internal/{{path:path}}", "/internal/{path:path}", f"{BASE}/signed-files/{{token:path}}"),
+    upload_paths=(f"{_SESSION}/files/{{path:path}}", f"{_SESSION}/archive"),
+    compressed_paths=(f"{BASE}/{{path:path}}",),
+    uncompressed_paths=(f"{_SESSION}/files/{{path:path}}", f"{BASE}/signed-files/{{token:path}}"),
+)

@@ -5,8 +5,3 @@ isolation) is added beside them under `details`, never in their place. Whatever 
 SandboxError and never counts against the program; a request that is wrong is 422, and overload is 504 with Retry-After. The
 judge has statuses of its own: a completion that could not be judged is 500 and no verdict. A client that hangs up ends its run.
 """
-
-from sandbox_runtime.api.dialects.fusion.routes.programs import router
-from sandbox_runtime.api.dialects.fusion.supported_languages import name_all_languages
-
-__all__ = ["name_all_languages", "router"]

@@ -4,7 +4,3 @@ Contract: what is sent is JSON lines, as a body, a file of a form, or a list in 
 every completion gets a result, across restarts. Progress comes as server-sent events, results as JSON lines that can be read from
 any byte on. Each owner sees their own.
 """
-
-from sandbox_runtime.api.dialects.judge.routes.batches import router
-
-__all__ = ["router"]

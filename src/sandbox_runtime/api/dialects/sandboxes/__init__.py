@@ -7,7 +7,7 @@ resources and prompts are offered by whoever sets app.state.offer (see tool_prov
 that nobody waits for are kept by open_calls().
 """
 
-from sandbox_runtime.api.dialects.sandboxes.router import BASES, router
+from sandbox_runtime.api.dialects.sandboxes.router import BASES, dialect
 from sandbox_runtime.api.dialects.sandboxes.tool_calls import open_calls
 
-__all__ = ["BASES", "open_calls", "router"]
+__all__ = ["BASES", "dialect", "open_calls"]

@@ -7,10 +7,12 @@ from fastapi import APIRouter, Request
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from sandbox_runtime.api.dialect import Dialect
 from sandbox_runtime.api.dialects.sandboxes.routes import files, runs, sandboxes, tools, v2
 
 BASES = ("/api/v1", "/api/v2", "/api")
 _NEWEST = "/api/v2"
+_FILES = ("/sandboxes/{sandbox_id}/files", "/sandboxes/{sandbox_id}/files/{path:path}")
 _PARTS = (v2, sandboxes, runs, files, tools)
 
 
@@ -33,4 +35,10 @@ def _mounted() -> APIRouter:
     return whole
 
 
-router = _mounted()
+dialect = Dialect(
+    name="sandboxes",
+    routers=(_mounted(),),
+    upload_paths=tuple(f"{base}{files}" for base in BASES for files in _FILES),
+    compressed_paths=("/api/v1/{path:path}",),
+    uncompressed_paths=("/api/v1/sandboxes/{sandbox_id}/files/{path:path}",),
+)

@@ -5,7 +5,3 @@ Contract: one answer holds every form that clients of this protocol read: the pl
 otherwise the plain fields; `data.result` is always the handler's value, or null. Every route of a session except creating and
 deleting creates the session when there is none, or when it has ended. A client that hangs up ends its execution.
 """
-
-from sandbox_runtime.api.dialects.workspace.router import router
-
-__all__ = ["router"]

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
+from sandbox_runtime.api.dialect import Dialect
 from sandbox_runtime.api.dialects.workspace.mapping.answers import enveloped
 from sandbox_runtime.api.dialects.workspace.routes import executions, files, handlers, sessions
 from sandbox_runtime.api.dialects.workspace.schemas import PREFIX, Json
@@ -31,3 +32,10 @@ for _part in (sessions, executions, files):
     router.include_router(_part.router, prefix=PREFIX)
 router.include_router(handlers.router)
 router.include_router(handlers.router, prefix=PREFIX, include_in_schema=False)
+dialect = Dialect(
+    name="workspace",
+    routers=(router,),
+    open_paths=(f"{PREFIX}/healthy",),
+    linkable_paths=("/api.json",),
+    upload_paths=(f"{PREFIX}/upload/{{session_id}}",),
+)

@@ -1,5 +1,4 @@
-"""POST /run_code, and what notebook_routes and judge_routes have. The body is read and validated in one step, outside the
-framework's own machinery: this is the hot path."""
+"""POST /run_code. The body is read and validated in one step, outside the framework's own machinery: this is the hot path."""
 
 from __future__ import annotations
 
@@ -11,8 +10,6 @@ from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.fusion.mapping.programs import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.responses import answered, invalid, invalid_field
-from sandbox_runtime.api.dialects.fusion.routes.judge import router as judge_router
-from sandbox_runtime.api.dialects.fusion.routes.notebooks import router as notebook_router
 from sandbox_runtime.api.dialects.fusion.schemas.programs import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
 from sandbox_runtime.api.dialects.fusion.supported_languages import unknown_language
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
@@ -39,8 +36,6 @@ async def run_code(request: Request) -> Response:
 # The first of the two is matched, without the framework's search for dependencies (there are none); the second describes it.
 router.add_route("/run_code", run_code, methods=["POST"], include_in_schema=False)
 router.post("/run_code", openapi_extra=_BODY, responses={200: {"model": RunCodeResponse}})(run_code)
-router.include_router(notebook_router)
-router.include_router(judge_router)
 
 
 async def _run(platform: Platform, asked: RunCodeRequest, size: int) -> Json:

@@ -25,7 +25,8 @@ from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.model import Batch, BatchState
 from sandbox_runtime.store import BatchFilter
 
-router = APIRouter(prefix="/api/v1/judge/batches", tags=["judge"])
+PREFIX = "/api/v1/judge/batches"
+router = APIRouter(prefix=PREFIX, tags=["judge"])
 Dataset = Annotated[str, Query(max_length=128, description="Id of the dataset, where the body does not name it.")]
 Config = Annotated[str, Query(max_length=65_536, description="Options for every completion, as a JSON object.")]
 PassAt = Annotated[str, Query(max_length=200, description="Values of k, with commas.")]

@@ -1,0 +1,13 @@
+"""The declaration of this dialect: its routers, and the languages in its OpenAPI document."""
+
+from __future__ import annotations
+
+from sandbox_runtime.api.dialect import Dialect
+from sandbox_runtime.api.dialects.fusion.routes import judge, notebooks, programs
+from sandbox_runtime.api.dialects.fusion.supported_languages import name_all_languages
+
+dialect = Dialect(
+    name="fusion",
+    routers=(programs.router, notebooks.router, judge.router),
+    amend_openapi=name_all_languages,
+)
