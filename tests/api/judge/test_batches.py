@@ -149,7 +149,7 @@ async def test_batches_are_listed_newest_first(client: httpx.AsyncClient) -> Non
         ({"dataset": "mbpp"}, "application/x-ndjson", b"{", 422),
         ({"dataset": "mbpp"}, "application/x-ndjson", lines((1, "x" * 20_000)), 422),
         ({"dataset": "mbpp"}, "application/x-ndjson", b"\n" * 3_000_000, 413),
-        ({"dataset": "mbpp"}, "application/x-ndjson", gzip.compress(lines((1, ADD))), 422),
+        ({"dataset": "mbpp"}, "application/x-ndjson", gzip.compress(lines((1, ADD)), mtime=0), 422),
         ({"dataset": "mbpp", "config": "{"}, "application/x-ndjson", lines((1, ADD)), 422),
         ({"dataset": "mbpp", "config": '{"colour": 1}'}, "application/x-ndjson", lines((1, ADD)), 422),
         ({"dataset": "mbpp"}, "application/xml", lines((1, ADD)), 422),

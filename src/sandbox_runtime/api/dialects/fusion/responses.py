@@ -1,10 +1,11 @@
-"""What the routes that run something share: which failure becomes which answer of the protocol."""
+"""Turn results and failures into answers of this protocol, for the routes that run something and for those of the judge."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
@@ -12,21 +13,32 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import errors
+from sandbox_runtime.api.dialects.fusion.mapping.languages import unknown_language
+from sandbox_runtime.api.dialects.fusion.schemas.judge import Question
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.api.disconnect import while_present
-from sandbox_runtime.api.requests import in_turn
-from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
+from sandbox_runtime.api.requests import body_of, in_turn, platform_of
+from sandbox_runtime.assembly import Platform
+from sandbox_runtime.errors import InvalidRequest, NotFound, RequestError, SandboxError, TooMany
 
 OVERLOADED = 504
-"""The one status on which the known clients of this protocol try again."""
+"""The only status on which the known clients of this protocol retry."""
+
+_MAX_INLINE_ITEMS = 100
+"""Longer lists are written as JSON in a thread, so that other requests are served meanwhile."""
+
+Body = TypeVar("Body", bound=Question)
 
 
-async def answered(request: Request, work: Awaitable[Json], fault_of: Callable[[str], Json]) -> Response:
-    """The answer that the work gives. Whatever fails on our side is no HTTP error but what fault_of makes of its text; a wrong
-    request is one, and so is overload. When the client hangs up the work is cancelled."""
+async def run_response(request: Request, run: Awaitable[Json], to_fault: Callable[[str], Json]) -> Response:
+    """Await the run and return its answer. Cancel it if the client disconnects.
+
+    An invalid request and overload are HTTP errors. Any other failure is a 200 with the body that `to_fault` makes
+    of the message.
+    """
     try:
-        answer = await while_present(request, work)
-        return await in_turn(_size(answer), as_json, answer)
+        answer = await while_present(request, run)
+        return await in_turn(_size(answer), json_response, answer)
     except TooMany as error:
         return errors.answer(error, OVERLOADED)
     except (InvalidRequest, ClientDisconnect):
@@ -35,30 +47,70 @@ async def answered(request: Request, work: Awaitable[Json], fault_of: Callable[[
         message = str(error)
     except Exception as error:
         message = f"internal error; the server's log tells more under {errors.report(request, error)}"
-    return as_json(fault_of(message))
+    return json_response(to_fault(message))
 
 
 def _size(answer: Json) -> int:
-    """The texts of an answer that may be long: files, and what was printed."""
+    """Return the length of the texts that may be long: files and output."""
     files = answer.get("files")
     streams = (part.get(name) for part in answer.values() if isinstance(part, dict) for name in ("stdout", "stderr"))
     fetched = files.values() if isinstance(files, dict) else ()
     return sum(len(text) for text in (*streams, *fetched) if isinstance(text, str))
 
 
-def as_json(answer: Json) -> Response:
+def json_response(answer: Json) -> Response:
     return Response(json.dumps(answer, ensure_ascii=False).encode(), media_type="application/json")
 
 
+async def judge_response(
+    request: Request, model: type[Body], handle: Callable[[Platform, Body], Awaitable[Response]]
+) -> Response:
+    """Read the body, call `handle` with it and return its response. Cancel it if the client disconnects.
+
+    Returns 422 for a body that does not fit the model, 400 for other errors of the request, 504 for overload, and 500 for an
+    unknown row and for failures of the server. None of these is a verdict.
+    """
+    platform = platform_of(request)
+    try:
+        raw = await body_of(request)
+        body = await in_turn(len(raw), model.model_validate_json, raw)
+    except ValidationError as error:
+        return invalid(error)
+    language = body.config.language
+    if language is not None and (refusal := unknown_language(platform.catalog, language)):
+        return invalid_field("language", refusal)
+    try:
+        return await while_present(request, handle(platform, body))
+    except SandboxError as error:
+        return _judge_error(error)
+
+
+def _judge_error(error: SandboxError) -> Response:
+    if isinstance(error, TooMany):
+        return errors.answer(error, OVERLOADED)
+    if isinstance(error, NotFound):
+        return JSONResponse({"detail": str(error), "traceback": [str(error)]}, 500)
+    return errors.answer(error, 400 if isinstance(error, RequestError) else 500)
+
+
+async def escaped_json_response(answer: Any) -> Response:
+    """Return the answer as ASCII JSON: rows may hold lone surrogates, which UTF-8 cannot encode."""
+    if isinstance(answer, list) and len(answer) > _MAX_INLINE_ITEMS:
+        text = await asyncio.to_thread(json.dumps, answer)
+    else:
+        text = json.dumps(answer)
+    return Response(text.encode(), media_type="application/json")
+
+
 def invalid(error: ValidationError) -> JSONResponse:
-    """In the framework's own shape, without the input: it may be large, or not even text."""
+    """Return a 422 in FastAPI's shape, without the input, which may be large or not text."""
     return _unprocessable(error.errors(include_url=False, include_context=False, include_input=False))
 
 
 def invalid_field(name: str, text: str) -> JSONResponse:
-    """The same for what only the platform can judge."""
+    """Return a 422 for a field that only the platform can check."""
     return _unprocessable([{"type": "value_error", "loc": (name,), "msg": text}])
 
 
-def _unprocessable(found: Iterable[Any]) -> JSONResponse:
-    return JSONResponse({"detail": [{**one, "loc": ["body", *one["loc"]]} for one in found]}, 422)
+def _unprocessable(problems: Iterable[Any]) -> JSONResponse:
+    return JSONResponse({"detail": [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems]}, 422)

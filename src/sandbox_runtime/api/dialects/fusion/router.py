@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox_runtime.api.dialect import Dialect
+from sandbox_runtime.api.dialects.fusion.mapping.languages import name_all_languages
 from sandbox_runtime.api.dialects.fusion.routes import judge, notebooks, programs
-from sandbox_runtime.api.dialects.fusion.supported_languages import name_all_languages
 
 dialect = Dialect(
     name="fusion",

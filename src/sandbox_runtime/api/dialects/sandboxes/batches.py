@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sandbox_runtime.api.dialects.sandboxes import execution, schemas, start_stop
+from sandbox_runtime.api.dialects.sandboxes import execution, programs, schemas, start_stop
 from sandbox_runtime.api.dialects.sandboxes.mapping import answers
 from sandbox_runtime.api.dialects.sandboxes.responses import now, status_of
 from sandbox_runtime.errors import InvalidRequest, SandboxError
@@ -72,7 +72,7 @@ def _program(sessions: Sessions, asked: schemas.Batch, owner: str) -> Act:
         if isinstance(given, schemas.Exec):
             result: Any = await execution.execute(sessions, sandbox_id, given, owner)
         else:
-            result = await execution.run_code(sessions, sandbox_id, given, owner)
+            result = await programs.run_code(sessions, sandbox_id, given, owner)
         return result.model_dump(exclude_none=True)
 
     return run

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-from sandbox_runtime.api.dialects.sandboxes import packages, schemas
+from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping import answers, requests
-from sandbox_runtime.api.dialects.sandboxes.waiting import QUEUE_S, ran
-from sandbox_runtime.errors import NotFound
+from sandbox_runtime.errors import NotFound, SandboxError
 from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
+
+AT_ONCE_S = 0.1
+QUEUE_S = 300.0
 
 
 async def execute(sessions: Sessions, sandbox_id: str, asked: schemas.Exec, owner: str) -> schemas.ExecResult:
     spec = requests.exec_spec(asked)
-    return answers.exec_result(await _run(sessions, sandbox_id, spec, owner, stream=asked.stream))
+    return answers.exec_result(await run(sessions, sandbox_id, spec, owner, stream=asked.stream))
 
 
-async def run_code(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> schemas.CodeResult:
-    """In the usual way of its language, or, where that has packages in the sandbox, so that it finds them."""
-    spec = requests.code_spec(asked)
-    if asked.packages:
-        await packages.install(sessions, sandbox_id, asked, owner)
-    line = await packages.line_of(sessions, sandbox_id, asked, owner)
-    if line is None:
-        return answers.code_result(await _run(sessions, sandbox_id, spec, owner, stream=asked.stream))
-    async with packages.placed(sessions, sandbox_id, line, asked, owner, stays=asked.stream) as started:
-        execution = await _run(sessions, sandbox_id, started, owner, stream=asked.stream)
-    return answers.code_result(execution).model_copy(update={"language": spec.language})
-
-
-async def _run(sessions: Sessions, sandbox_id: str, spec: ExecutionSpec, owner: str, *, stream: bool) -> Execution:
+async def run(sessions: Sessions, sandbox_id: str, spec: ExecutionSpec, owner: str, *, stream: bool) -> Execution:
     """Under way, or its end."""
     return await sessions.submit(sandbox_id, spec, owner) if stream else await ran(sessions, sandbox_id, spec, owner)
+
+
+async def ran(sessions: Sessions, sandbox_id: str, spec: ExecutionSpec, owner: str) -> Execution:
+    """Its end. Whoever cancels this ends the program as well."""
+    begin = asyncio.create_task(sessions.execute(sandbox_id, spec, wait_s=AT_ONCE_S, owner=owner))
+    try:
+        begun = await asyncio.shield(begin)
+    except asyncio.CancelledError:
+        # Until it comes back nobody knows what there would be to cancel.
+        with contextlib.suppress(SandboxError):
+            await sessions.cancel((await begin).id, owner)
+        raise
+    if begun.state.ended:
+        return begun
+    try:
+        return await sessions.wait(begun.id, (spec.timeout_s or schemas.LONGEST_S) + QUEUE_S, owner)
+    except BaseException:
+        await asyncio.shield(sessions.cancel(begun.id, owner))
+        raise
 
 
 async def check_stream(sessions: Sessions, sandbox_id: str, stream_id: str, owner: str) -> None:

@@ -9,8 +9,8 @@ import time
 from collections.abc import AsyncIterator
 
 from sandbox_runtime.api.dialects.sandboxes import schemas
+from sandbox_runtime.api.dialects.sandboxes.execution import ran
 from sandbox_runtime.api.dialects.sandboxes.mapping import requests
-from sandbox_runtime.api.dialects.sandboxes.waiting import ran
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import Kit, Line, kit_of, line_with_packages, said
 from sandbox_runtime.model import Execution, ExecutionKind

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
-from sandbox_runtime.api.dialects.fusion.judge_responses import answered, written
 from sandbox_runtime.api.dialects.fusion.mapping.judge import options_of, prompt_of, result_of
+from sandbox_runtime.api.dialects.fusion.responses import escaped_json_response, judge_response
 from sandbox_runtime.api.dialects.fusion.schemas.judge import (
     EvalResult,
     GetMetricsFunctionRequest,
@@ -43,31 +43,31 @@ async def list_datasets(request: Request) -> list[str]:
 @router.post("/list_ids", openapi_extra=_body(GetPromptsRequest), responses={200: {"model": list[Id]}})
 async def list_ids(request: Request) -> Response:
     """The ids of a dataset's problems."""
-    return await answered(request, GetPromptsRequest, _ids)
+    return await judge_response(request, GetPromptsRequest, _ids)
 
 
 @router.post("/get_prompts", openapi_extra=_body(GetPromptsRequest), responses={200: {"model": list[Prompt]}})
 async def get_prompts(request: Request) -> Response:
     """The prompts of a dataset's problems."""
-    return await answered(request, GetPromptsRequest, _prompts)
+    return await judge_response(request, GetPromptsRequest, _prompts)
 
 
 @router.post("/get_prompt_by_id", openapi_extra=_body(GetPromptByIdRequest), responses={200: {"model": Prompt}})
 async def get_prompt_by_id(request: Request) -> Response:
     """The prompt of one problem."""
-    return await answered(request, GetPromptByIdRequest, _prompt)
+    return await judge_response(request, GetPromptByIdRequest, _prompt)
 
 
 @router.post("/submit", openapi_extra=_body(SubmitRequest), responses={200: {"model": EvalResult}})
 async def submit(request: Request) -> Response:
     """Judge a completion."""
-    return await answered(request, SubmitRequest, _submit)
+    return await judge_response(request, SubmitRequest, _submit)
 
 
 @router.post("/get_metrics", openapi_extra=_body(GetMetricsRequest), responses={200: {"model": dict[str, Any]}})
 async def get_metrics(request: Request) -> Response:
     """Metrics that the server works out itself: no dataset has any."""
-    return await answered(request, GetMetricsRequest, _metrics)
+    return await judge_response(request, GetMetricsRequest, _metrics)
 
 
 @router.post(
@@ -77,7 +77,7 @@ async def get_metrics(request: Request) -> Response:
 )
 async def get_metrics_function(request: Request) -> Response:
     """Python that works out a dataset's metrics from its results, for the caller to run."""
-    return await answered(request, GetMetricsFunctionRequest, _metrics_function)
+    return await judge_response(request, GetMetricsFunctionRequest, _metrics_function)
 
 
 async def _listed(platform: Platform, asked: GetPromptsRequest) -> list[ModelPrompt]:
@@ -92,11 +92,11 @@ async def _listed(platform: Platform, asked: GetPromptsRequest) -> list[ModelPro
 
 
 async def _ids(platform: Platform, asked: GetPromptsRequest) -> Response:
-    return await written([prompt.id for prompt in await _listed(platform, asked)])
+    return await escaped_json_response([prompt.id for prompt in await _listed(platform, asked)])
 
 
 async def _prompts(platform: Platform, asked: GetPromptsRequest) -> Response:
-    return await written([prompt_of(prompt) for prompt in await _listed(platform, asked)])
+    return await escaped_json_response([prompt_of(prompt) for prompt in await _listed(platform, asked)])
 
 
 async def _prompt(platform: Platform, asked: GetPromptByIdRequest) -> Response:
@@ -107,7 +107,7 @@ async def _prompt(platform: Platform, asked: GetPromptByIdRequest) -> Response:
         provided=asked.config.provided_data,
         dataset_type=asked.config.dataset_type,
     )
-    return await written(prompt_of(found))
+    return await escaped_json_response(prompt_of(found))
 
 
 async def _submit(platform: Platform, asked: SubmitRequest) -> Response:
@@ -123,7 +123,7 @@ async def _submit(platform: Platform, asked: SubmitRequest) -> Response:
     if verdict.reason is Reason.not_judged:
         status = 400 if verdict.blame is Blame.caller else 500
         return JSONResponse({"detail": f"failed to request sandbox: {verdict.message}"}, status)
-    return await written(result_of(asked.id, verdict, platform.settings.pod_name))
+    return await escaped_json_response(result_of(asked.id, verdict, platform.settings.pod_name))
 
 
 async def _metrics(platform: Platform, asked: GetMetricsRequest) -> Response:

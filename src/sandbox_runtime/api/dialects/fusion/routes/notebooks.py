@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.fusion.mapping.notebooks import answer_of, fault_of, notebook_of
-from sandbox_runtime.api.dialects.fusion.responses import answered, invalid
+from sandbox_runtime.api.dialects.fusion.responses import invalid, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest, RunJupyterResponse
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
@@ -28,7 +28,7 @@ async def run_jupyter(request: Request) -> Response:
         asked = await in_turn(len(body), RunJupyterRequest.model_validate_json, body)
     except ValidationError as error:
         return invalid(error)
-    return await answered(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
+    return await run_response(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
 
 
 async def _run(platform: Platform, asked: RunJupyterRequest, size: int) -> Json:

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
+from sandbox_runtime.api.dialects.fusion.mapping.languages import unknown_language
 from sandbox_runtime.api.dialects.fusion.mapping.programs import answer_of, fault_of, job_of
-from sandbox_runtime.api.dialects.fusion.responses import answered, invalid, invalid_field
+from sandbox_runtime.api.dialects.fusion.responses import invalid, invalid_field, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.programs import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
-from sandbox_runtime.api.dialects.fusion.supported_languages import unknown_language
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
 from sandbox_runtime.assembly import Platform
 
@@ -30,7 +30,7 @@ async def run_code(request: Request) -> Response:
         return invalid(error)
     if asked.language not in _KNOWN and (refusal := unknown_language(platform.catalog, asked.language)):
         return invalid_field("language", refusal)
-    return await answered(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
+    return await run_response(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
 
 
 # The first of the two is matched, without the framework's search for dependencies (there are none); the second describes it.

@@ -10,15 +10,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from sandbox_runtime.api.caller import caller_of, owner_of
+from sandbox_runtime.api.dialects.judge.mapping import batch_answer, summary_answer
 from sandbox_runtime.api.dialects.judge.request_body import sent
-from sandbox_runtime.api.dialects.judge.schemas import (
-    BatchAnswer,
-    BatchList,
-    BatchRequest,
-    SummaryAnswer,
-    batch_answer,
-    summary_answer,
-)
+from sandbox_runtime.api.dialects.judge.schemas import BatchAnswer, BatchList, BatchRequest, SummaryAnswer
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.batches import Batches

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
 from sandbox_runtime.api.caller import owner_of
-from sandbox_runtime.api.dialects.sandboxes import execution, schemas
+from sandbox_runtime.api.dialects.sandboxes import execution, programs, schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping import requests
 from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, sessions_of
@@ -29,7 +29,7 @@ async def execute(request: Request, sandbox_id: Identifier, asked: schemas.Exec)
 async def run_code(request: Request, sandbox_id: Identifier, asked: schemas.Code) -> Response:
     """Run a program. One that fails is a result, not an error; with stream it is answered at once, 202."""
     check_language(request, asked)
-    result = await while_present(request, execution.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
+    result = await while_present(request, programs.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
     return answer(request, result, 202 if asked.stream else 200)
 
 

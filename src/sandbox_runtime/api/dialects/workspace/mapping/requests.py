@@ -6,10 +6,9 @@ import posixpath
 import time
 
 from sandbox_runtime.api.dialects.workspace.schemas import CreateSession, Execute, ExecuteCode
-from sandbox_runtime.api.dialects.workspace.sizes import bytes_of, memory_bytes_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import ExecutionKind, Resources
-from sandbox_runtime.model.limits import KIB
+from sandbox_runtime.quantities import KIB, parse_bytes
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 from sandbox_runtime.settings import Settings
 
@@ -21,13 +20,13 @@ _START = 'exec "$0" "$@"'
 
 
 def session_spec(session_id: str, asked: CreateSession, settings: Settings) -> SessionSpec:
-    memory = settings.memory_limit * KIB if asked.memory_limit is None else memory_bytes_of(asked.memory_limit)
+    memory = settings.memory_limit if asked.memory_limit is None else asked.memory_limit
     return SessionSpec(
         id=session_id,
         resources=Resources(
             cpu_cores=asked.cpu_quota or settings.cpu_quota,
-            memory_bytes=memory,
-            disk_bytes=bytes_of(asked.size, "size"),
+            memory_bytes=parse_bytes(memory, "memory_limit", unit=KIB),
+            disk_bytes=parse_bytes(asked.size, "size"),
             processes=min(MOST_PROCESSES, settings.process_limit),
         ),
         timeout_s=asked.timeout or min(settings.timeout_seconds, settings.timeout_ceiling),

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
 
-from sandbox_runtime.api.dialects.workspace import errors
+from sandbox_runtime.api.dialects.workspace import responses
 from sandbox_runtime.api.dialects.workspace.implicit_sessions import Room
 from sandbox_runtime.api.dialects.workspace.mapping import answers
 from sandbox_runtime.api.dialects.workspace.mapping.requests import command_spec, file_name, script_name, script_spec, shell_spec
@@ -25,7 +25,7 @@ LONGEST_WAIT_S = 2 * 3600.0
 router = APIRouter()
 
 
-@router.post("/execute_code/{session_id}", **described(ExecuteCode, Executed, errors.OF_CODE))
+@router.post("/execute_code/{session_id}", **described(ExecuteCode, Executed, responses.OF_CODE))
 async def execute_code(request: Request, session_id: str) -> Response:
     """Run a script in the session; it is saved in the workspace first."""
 
@@ -35,10 +35,10 @@ async def execute_code(request: Request, session_id: str) -> Response:
         spec = await _saved(room, asked) if asked.script_type == "shell" else script_spec(asked)
         return answers.executed(await _ended(request, room, spec), wanted=bool(asked.output_params))
 
-    return await answered(work(), errors.OF_CODE)
+    return await answered(work(), responses.OF_CODE)
 
 
-@router.post("/execute/{session_id}", **described(Execute, Executed, errors.OF_CODE))
+@router.post("/execute/{session_id}", **described(Execute, Executed, responses.OF_CODE))
 async def execute(request: Request, session_id: str) -> Response:
     """Run a command, or call a handler, in the session."""
 
@@ -46,7 +46,7 @@ async def execute(request: Request, session_id: str) -> Response:
         spec = command_spec(await message(request, Execute))
         return answers.executed(await _ended(request, room_of(request, session_id), spec))
 
-    return await answered(work(), errors.OF_CODE)
+    return await answered(work(), responses.OF_CODE)
 
 
 async def _saved(room: Room, asked: ExecuteCode) -> ExecutionSpec:

@@ -8,12 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from sandbox_runtime.api.dialects.workspace import errors
+from sandbox_runtime.api.dialects.workspace import documents, responses
 from sandbox_runtime.api.dialects.workspace.implicit_sessions import Room
 from sandbox_runtime.api.dialects.workspace.mapping import answers
 from sandbox_runtime.api.dialects.workspace.mapping.requests import file_name, relative
 from sandbox_runtime.api.dialects.workspace.responses import answered, described, message, refusals, room_of
-from sandbox_runtime.api.dialects.workspace.routes import documents
 from sandbox_runtime.api.dialects.workspace.schemas import Answer, CreateFile, DownloadFromEfast, Json
 from sandbox_runtime.api.file_response import SentFile, attachment
 from sandbox_runtime.api.multipart import file_part
@@ -25,7 +24,7 @@ MOST_LISTED = 10_000
 MOST_READ_BYTES = 16 * 1024**2
 
 router = APIRouter()
-_refusal = partial(errors.answer, table=errors.OF_FILE)
+_refusal = partial(responses.error_response, table=responses.OF_FILE)
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 _FORM = {
     "requestBody": {
@@ -37,7 +36,7 @@ _FORM = {
 }
 
 
-@router.post("/upload/{session_id}", openapi_extra=_FORM, responses={200: {"model": Answer}, **refusals(errors.OF_FILE)})
+@router.post("/upload/{session_id}", openapi_extra=_FORM, responses={200: {"model": Answer}, **refusals(responses.OF_FILE)})
 async def upload(request: Request, session_id: str, filename: str | None = None) -> Response:
     """Put a file into the workspace, under its own name or another."""
 
@@ -49,10 +48,10 @@ async def upload(request: Request, session_id: str, filename: str | None = None)
         await room.sessions.saved(room.id, room.owner)
         return answers.written(entry)
 
-    return await answered(work(), errors.OF_FILE)
+    return await answered(work(), responses.OF_FILE)
 
 
-@router.post("/create/{session_id}", **described(CreateFile, Answer, errors.OF_FILE))
+@router.post("/create/{session_id}", **described(CreateFile, Answer, responses.OF_FILE))
 async def create(request: Request, session_id: str) -> Response:
     """Write a text into a file."""
 
@@ -63,10 +62,10 @@ async def create(request: Request, session_id: str) -> Response:
         await room.sessions.saved(room.id, room.owner)
         return answers.written(entry)
 
-    return await answered(work(), errors.OF_FILE)
+    return await answered(work(), responses.OF_FILE)
 
 
-@router.get("/download/{session_id}/{path:path}", **described(table=errors.OF_FILE))
+@router.get("/download/{session_id}/{path:path}", **described(table=responses.OF_FILE))
 async def download(request: Request, session_id: str, path: str) -> Response:
     """The bytes of a file."""
     try:
@@ -77,7 +76,7 @@ async def download(request: Request, session_id: str, path: str) -> Response:
     return SentFile(files, name, refusal=_refusal, headers={**attachment(name), **_NOSNIFF})
 
 
-@router.get("/files/preview/{session_id}/{path:path}", **described(table=errors.OF_FILE))
+@router.get("/files/preview/{session_id}/{path:path}", **described(table=responses.OF_FILE))
 async def preview(request: Request, session_id: str, path: str, sid: Annotated[str, Query()]) -> Response:
     """A file as a browser shows it, without scripts and in an origin of its own."""
     try:
@@ -91,8 +90,8 @@ async def preview(request: Request, session_id: str, path: str, sid: Annotated[s
     return SentFile(files, name, refusal=_refusal, media_type=media_type, headers=HEADERS)
 
 
-@router.get("/files/{session_id}", **described(answer=Answer, table=errors.OF_FILE))
-@router.get("/files/{session_id}/{path:path}", **described(answer=Answer, table=errors.OF_FILE))
+@router.get("/files/{session_id}", **described(answer=Answer, table=responses.OF_FILE))
+@router.get("/files/{session_id}/{path:path}", **described(answer=Answer, table=responses.OF_FILE))
 async def listing(request: Request, session_id: str, path: str = "", recursive: bool = False) -> Response:
     """What is in a folder of the workspace."""
 
@@ -102,10 +101,10 @@ async def listing(request: Request, session_id: str, path: str = "", recursive: 
         found = await files.list(relative(path), recursive=recursive, limit=MOST_LISTED, leave_out=hidden)
         return answers.listing(found.entries)
 
-    return await answered(work(), errors.OF_FILE)
+    return await answered(work(), responses.OF_FILE)
 
 
-@router.get("/readfile/{session_id}/{path:path}", **described(answer=Answer, table=errors.OF_FILE))
+@router.get("/readfile/{session_id}/{path:path}", **described(answer=Answer, table=responses.OF_FILE))
 async def read(
     request: Request,
     session_id: str,
@@ -120,10 +119,10 @@ async def read(
         files = await _files(room_of(request, session_id))
         return answers.read(name, await files.read(name, offset, buffer_size))
 
-    return await answered(work(), errors.OF_FILE)
+    return await answered(work(), responses.OF_FILE)
 
 
-@router.post("/download_from_efast/{session_id}", **described(DownloadFromEfast, Answer, errors.OF_FILE))
+@router.post("/download_from_efast/{session_id}", **described(DownloadFromEfast, Answer, responses.OF_FILE))
 async def download_from_efast(request: Request, session_id: str) -> Response:
     """Fetch documents from the operator's document server into the workspace."""
 
@@ -135,7 +134,7 @@ async def download_from_efast(request: Request, session_id: str) -> Response:
         await room.sessions.saved(room.id, room.owner)
         return answers.enveloped(told)
 
-    return await answered(work(), errors.OF_FILE)
+    return await answered(work(), responses.OF_FILE)
 
 
 async def _files(room: Room) -> SessionFiles:

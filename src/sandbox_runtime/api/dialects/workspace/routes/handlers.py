@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from sandbox_runtime.api.dialects.workspace import errors
+from sandbox_runtime.api.dialects.workspace import responses
 from sandbox_runtime.api.dialects.workspace.responses import as_json, described, message
 from sandbox_runtime.api.dialects.workspace.schemas import ExecuteHandler, HandlerAnswer, Json
 from sandbox_runtime.api.disconnect import while_present
@@ -28,7 +28,7 @@ GRACE_S = 60.0
 router = APIRouter()
 
 
-@router.post("/v2/execute_code", **described(ExecuteHandler, HandlerAnswer, errors.OF_HANDLER))
+@router.post("/v2/execute_code", **described(ExecuteHandler, HandlerAnswer, responses.OF_HANDLER))
 async def execute_handler(request: Request) -> Response:
     """Call a handler with an event."""
     try:
@@ -37,9 +37,9 @@ async def execute_handler(request: Request) -> Response:
         ran = await while_present(request, _invoked(platform_of(request), work))
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors()[:5])
-        return errors.handler_answer(InvalidRequest(told))
+        return responses.handler_answer(InvalidRequest(told))
     except SandboxError as error:
-        return errors.handler_answer(error)
+        return responses.handler_answer(error)
     return _answer(ran, work.limits.wall_s)
 
 
@@ -73,9 +73,9 @@ def _answer(ran: RunResult, wall_s: float) -> Response:
     if code == HandlerExitCode.success:
         return as_json(told)
     if code == HandlerExitCode.timed_out:
-        return errors.handler_fault(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", told)
+        return responses.handler_fault(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", told)
     said = (ran.told.error if ran.told else "") or ran.outcome.message or f"the handler ended with exit code {code}"
-    return errors.handler_fault(500, "Sandbox.ExecException", said, {**told, "exit_code": code})
+    return responses.handler_fault(500, "Sandbox.ExecException", said, {**told, "exit_code": code})
 
 
 def _told(ran: RunResult, wall_s: float) -> Json:
