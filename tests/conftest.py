@@ -24,15 +24,16 @@ OUT_OF_MEMORY = 137
 GUEST = Path(__file__).parent.parent / ".state" / "guest" / "bin" / "python"
 
 
-FIRST = ("isolation", "proof")
+FIRST = ("isolation", "doctor")
 """Folders of tests that look for what is left: they come before those that leave servers open for the tests after them."""
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores these, and so would all that the tests start and interrupt."""
-    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    """Restore signals that a background shell or nohup ignores: processes started by the tests inherit that."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGQUIT: signal.SIG_DFL, signal.SIGHUP: signal.SIG_DFL}
+    for number, action in usual.items():
         if signal.getsignal(number) is signal.SIG_IGN:
-            signal.signal(number, usual)
+            signal.signal(number, action)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
