@@ -14,6 +14,9 @@ from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
 
 JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write every figure here.", show_default=False)]
+PlotFile = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the timings here, as SVG.", show_default=False)
+]
 Peer = Annotated[
     str | None,
     typer.Option("--peer", metavar="URL", help="Another server that speaks POST /run_code, measured beside.", show_default=False),
@@ -41,6 +44,7 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     json_file: JsonFile = None,
+    plot_file: PlotFile = None,
     peer: Peer = None,
     quick: Quick = False,
     seconds: Seconds = None,
@@ -57,17 +61,21 @@ def bench(
 
     from sandbox_runtime.cli.bench_report import Shown, print_report
     from sandbox_runtime.perf.plan import FULL, QUICK
+    from sandbox_runtime.perf.plot import draw
     from sandbox_runtime.perf.suite import measure
     from sandbox_runtime.perf.targets import Met
 
     settings = settings_from(config, sets, isolation=isolation)
     effort = (QUICK if quick else FULL).asked(rounds=runs, seconds=seconds, soak_runs=soak, only=only or [])
     _check_writable(json_file)
+    _check_writable(plot_file)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started on the way is ended
     with Shown() as progress, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         report = runner.run(measure(settings, effort, progress, peer))
     if json_file:
         json_file.write_text(json.dumps(report.told(), indent=1) + "\n")
+    if plot_file:
+        plot_file.write_text(draw(report.timings, report.machine), encoding="utf-8")
     print_report(report)
     missed = any(one.met is Met.missed for one in report.judged())
     raise typer.Exit(_FAILED if report.failed or (strict and missed) else 0)
