@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from click import Command, Group
 
 import sandbox_runtime.sdk as sdk
 from sandbox_runtime.api.app import openapi_document
@@ -45,7 +44,7 @@ def settings() -> dict[str, Any]:
 
 
 def commands() -> dict[str, Any]:
-    return _command(typer.main.get_command(build()))
+    return _command(typer.main.get_command(build()))["commands"]
 
 
 def sdk_names() -> dict[str, Any]:
@@ -80,10 +79,10 @@ class _Reader:
         return digest
 
 
-def _command(command: Command) -> dict[str, Any]:
+def _command(command: Any) -> dict[str, Any]:
     found: dict[str, Any] = {"parameters": [[*parameter.opts, *parameter.secondary_opts] for parameter in command.params]}
-    if isinstance(command, Group):
-        found["commands"] = {name: _command(below) for name, below in command.commands.items()}
+    if below := getattr(command, "commands", None):
+        found["commands"] = {name: _command(one) for name, one in below.items()}
     return found
 
 
