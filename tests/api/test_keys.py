@@ -214,10 +214,10 @@ class _NoKeys:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def of_digest(self, digest: str) -> None:
+    async def find_by_digest(self, digest: str) -> None:
         self.asked += 1
 
-    async def used(self, uses: Any) -> None:
+    async def record_use(self, uses: Any) -> None:
         raise AssertionError("nothing was used")
 
 

@@ -115,7 +115,7 @@ async def test_an_agents_running_session_is_given_again(sessions: Sessions) -> N
     new = await sessions.create(SessionSpec(agent="a1", mode=PERSISTENT, require_new=True), "ann")
     ephemeral = await sessions.create(SessionSpec(agent="a1"), "ann")
     assert len({first.id, other_owner.id, new.id, ephemeral.id}) == 4
-    assert [visit.node for visit in await sessions._store.agents.nodes("a1")] == ["here"]
+    assert [visit.node for visit in await sessions._store.agents.visits("a1")] == ["here"]
     for one in (first, other_owner, new, ephemeral):
         await sessions.delete(one.id)
 

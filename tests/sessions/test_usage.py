@@ -13,7 +13,7 @@ from sandbox_runtime.sessions.executions import usage
 from sandbox_runtime.sessions.executions.usage import Recorder
 from sandbox_runtime.sessions.registry import Directory
 from sandbox_runtime.store import Store, open_store
-from sandbox_runtime.store.files import MOST_VERSIONS
+from sandbox_runtime.store.files import MAX_VERSIONS
 from sandbox_runtime.telemetry import open_log
 from sandbox_runtime.workspace.listing import Entry, Kind
 
@@ -46,7 +46,7 @@ async def test_what_gathered_is_written_together_and_at_the_end(store: Store) ->
     assert (found["cpu_usage_seconds"].value, found["cpu_usage_seconds"].count) == (1.0, 2)
     assert (found["execution_seconds"].value, found["execution_seconds"].most) == (0.5, 0.5)
     assert dict(found["executions_total"].labels) == {"kind": "code", "state": "completed"}
-    used = await store.sessions.usage("s1")
+    used = await store.sessions.get_usage("s1")
     assert (used.cpu_s, used.memory_bytes) == (1.0, 10 * 1024**2) and used.updated_ms
 
 
@@ -59,7 +59,7 @@ async def test_a_file_that_is_written_and_read_all_the_time_is_a_few_rows(store:
     notes.written("x" * 5000, entry("x"), "0" * 64)
     await recorder.write()
     kept = await store.files.versions("s1", "/workspace/a.txt")
-    assert len(kept) == MOST_VERSIONS and kept[0].checksum == f"sha256:{499:064x}" and kept[0].reads == 500
+    assert len(kept) == MAX_VERSIONS and kept[0].checksum == f"sha256:{499:064x}" and kept[0].reads == 500
     notes.deleted("a.txt")
     await recorder.write()
     assert await store.files.latest("s1", "/workspace/a.txt") is None and recorder.left_out == 0

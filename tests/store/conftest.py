@@ -16,7 +16,7 @@ import pytest_asyncio
 from sqlalchemy import Connection, MetaData, delete, text
 
 from sandbox_runtime.store import Store, open_store
-from sandbox_runtime.store.address import read_address
+from sandbox_runtime.store.address import parse_address
 from sandbox_runtime.store.store import open_database
 from sandbox_runtime.store.tables import METADATA
 
@@ -98,7 +98,7 @@ async def store(url: str) -> AsyncIterator[Store]:
 
 
 async def change(url: str, work: Callable[[Connection], None]) -> None:
-    async with open_database(read_address(url)) as database:
+    async with open_database(parse_address(url)) as database:
         await database.write(work)
 
 
@@ -115,5 +115,5 @@ def empty_tables(connection: Connection) -> None:
 
 async def ask(url: str, statement: str) -> list[tuple[object, ...]]:
     """What an operator would see who looks into the database."""
-    async with open_database(read_address(url)) as database:
+    async with open_database(parse_address(url)) as database:
         return await database.write(lambda connection: [tuple(row) for row in connection.execute(text(statement)).all()])

@@ -9,7 +9,7 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError, Unavailable, operator_text
 from sandbox_runtime.store import open_store
-from sandbox_runtime.store.address import read_address
+from sandbox_runtime.store.address import parse_address
 
 PASSWORD = "hunter2-hunter2"
 
@@ -27,13 +27,13 @@ PASSWORD = "hunter2-hunter2"
     ],
 )
 def test_urls_of_other_deployments_work_whatever_driver_they_name(given: str, family: str, shown: str) -> None:
-    address = read_address(given)
-    assert (address.family, address.shown) == (family, shown)
+    address = parse_address(given)
+    assert (address.family, address.display_url) == (family, shown)
 
 
 def test_a_relative_file_is_below_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert read_address("sqlite:///store.db").file == tmp_path / "store.db"
+    assert parse_address("sqlite:///store.db").file == tmp_path / "store.db"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_relative_file_is_below_the_working_folder(tmp_path: Path, monkeypatch
 )
 def test_what_is_no_url_of_a_database_is_refused_without_being_repeated(given: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        read_address(given)
+        parse_address(given)
     told = "".join(traceback.format_exception(refused.value))
     assert PASSWORD not in str(refused.value)
     assert "sqlite:////folder/file.db" in str(refused.value), told

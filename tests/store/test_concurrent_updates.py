@@ -85,8 +85,8 @@ async def test_no_more_places_are_taken_than_a_node_has(servers: tuple[Store, St
 
 async def test_the_same_visit_noted_by_many_at_once_is_noted_once(servers: tuple[Store, Store]) -> None:
     await servers[0].nodes.add(samples.node())
-    await asyncio.gather(*(servers[n % 2].agents.visited(NodeVisit("agent", "n1", NOW_MS + n)) for n in range(AT_ONCE)))
-    assert [visit.node for visit in await servers[0].agents.nodes("agent")] == ["n1"]
+    await asyncio.gather(*(servers[n % 2].agents.record_visit(NodeVisit("agent", "n1", NOW_MS + n)) for n in range(AT_ONCE)))
+    assert [visit.node for visit in await servers[0].agents.visits("agent")] == ["n1"]
 
 
 async def test_what_one_server_has_written_the_other_reads_at_once(servers: tuple[Store, Store]) -> None:
@@ -107,11 +107,11 @@ async def test_what_was_changed_or_made_anew_meanwhile_is_not_deleted(store: Sto
     read = await store.sessions.add(samples.session("s1"))
     changed = await store.sessions.update(read, error="changed")
     with pytest.raises(Conflict, match="somebody else"):
-        await store.sessions.delete_as_read(read)
-    await store.sessions.delete_as_read(changed)
+        await store.sessions.delete_unchanged(read)
+    await store.sessions.delete_unchanged(changed)
     with pytest.raises(NotFound):
-        await store.sessions.delete_as_read(changed)
+        await store.sessions.delete_unchanged(changed)
     new = await store.sessions.add(dataclasses.replace(changed, created_ms=NOW_MS + 1))
     with pytest.raises(Conflict):
-        await store.sessions.delete_as_read(changed)
+        await store.sessions.delete_unchanged(changed)
     assert await store.sessions.get("s1") == new

@@ -12,10 +12,10 @@ from tests.store.samples import NOW_MS
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.model import CachedRun, CacheStatistics, FileRecord, MetricKind, MetricSample, Period, SessionUsage
 from sandbox_runtime.model.footprint import merged, observed
-from sandbox_runtime.store import FileGone, FileRead, SamplePolicy, Store, current_revision, downgrade_tables, open_store
-from sandbox_runtime.store.address import read_address
-from sandbox_runtime.store.files import MOST_VERSIONS
-from sandbox_runtime.store.metric_samples import together
+from sandbox_runtime.store import FileDeleted, FileRead, SamplePolicy, Store, current_revision, downgrade_tables, open_store
+from sandbox_runtime.store.address import parse_address
+from sandbox_runtime.store.files import MAX_VERSIONS
+from sandbox_runtime.store.metric_samples import aggregate
 from sandbox_runtime.store.migrator import _upgrade
 from sandbox_runtime.store.store import open_database
 
@@ -30,7 +30,7 @@ def file(path: str = "/workspace/a.txt", session: str = "s1", **changes: object)
 async def test_a_file_has_versions_and_the_newest_is_what_its_path_holds(store: Store) -> None:
     await store.sessions.add(samples.session())
     odd = "/workspace/ü 世界 %_\0.bin"
-    await store.files.note([file(), file(checksum="sha256:2", etag="e", media_type="text/plain"), file(odd)])
+    await store.files.record([file(), file(checksum="sha256:2", etag="e", media_type="text/plain"), file(odd)])
     newest, first = await store.files.versions("s1", "/workspace/a.txt")
     assert (newest.version, newest.checksum, newest.parent, first.version, first.parent) == (2, "sha256:2", first.id, 1, 0)
     assert await store.files.latest("s1", "/workspace/a.txt") == newest
@@ -40,21 +40,21 @@ async def test_a_file_has_versions_and_the_newest_is_what_its_path_holds(store: 
 
 async def test_reads_are_counted_and_what_is_deleted_is_not_there(store: Store) -> None:
     await store.sessions.add(samples.session())
-    await store.files.note([file("/workspace/d/x"), file("/workspace/dd"), FileRead("s1", "/workspace/d/x", NOW_MS + 5, 3)])
+    await store.files.record([file("/workspace/d/x"), file("/workspace/dd"), FileRead("s1", "/workspace/d/x", NOW_MS + 5, 3)])
     found = await store.files.latest("s1", "/workspace/d/x")
     assert found is not None and (found.reads, found.read_ms) == (3, NOW_MS + 5)
-    await store.files.note([FileGone("s1", "/workspace/d", NOW_MS + 9), FileRead("s1", "/workspace/d/x", NOW_MS + 10)])
+    await store.files.record([FileDeleted("s1", "/workspace/d", NOW_MS + 9), FileRead("s1", "/workspace/d/x", NOW_MS + 10)])
     assert await store.files.latest("s1", "/workspace/d/x") is None
     assert [one.path for one in (await store.files.list("s1")).items] == ["/workspace/dd"]
-    await store.files.note([file("/workspace/d/x")])
+    await store.files.record([file("/workspace/d/x")])
     assert [one.version for one in await store.files.versions("s1", "/workspace/d/x")] == [2, 1]
 
 
 async def test_versions_are_bounded_and_go_with_their_session(store: Store) -> None:
     await store.sessions.add(samples.session())
-    await store.files.note([file() for _ in range(MOST_VERSIONS + 3)] + [file(session="gone")])
+    await store.files.record([file() for _ in range(MAX_VERSIONS + 3)] + [file(session="gone")])
     kept = await store.files.versions("s1", "/workspace/a.txt")
-    assert [one.version for one in kept] == list(range(MOST_VERSIONS + 3, 3, -1))
+    assert [one.version for one in kept] == list(range(MAX_VERSIONS + 3, 3, -1))
     await store.sessions.delete("s1")
     assert await store.files.versions("s1", "/workspace/a.txt") == ()
 
@@ -108,10 +108,10 @@ async def test_an_operator_can_keep_samples_shorter(store: Store) -> None:
 
 def test_finer_samples_are_shown_in_the_period_that_is_asked_for() -> None:
     at_ms = NOW_MS - NOW_MS % MINUTE_MS
-    shown = together([sample(at_ms + n * 30_000, 1.0) for n in range(4)], Period.minute)
+    shown = aggregate([sample(at_ms + n * 30_000, 1.0) for n in range(4)], Period.minute)
     assert [(one.at_ms - at_ms, one.value, one.period) for one in shown] == [(0, 2.0, "1m"), (MINUTE_MS, 2.0, "1m")]
     day = [sample(at_ms, 2.0)]
-    assert together(together(day, Period.day), Period.minute) == together(day, Period.day), "what is coarser stays so"
+    assert aggregate(aggregate(day, Period.day), Period.minute) == aggregate(day, Period.day), "what is coarser stays so"
     assert merged(sample(1, 2.0), sample(2, 4.0)).value == 6.0
     with pytest.raises(InvalidRequest):
         observed("s1", "x" * 65, MetricKind.gauge, 1.0, 1)
@@ -120,13 +120,15 @@ def test_finer_samples_are_shown_in_the_period_that_is_asked_for() -> None:
 @pytest.mark.requirement("sandboxes-8.05")
 async def test_usage_adds_up_and_stands_in_nobodys_way(store: Store) -> None:
     session = await store.sessions.add(samples.session())
-    assert await store.sessions.usage("s1") == SessionUsage()
-    await store.sessions.used({"s1": SessionUsage(cpu_s=1.5, memory_bytes=10, updated_ms=1), "gone": SessionUsage(cpu_s=1.0)})
-    await store.sessions.used({"s1": SessionUsage(cpu_s=0.5, disk_bytes=7, updated_ms=2)})
-    assert await store.sessions.usage("s1") == SessionUsage(2.0, 10, 7, None, None, 2)
+    assert await store.sessions.get_usage("s1") == SessionUsage()
+    await store.sessions.add_usage(
+        {"s1": SessionUsage(cpu_s=1.5, memory_bytes=10, updated_ms=1), "gone": SessionUsage(cpu_s=1.0)}
+    )
+    await store.sessions.add_usage({"s1": SessionUsage(cpu_s=0.5, disk_bytes=7, updated_ms=2)})
+    assert await store.sessions.get_usage("s1") == SessionUsage(2.0, 10, 7, None, None, 2)
     await store.sessions.update(session, error="changed by another")
     with pytest.raises(NotFound):
-        await store.sessions.usage("gone")
+        await store.sessions.get_usage("gone")
 
 
 def run(key: str, **changes: object) -> CachedRun:
@@ -147,23 +149,23 @@ async def test_what_was_used_longest_ago_makes_room(store: Store) -> None:
     for number in range(5):
         await store.command_cache.put(run(f"k{number}", used_ms=number))
     await store.command_cache.put(run("old", expires_ms=NOW_MS))
-    assert await store.command_cache.tidy(NOW_MS, most_entries=4, most_bytes=30) == 3
+    assert await store.command_cache.prune(NOW_MS, max_entries=4, max_bytes=30) == 3
     assert [bool(await store.command_cache.find(f"k{number}", NOW_MS)) for number in range(5)] == [False, False, True, True, True]
 
 
 async def test_the_revision_can_be_taken_back_and_brought_on_again(bare_url: str) -> None:
     async with open_store(bare_url) as store:
         await store.sessions.add(samples.session())
-        await store.files.note([file()])
+        await store.files.record([file()])
     await downgrade_tables(bare_url, "r0005")
-    assert (await current_revision(bare_url)).found == "r0005"
+    assert (await current_revision(bare_url)).current == "r0005"
     assert await ask(bare_url, "SELECT f_id FROM t_sandbox_session") == [("s1",)]
     with pytest.raises(InvalidRequest, match="no way back from revision r0005"):
         await downgrade_tables(bare_url, "r0001")
     with pytest.raises(InvalidRequest, match="cannot go back to"):
         await downgrade_tables(bare_url, "r0006")
-    async with open_database(read_address(bare_url)) as database:
-        await database.prepare(partial(_upgrade, target="r0006"))
+    async with open_database(parse_address(bare_url)) as database:
+        await database.run_migration(partial(_upgrade, target="r0006"))
     async with open_store(bare_url) as store:
         assert await store.files.latest("s1", "/workspace/a.txt") is None
-        await store.files.note([file()])
+        await store.files.record([file()])

@@ -13,7 +13,7 @@ from tests.store.samples import NOW_MS
 
 from sandbox_runtime.model import ExecutionState, SessionState
 from sandbox_runtime.store import ExecutionFilter, SessionFilter, Store, mappings, open_store
-from sandbox_runtime.store.address import read_address
+from sandbox_runtime.store.address import parse_address
 from sandbox_runtime.store.executions import Executions
 from sandbox_runtime.store.sessions import Sessions
 from sandbox_runtime.store.store import open_database
@@ -59,9 +59,9 @@ def fill(connection: Connection) -> None:
         )
         for n in range(MANY)
     ]
-    for shape, nouns in ((mappings.SESSION, sessions), (mappings.EXECUTION, executions)):
+    for mapping, models in ((mappings.SESSION, sessions), (mappings.EXECUTION, executions)):
         for start in range(0, MANY, 1000):
-            connection.execute(insert(shape.table), [shape.values(noun) for noun in nouns[start : start + 1000]])
+            connection.execute(insert(mapping.table), [mapping.to_row(model) for model in models[start : start + 1000]])
 
 
 async def test_ten_thousand_rows_are_listed_page_by_page_and_every_query_uses_an_index(url: str) -> None:
@@ -102,7 +102,7 @@ def refresh_statistics(connection: Connection) -> None:
 
 async def plans_of(url: str) -> list[tuple[str, str]]:
     """Every query of the listings, as the database would carry it out."""
-    async with open_database(read_address(url)) as database:
+    async with open_database(parse_address(url)) as database:
         return await database.write(explained)
 
 

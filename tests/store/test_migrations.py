@@ -19,7 +19,7 @@ from tests.store.conftest import ask, change
 import sandbox_runtime.store.migrations as migrations
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.store import current_revision, open_store, upgrade_tables
-from sandbox_runtime.store.address import read_address
+from sandbox_runtime.store.address import parse_address
 from sandbox_runtime.store.migrator import NEWEST, VERSION_TABLE, _upgrade
 from sandbox_runtime.store.store import open_database
 from sandbox_runtime.store.tables import METADATA
@@ -50,9 +50,9 @@ asyncio.run(upgrade_tables(sys.argv[1]))
 """
 
 
-async def prepare(url: str, target: str) -> None:
-    async with open_database(read_address(url)) as database:
-        await database.prepare(partial(_upgrade, target=target))
+async def migrate_to(url: str, target: str) -> None:
+    async with open_database(parse_address(url)) as database:
+        await database.run_migration(partial(_upgrade, target=target))
 
 
 def test_the_newest_revision_is_the_last_of_the_folder() -> None:
@@ -61,9 +61,9 @@ def test_the_newest_revision_is_the_last_of_the_folder() -> None:
 
 async def test_an_empty_database_gets_every_table_as_it_is_declared(bare_url: str) -> None:
     before = await upgrade_tables(bare_url)
-    assert (before.found, before.up_to_date) == (None, False)
+    assert (before.current, before.up_to_date) == (None, False)
     assert (await current_revision(bare_url)).up_to_date
-    async with open_database(read_address(bare_url)) as database:
+    async with open_database(parse_address(bare_url)) as database:
         assert await database.read(differences) == []
 
 
@@ -79,8 +79,8 @@ def ours(thing: object, name: str, kind: str, _reflected: bool, compare_to: obje
 
 
 async def test_a_database_of_the_revision_before_is_brought_on_with_its_rows(bare_url: str) -> None:
-    await prepare(bare_url, "r0001")
-    assert (await current_revision(bare_url)).found == "r0001"
+    await migrate_to(bare_url, "r0001")
+    assert (await current_revision(bare_url)).current == "r0001"
     await change(bare_url, lambda connection: connection.execute(text(OLD_ROW)).close())
     async with open_store(bare_url) as store:
         old = await store.sessions.get("old")
@@ -92,7 +92,7 @@ async def test_a_database_of_the_revision_before_is_brought_on_with_its_rows(bar
 
 async def test_a_revision_that_was_broken_off_is_finished(bare_url: str) -> None:
     """MariaDB commits at each change of a table: a process that dies leaves some of them."""
-    await prepare(bare_url, "r0001")
+    await migrate_to(bare_url, "r0001")
     await change(bare_url, lambda connection: METADATA.tables["t_sandbox_api_key"].create(connection))
     async with open_store(bare_url) as store:
         await store.keys.add(samples.api_key())
@@ -106,7 +106,7 @@ async def test_a_server_killed_while_it_makes_the_tables_is_followed_by_one_that
     async with open_store(bare_url) as store:
         await store.sessions.add(samples.session())
         await store.audit.add(samples.entry())
-    async with open_database(read_address(bare_url)) as database:
+    async with open_database(parse_address(bare_url)) as database:
         assert await database.read(differences) == []
 
 
@@ -125,12 +125,12 @@ async def test_tables_are_not_touched_where_the_operator_does_that(bare_url: str
     with pytest.raises(Unavailable, match="sandbox db upgrade"):
         async with open_store(bare_url, upgrade=False):
             pass
-    assert (await current_revision(bare_url)).found is None
+    assert (await current_revision(bare_url)).current is None
     await upgrade_tables(bare_url)
     async with open_store(bare_url, upgrade=False) as store:
         await store.ping()
 
 
 async def test_asking_for_the_revision_makes_no_file(sqlite_url: str, tmp_path: Path) -> None:
-    assert (await current_revision(sqlite_url)).found is None
+    assert (await current_revision(sqlite_url)).current is None
     assert list(tmp_path.iterdir()) == []

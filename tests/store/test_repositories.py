@@ -141,7 +141,7 @@ async def test_what_is_missing_is_not_found_under_its_name(store: Store) -> None
     with pytest.raises(NotFound):
         await store.templates.delete("nobody")
     with pytest.raises(NotFound):
-        await store.nodes.beat("nobody", NOW_MS, 0, 0)
+        await store.nodes.record_heartbeat("nobody", NOW_MS, 0, 0)
 
 
 async def test_what_refers_to_nothing_is_not_kept(store: Store) -> None:
@@ -152,7 +152,7 @@ async def test_what_refers_to_nothing_is_not_kept(store: Store) -> None:
     with pytest.raises(NotFound):
         await store.artifacts.add(samples.artifact(of="nothing"))
     with pytest.raises(NotFound):
-        await store.agents.visited(NodeVisit("agent", "nowhere", NOW_MS))
+        await store.agents.record_visit(NodeVisit("agent", "nowhere", NOW_MS))
     assert (await store.executions.list()).total == 0
 
 
@@ -181,8 +181,8 @@ async def test_notes_of_activity_stand_in_the_way_of_no_update(store: Store) -> 
     seen, run, place = await store.sessions.get("s1"), await store.executions.get("e1"), await store.nodes.get("n1")
     await store.sessions.touch({"s1": NOW_MS + 10, "gone": NOW_MS})
     await store.sessions.touch({"s1": NOW_MS + 5})
-    await store.executions.beat(["e1", "gone"], NOW_MS + 11)
-    await store.nodes.beat("n1", NOW_MS + 12, 0.5, 0.25)
+    await store.executions.record_heartbeat(["e1", "gone"], NOW_MS + 11)
+    await store.nodes.record_heartbeat("n1", NOW_MS + 12, 0.5, 0.25)
     await store.sessions.update(seen, error="x")
     await store.executions.update(run, error="x")
     await store.nodes.update(place, failures=1)
@@ -206,10 +206,10 @@ async def test_deleting_a_session_takes_all_that_is_its_own(store: Store) -> Non
 async def test_a_node_that_goes_leaves_its_sessions_without_one(store: Store) -> None:
     await store.nodes.add(samples.node())
     await store.sessions.add(samples.session(node="n1"))
-    await store.agents.visited(NodeVisit("agent", "n1", NOW_MS))
+    await store.agents.record_visit(NodeVisit("agent", "n1", NOW_MS))
     await store.nodes.delete("n1")
     assert (await store.sessions.get("s1")).node == ""
-    assert await store.agents.nodes("agent") == ()
+    assert await store.agents.visits("agent") == ()
 
 
 async def test_a_deleted_template_frees_its_name_and_its_id_and_keeps_its_sessions(store: Store, url: str) -> None:
@@ -393,9 +393,9 @@ async def test_a_page_of_large_outputs_ends_before_it_fills_the_memory(store: St
 
 async def test_keys_are_found_by_digest_and_kept_without_the_key(store: Store, url: str) -> None:
     key = await store.keys.add(samples.api_key("k1"))
-    assert await store.keys.of_digest(key.digest) == key
-    assert await store.keys.of_digest("0" * 64) is None
-    await store.keys.used({"k1": NOW_MS + 5})
+    assert await store.keys.find_by_digest(key.digest) == key
+    assert await store.keys.find_by_digest("0" * 64) is None
+    await store.keys.record_use({"k1": NOW_MS + 5})
     revoked = await store.keys.update(key, revoked_ms=NOW_MS + 6)
     assert not revoked.opens(NOW_MS + 7)
     assert (await store.keys.get("k1")).last_used_ms == NOW_MS + 5
@@ -438,11 +438,11 @@ async def test_a_change_and_its_audit_are_there_together_or_not_at_all(store: St
 async def test_an_agent_remembers_its_last_five_nodes(store: Store) -> None:
     for number in range(7):
         await store.nodes.add(samples.node(f"n{number}"))
-        await store.agents.visited(NodeVisit("agent", f"n{number}", NOW_MS + number))
-    await store.agents.visited(NodeVisit("agent", "n4", NOW_MS + 10))
-    await store.agents.visited(NodeVisit("other", "n0", NOW_MS))
-    assert [visit.node for visit in await store.agents.nodes("agent")] == ["n4", "n6", "n5", "n3", "n2"]
-    assert [visit.node for visit in await store.agents.nodes("other")] == ["n0"]
+        await store.agents.record_visit(NodeVisit("agent", f"n{number}", NOW_MS + number))
+    await store.agents.record_visit(NodeVisit("agent", "n4", NOW_MS + 10))
+    await store.agents.record_visit(NodeVisit("other", "n0", NOW_MS))
+    assert [visit.node for visit in await store.agents.visits("agent")] == ["n4", "n6", "n5", "n3", "n2"]
+    assert [visit.node for visit in await store.agents.visits("other")] == ["n0"]
 
 
 async def test_a_node_gives_as_many_places_as_it_has(store: Store) -> None:

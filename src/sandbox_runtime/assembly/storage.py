@@ -12,7 +12,7 @@ from sandbox_runtime.isolation.images import Images
 from sandbox_runtime.model import Medium, StorageKind, StorageLimits
 from sandbox_runtime.quantities import show_bytes
 from sandbox_runtime.settings import Settings
-from sandbox_runtime.store.address import SQLITE, read_address
+from sandbox_runtime.store.address import SQLITE, parse_address
 from sandbox_runtime.telemetry import Metrics
 from sandbox_runtime.workspace.ledger import Ledger
 
@@ -73,7 +73,7 @@ def _folder_bytes(folder: str) -> int:
 
 def watch_database(ledger: Ledger, url: str) -> None:
     """Charge the file of the embedded database; one that is served elsewhere takes nothing here."""
-    address = read_address(url)
+    address = parse_address(url)
     if address.family == SQLITE:
         path = str(address.file)
         ledger.observe(StorageKind.database, lambda: sum(map(_size, (path, f"{path}-wal", f"{path}-shm"))))

@@ -30,7 +30,7 @@ def upgrade(config: Config = None, sets: Set = None) -> None:
 
     settings = settings_from(config, sets)
     before = asyncio.run(upgrade_tables(settings.store_url, _options(settings)))
-    done = "is up to date" if before.up_to_date else f"was brought up to date from {before.found or 'nothing'}"
+    done = "is up to date" if before.up_to_date else f"was brought up to date from {before.current or 'nothing'}"
     print(f"{before.newest}: the database {done}")
 
 
@@ -53,7 +53,7 @@ def current(config: Config = None, sets: Set = None) -> None:
 
     settings = settings_from(config, sets)
     revision = asyncio.run(current_revision(settings.store_url, _options(settings)))
-    print(f"{revision.found or 'no tables'} (this version needs {revision.newest})")
+    print(f"{revision.current or 'no tables'} (this version needs {revision.newest})")
     raise typer.Exit(0 if revision.up_to_date else EXIT_OUTDATED)
 
 

@@ -341,7 +341,7 @@ class Sessions:
         """What it used in all."""
         await self._lifecycle.find(session_id, owner)
         await self._ground.recorder.write()
-        return await self._store.sessions.usage(session_id)
+        return await self._store.sessions.get_usage(session_id)
 
     async def samples(
         self, session_id: str, owner: str = "", *, name: str | None = None, since_ms: int = 0

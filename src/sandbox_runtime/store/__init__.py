@@ -15,13 +15,13 @@ from sandbox_runtime.store.audit import AuditFilter
 from sandbox_runtime.store.batches import BatchFilter
 from sandbox_runtime.store.database import StoreOptions
 from sandbox_runtime.store.executions import ExecutionFilter
-from sandbox_runtime.store.files import FileGone, FileRead
-from sandbox_runtime.store.metric_samples import SamplePolicy, together
+from sandbox_runtime.store.files import FileDeleted, FileRead
+from sandbox_runtime.store.metric_samples import SamplePolicy, aggregate
 from sandbox_runtime.store.migrator import Revision
 from sandbox_runtime.store.nodes import NodeFilter
 from sandbox_runtime.store.page import Page
 from sandbox_runtime.store.records import ArtifactFilter, BoxFilter, KeyFilter
-from sandbox_runtime.store.retention import Retained, RetentionPolicy
+from sandbox_runtime.store.retention import RetentionPolicy, RetentionReport
 from sandbox_runtime.store.sessions import SessionFilter
 from sandbox_runtime.store.store import Store, current_revision, downgrade_tables, open_store, upgrade_tables
 from sandbox_runtime.store.templates import TemplateFilter
@@ -32,22 +32,22 @@ __all__ = [
     "BatchFilter",
     "BoxFilter",
     "ExecutionFilter",
-    "FileGone",
+    "FileDeleted",
     "FileRead",
     "KeyFilter",
     "NodeFilter",
     "Page",
-    "Retained",
     "RetentionPolicy",
+    "RetentionReport",
     "Revision",
     "SamplePolicy",
     "SessionFilter",
     "Store",
     "StoreOptions",
     "TemplateFilter",
+    "aggregate",
     "current_revision",
     "downgrade_tables",
     "open_store",
-    "together",
     "upgrade_tables",
 ]

@@ -15,7 +15,7 @@ SQLITE, MYSQL, POSTGRES = "sqlite", "mysql", "postgresql"
 _FAMILIES = {"sqlite": SQLITE, "mysql": MYSQL, "mariadb": MYSQL, "postgresql": POSTGRES, "postgres": POSTGRES}
 # Whichever driver a URL names, the one that this package knows is taken: URLs of other deployments work unchanged.
 _DRIVERS = {MYSQL: ("mysql+asyncmy", "asyncmy", "mysql"), POSTGRES: ("postgresql+asyncpg", "asyncpg", "postgres")}
-FORMS = "sqlite:////folder/file.db, mysql://user:password@host:3306/name or postgresql://user:password@host:5432/name"
+URL_FORMS = "sqlite:////folder/file.db, mysql://user:password@host:3306/name or postgresql://user:password@host:5432/name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Address:
     url: URL
 
     @property
-    def shown(self) -> str:
+    def display_url(self) -> str:
         """Fit for logs and messages: without the password, and without what the query may hold."""
         return self.url.set(drivername=self.family, query={}).render_as_string(hide_password=True)
 
@@ -33,15 +33,15 @@ class Address:
         return Path(self.url.database or "")
 
 
-def read_address(text: str) -> Address:
+def parse_address(text: str) -> Address:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
         # The text itself stays out of the message, and the cause with it: it may hold a password.
-        raise InvalidRequest(f"this is no URL of a database; write {FORMS}") from None
+        raise InvalidRequest(f"this is no URL of a database; write {URL_FORMS}") from None
     family = _FAMILIES.get(url.drivername.partition("+")[0])
     if family is None:
-        raise InvalidRequest(f"databases of the kind {url.drivername!r} are not known; write {FORMS}")
+        raise InvalidRequest(f"databases of the kind {url.drivername!r} are not known; write {URL_FORMS}")
     return _file(url) if family == SQLITE else _server(family, url)
 
 
@@ -54,7 +54,7 @@ def _file(url: URL) -> Address:
 def _server(family: str, url: URL) -> Address:
     driver, module, extra = _DRIVERS[family]
     if not url.database:
-        raise InvalidRequest(f"the URL of the database names no database; write {FORMS}")
+        raise InvalidRequest(f"the URL of the database names no database; write {URL_FORMS}")
     if find_spec(module) is None:
         raise Unavailable(f"{family} databases need the driver {module}: pip install 'sandbox-runtime[{extra}]'")
     return Address(family, url.set(drivername=driver))

@@ -23,12 +23,12 @@ class AuditFilter:
     since_ms: int | None = None
 
 
-def note(connection: Connection, *entries: AuditEntry) -> None:
-    connection.execute(mappings.AUDIT.insert, [_row_of(entry) for entry in entries]).close()
+def insert_entries(connection: Connection, *entries: AuditEntry) -> None:
+    connection.execute(mappings.AUDIT.insert, [_entry_row(entry) for entry in entries]).close()
 
 
-def _row_of(entry: AuditEntry) -> dict[str, Any]:
-    row = mappings.AUDIT.values(entry)
+def _entry_row(entry: AuditEntry) -> dict[str, Any]:
+    row = mappings.AUDIT.to_row(entry)
     # The database counts.
     del row["f_id"]
     return row
@@ -41,24 +41,24 @@ class Audit:
     async def add(self, *entries: AuditEntry) -> None:
         """On their own. What belongs to a change goes with it, as its audit: then there is never one without the other."""
         if entries:
-            await self._database.write(lambda connection: note(connection, *entries))
+            await self._database.write(lambda connection: insert_entries(connection, *entries))
 
-    async def list(self, wanted: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
+    async def list(self, filters: AuditFilter | None = None, limit: int = 50, offset: int = 0) -> Page[AuditEntry]:
         check_page(limit, offset)
-        return await self._database.read(lambda connection: self._page(connection, wanted or AuditFilter(), limit, offset))
+        return await self._database.read(lambda connection: self._page(connection, filters or AuditFilter(), limit, offset))
 
     @staticmethod
-    def _page(connection: Connection, wanted: AuditFilter, limit: int, offset: int) -> Page[AuditEntry]:
+    def _page(connection: Connection, filters: AuditFilter, limit: int, offset: int) -> Page[AuditEntry]:
         column = AUDIT.c
         pairs = (
-            (wanted.kind, column.f_kind),
-            (wanted.subject, column.f_subject_id),
-            (wanted.owner, column.f_owner),
-            (wanted.actor, column.f_actor),
+            (filters.kind, column.f_kind),
+            (filters.subject, column.f_subject_id),
+            (filters.owner, column.f_owner),
+            (filters.actor, column.f_actor),
         )
-        since = () if wanted.since_ms is None else (column.f_at >= wanted.since_ms,)
+        since = () if filters.since_ms is None else (column.f_at >= filters.since_ms,)
         where = (*since, *(at == value for value, at in pairs if value is not None))
         query = select(*mappings.AUDIT.columns).where(*where).order_by(column.f_at.desc(), column.f_id.desc())
         rows = connection.execute(query.limit(limit).offset(offset)).all()
         total = connection.execute(select(func.count()).select_from(AUDIT).where(*where)).scalar_one()
-        return Page(tuple(mappings.AUDIT.noun_of(row) for row in rows), total, limit, offset)
+        return Page(tuple(mappings.AUDIT.to_model(row) for row in rows), total, limit, offset)

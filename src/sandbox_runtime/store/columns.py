@@ -15,7 +15,7 @@ from sqlalchemy.types import TypeDecorator
 from sandbox_runtime.model import Dependency, InstalledDependency, Metering
 from sandbox_runtime.quantities import MIB, format_bytes, parse_bytes
 
-NUMBERS = BigInteger().with_variant(Integer, "sqlite")
+AUTO_INCREMENT = BigInteger().with_variant(Integer, "sqlite")
 """For keys that count up: SQLite does that for INTEGER alone."""
 
 # PostgreSQL keeps no NUL in a text, and programs print some. The escape is a character that nobody uses, from the private area.
@@ -25,7 +25,7 @@ _ESCAPE, _ESCAPED_ESCAPE, _ESCAPED_NUL = "\ue000", "\ue0001", "\ue0000"
 Value = TypeVar("Value")
 
 
-class Long(TypeDecorator[Value]):
+class LongText(TypeDecorator[Value]):
     """What may be some megabytes long."""
 
     impl = Text
@@ -35,7 +35,7 @@ class Long(TypeDecorator[Value]):
         return MEDIUMTEXT() if dialect.name in ("mysql", "mariadb") else self.impl_instance
 
 
-class AnyText(Long[str]):
+class AnyText(LongText[str]):
     """A text that may hold any character."""
 
     cache_ok = True
@@ -131,7 +131,7 @@ class Megabytes(TypeDecorator[int]):
         return (value or 0) * MIB
 
 
-class JsonMap(Long[Mapping[str, Any]]):
+class JsonMap(LongText[Mapping[str, Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: Mapping[str, Any] | None, dialect: Dialect) -> str | None:
@@ -141,7 +141,7 @@ class JsonMap(Long[Mapping[str, Any]]):
         return json.loads(value) if value else {}
 
 
-class JsonStrings(Long[tuple[str, ...]]):
+class JsonStrings(LongText[tuple[str, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[str, ...] | None, dialect: Dialect) -> str | None:
@@ -151,43 +151,43 @@ class JsonStrings(Long[tuple[str, ...]]):
         return tuple(json.loads(value)) if value else ()
 
 
-class JsonRequested(Long[tuple[Dependency, ...]]):
+class JsonDependencies(LongText[tuple[Dependency, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[Dependency, ...] | None, dialect: Dialect) -> str | None:
-        return json.dumps([{"name": one.name, "version": one.version} for one in value]) if value else None
+        return json.dumps([{"name": item.name, "version": item.version} for item in value]) if value else None
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[Dependency, ...]:
-        return tuple(Dependency(one["name"], one["version"]) for one in json.loads(value)) if value else ()
+        return tuple(Dependency(item["name"], item["version"]) for item in json.loads(value)) if value else ()
 
 
-class JsonInstalled(Long[tuple[InstalledDependency, ...]]):
+class JsonInstalledDependencies(LongText[tuple[InstalledDependency, ...]]):
     cache_ok = True
 
     def process_bind_param(self, value: tuple[InstalledDependency, ...] | None, dialect: Dialect) -> str | None:
-        return json.dumps([self._told(one) for one in value]) if value else None
+        return json.dumps([self._to_json(item) for item in value]) if value else None
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[InstalledDependency, ...]:
-        return tuple(self._read(one) for one in json.loads(value)) if value else ()
+        return tuple(self._from_json(item) for item in json.loads(value)) if value else ()
 
     @staticmethod
-    def _told(one: InstalledDependency) -> dict[str, object]:
+    def _to_json(item: InstalledDependency) -> dict[str, object]:
         return {
-            "name": one.name,
-            "version": one.version,
-            "install_location": one.location,
-            "install_time": one.installed_ms,
-            "is_from_template": one.from_template,
+            "name": item.name,
+            "version": item.version,
+            "install_location": item.location,
+            "install_time": item.installed_ms,
+            "is_from_template": item.from_template,
         }
 
     @staticmethod
-    def _read(told: Mapping[str, Any]) -> InstalledDependency:
+    def _from_json(item: Mapping[str, Any]) -> InstalledDependency:
         return InstalledDependency(
-            told["name"], told["version"], told["install_location"], told["install_time"], told["is_from_template"]
+            item["name"], item["version"], item["install_location"], item["install_time"], item["is_from_template"]
         )
 
 
-class JsonMetering(Long[Metering]):
+class JsonMetering(LongText[Metering]):
     cache_ok = True
 
     def process_bind_param(self, value: Metering | None, dialect: Dialect) -> str | None:

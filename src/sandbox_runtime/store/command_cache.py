@@ -12,8 +12,8 @@ from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.footprint_tables import CACHE, CACHE_STATISTICS
 
-_THE_ROW = 1
-_AT_ONCE = 200
+_STATISTICS_ROW = 1
+_BATCH_ROWS = 200
 
 
 class CommandCache:
@@ -35,9 +35,9 @@ class CommandCache:
         except IntegrityError:
             return  # somebody else kept the same at the same time
 
-    async def tidy(self, now_ms: int, most_entries: int, most_bytes: int) -> int:
+    async def prune(self, now_ms: int, max_entries: int, max_bytes: int) -> int:
         """What has expired goes; then, where there are too many or they take too much room, what was used longest ago."""
-        return await self._database.write(lambda connection: _tidy(connection, now_ms, most_entries, most_bytes))
+        return await self._database.write(lambda connection: _prune(connection, now_ms, max_entries, max_bytes))
 
     async def statistics(self) -> CacheStatistics:
         return await self._database.read(_statistics)
@@ -51,29 +51,31 @@ def _find(connection: Connection, key: str, now_ms: int) -> CachedRun | None:
         connection.execute(update(CACHE).where(CACHE.c.f_key == key).values(values)).close()
     counter = CACHE_STATISTICS.c.f_total_hits if hit else CACHE_STATISTICS.c.f_total_misses
     counted = {counter.name: counter + 1, "f_updated_at": now_ms}
-    if not connection.execute(update(CACHE_STATISTICS).where(CACHE_STATISTICS.c.f_id == _THE_ROW).values(counted)).rowcount:
-        connection.execute(insert(CACHE_STATISTICS), {"f_id": _THE_ROW, counter.name: 1, "f_updated_at": now_ms}).close()
+    if not connection.execute(
+        update(CACHE_STATISTICS).where(CACHE_STATISTICS.c.f_id == _STATISTICS_ROW).values(counted)
+    ).rowcount:
+        connection.execute(insert(CACHE_STATISTICS), {"f_id": _STATISTICS_ROW, counter.name: 1, "f_updated_at": now_ms}).close()
     if row is None:
         return None
-    found: CachedRun = mappings.CACHED.noun_of(row)
+    found: CachedRun = mappings.CACHED.to_model(row)
     return dataclasses.replace(found, hits=found.hits + 1, used_ms=now_ms)
 
 
 def _put(connection: Connection, run: CachedRun) -> None:
     connection.execute(delete(CACHE).where(CACHE.c.f_key == run.key)).close()
-    connection.execute(mappings.CACHED.insert, mappings.CACHED.values(run)).close()
+    connection.execute(mappings.CACHED.insert, mappings.CACHED.to_row(run)).close()
 
 
-def _tidy(connection: Connection, now_ms: int, most_entries: int, most_bytes: int) -> int:
+def _prune(connection: Connection, now_ms: int, max_entries: int, max_bytes: int) -> int:
     gone = connection.execute(delete(CACHE).where(CACHE.c.f_expires_at <= now_ms)).rowcount
     while True:
         entries, size_bytes = _amount(connection)
-        if entries <= most_entries and size_bytes <= most_bytes:
+        if entries <= max_entries and size_bytes <= max_bytes:
             return gone
-        query = select(CACHE.c.f_key, CACHE.c.f_size_bytes).order_by(CACHE.c.f_last_used_at, CACHE.c.f_key).limit(_AT_ONCE)
+        query = select(CACHE.c.f_key, CACHE.c.f_size_bytes).order_by(CACHE.c.f_last_used_at, CACHE.c.f_key).limit(_BATCH_ROWS)
         keys: list[str] = []
         for key, size in connection.execute(query).all():
-            if entries <= most_entries and size_bytes <= most_bytes:
+            if entries <= max_entries and size_bytes <= max_bytes:
                 break
             keys.append(key)
             entries, size_bytes = entries - 1, size_bytes - size
@@ -87,6 +89,6 @@ def _amount(connection: Connection) -> tuple[int, int]:
 
 def _statistics(connection: Connection) -> CacheStatistics:
     column = CACHE_STATISTICS.c
-    row = connection.execute(select(column.f_total_hits, column.f_total_misses).where(column.f_id == _THE_ROW)).first()
+    row = connection.execute(select(column.f_total_hits, column.f_total_misses).where(column.f_id == _STATISTICS_ROW)).first()
     hits, misses = (0, 0) if row is None else row
     return CacheStatistics(*_amount(connection), hits, misses)

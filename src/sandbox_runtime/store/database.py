@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
-Answer = TypeVar("Answer")
-Work = Callable[[Connection], Answer]
+Result = TypeVar("Result")
+Transaction = Callable[[Connection], Result]
 PREPARE_WAIT_S = 600.0
 """Longest wait for a change of tables, which takes the longer the more is in them."""
 
@@ -31,14 +31,14 @@ class StoreOptions:
 
 
 class Database(Protocol):
-    async def read(self, work: Work[Answer]) -> Answer:
+    async def read(self, transaction: Transaction[Result]) -> Result:
         """Sees everything that was acknowledged before the call."""
         ...
 
-    async def write(self, work: Work[Answer]) -> Answer:
+    async def write(self, transaction: Transaction[Result]) -> Result:
         """When it returns, what was written outlives this process."""
         ...
 
-    async def prepare(self, work: Work[Answer]) -> Answer:
+    async def run_migration(self, transaction: Transaction[Result]) -> Result:
         """As write, but for changes of tables: one at a time among everybody who uses this database."""
         ...

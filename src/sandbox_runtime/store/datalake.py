@@ -13,13 +13,13 @@ from typing import Any
 from sqlalchemy import ColumnClause, Connection, Select, TableClause, column, func, inspect, select, table
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.store.address import read_address
+from sandbox_runtime.store.address import parse_address
 from sandbox_runtime.store.database import Database, StoreOptions
 from sandbox_runtime.store.store import open_database
 
-NAMES = ("id", "task_id", "name", "question_id")
-_ROWS_AT_ONCE = 64
-_MOST_ALIKE = 16
+KEY_COLUMNS = ("id", "task_id", "name", "question_id")
+_BATCH_ROWS = 64
+_MAX_ALIKE = 16
 """Databases find texts alike that differ in case; so many are looked through for the one that is meant."""
 
 Row = Mapping[str, Any]
@@ -29,7 +29,7 @@ class Datalake:
     def __init__(self, database: Database, family: str) -> None:
         self._database = database
         self._family = family
-        self._known: dict[str, _Table] = {}
+        self._tables: dict[str, _DatalakeTable] = {}
 
     @property
     def name(self) -> str:
@@ -40,93 +40,93 @@ class Datalake:
         return await self._database.read(lambda connection: sorted(inspect(connection).get_table_names()))
 
     async def has(self, table: str) -> bool:
-        if table in self._known:
+        if table in self._tables:
             return True
         return await self._database.read(lambda connection: inspect(connection).has_table(table))
 
     async def count(self, table: str) -> int:
-        known = await self._table(table)
-        query = select(func.count()).select_from(known.clause)
+        described = await self._describe(table)
+        query = select(func.count()).select_from(described.clause)
         return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
     async def page(self, table: str, offset: int, limit: int) -> AsyncIterator[Row]:
         """In pieces: each goes on behind the last row of the one before, so that no piece is the dearer for coming late."""
-        known = await self._table(table)
-        query = known.rows.order_by(known.order).limit(min(limit, _ROWS_AT_ONCE)).offset(offset)
+        described = await self._describe(table)
+        query = described.rows.order_by(described.order).limit(min(limit, _BATCH_ROWS)).offset(offset)
         while limit > 0:
-            rows = await self._database.read(lambda connection, query=query: _fetched(connection, query))  # type: ignore[misc]
+            rows = await self._database.read(lambda connection, query=query: _fetch_rows(connection, query))  # type: ignore[misc]
             for row in rows:
                 yield row
             limit -= len(rows)
-            if len(rows) < _ROWS_AT_ONCE:
+            if len(rows) < _BATCH_ROWS:
                 return
-            behind = known.rows.where(known.order > rows[-1][known.order.name])
-            query = behind.order_by(known.order).limit(min(limit, _ROWS_AT_ONCE))
+            behind = described.rows.where(described.order > rows[-1][described.order.name])
+            query = behind.order_by(described.order).limit(min(limit, _BATCH_ROWS))
 
-    async def find(self, table: str, called: int | str) -> Row | None:
-        known = await self._table(table)
-        for name in known.names:
-            wanted = _as_column(called, numbers=known.numbers[name.name])
-            if wanted is None:
+    async def find(self, table: str, key: int | str) -> Row | None:
+        described = await self._describe(table)
+        for name in described.names:
+            value = _as_column(key, numbers=described.numbers[name.name])
+            if value is None:
                 continue
-            query = known.rows.where(name == wanted).limit(_MOST_ALIKE)
-            rows = await self._database.read(lambda connection, query=query: _fetched(connection, query))  # type: ignore[misc]
-            found = next((row for row in rows if row[name.name] == wanted), None)
-            if found is not None:
-                return found
+            query = described.rows.where(name == value).limit(_MAX_ALIKE)
+            rows = await self._database.read(lambda connection, query=query: _fetch_rows(connection, query))  # type: ignore[misc]
+            match = next((row for row in rows if row[name.name] == value), None)
+            if match is not None:
+                return match
         return None
 
-    async def _table(self, name: str) -> _Table:
-        if name not in self._known:
-            self._known[name] = await self._database.read(lambda connection: _described(connection, name))
-        return self._known[name]
+    async def _describe(self, name: str) -> _DatalakeTable:
+        if name not in self._tables:
+            self._tables[name] = await self._database.read(lambda connection: _describe_table(connection, name))
+        return self._tables[name]
 
 
-class _Table:
+class _DatalakeTable:
     def __init__(self, name: str, columns: Mapping[str, type | None]) -> None:
-        names = [known for known in NAMES if known in columns]
+        names = [key for key in KEY_COLUMNS if key in columns]
         if not names:
-            raise PlatformFault(f"the table {name} has none of the columns {', '.join(NAMES)}, one of which names its rows")
+            raise PlatformFault(f"the table {name} has none of the columns {', '.join(KEY_COLUMNS)}, one of which names its rows")
         self.clause: TableClause = table(name, *(column(each) for each in columns))
         self.rows: Select[Any] = select(*self.clause.c)
-        self.names: list[ColumnClause[Any]] = [self.clause.c[known] for known in names]
+        self.names: list[ColumnClause[Any]] = [self.clause.c[key] for key in names]
         self.order = self.names[0]
-        self.numbers = {known: columns[known] is int for known in names}
+        self.numbers = {key: columns[key] is int for key in names}
 
 
-def _described(connection: Connection, name: str) -> _Table:
+def _describe_table(connection: Connection, name: str) -> _DatalakeTable:
     columns: dict[str, type | None] = {}
-    for found in inspect(connection).get_columns(name):
+    for described in inspect(connection).get_columns(name):
         try:
-            columns[found["name"]] = found["type"].python_type
+            columns[described["name"]] = described["type"].python_type
         except NotImplementedError:
-            columns[found["name"]] = None
-    return _Table(name, columns)
+            columns[described["name"]] = None
+    return _DatalakeTable(name, columns)
 
 
-def _fetched(connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row._mapping.items()} for row in connection.execute(query)]
+def _fetch_rows(connection: Connection, query: Select[Any]) -> list[dict[str, Any]]:
+    return [{name: _to_json_value(value) for name, value in row._mapping.items()} for row in connection.execute(query)]
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Values as JSON has them; times and decimals as texts."""
     if value is None or isinstance(value, bool | int | float | str | list | dict):
         return value
     return bytes(value).decode(errors="replace") if isinstance(value, bytes | bytearray | memoryview) else str(value)
 
 
-def _as_column(called: int | str, *, numbers: bool) -> int | str | None:
+def _as_column(key: int | str, *, numbers: bool) -> int | str | None:
     """None: no such row can be. Databases that compare texts with numbers would find some that are not meant."""
     if not numbers:
-        return str(called)
-    if isinstance(called, int):
-        return called
-    digits = called.removeprefix("-")
-    return int(called) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+        return str(key)
+    if isinstance(key, int):
+        return key
+    digits = key.removeprefix("-")
+    return int(key) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 @asynccontextmanager
 async def open_datalake(url: str, options: StoreOptions = StoreOptions()) -> AsyncIterator[Datalake]:
-    address = read_address(url)
+    address = parse_address(url)
     async with open_database(address, options) as database:
         yield Datalake(database, address.family)

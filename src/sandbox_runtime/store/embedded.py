@@ -31,8 +31,8 @@ from sqlalchemy.pool import QueuePool
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.store.address import Address
-from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
-from sandbox_runtime.store.errors import translated
+from sandbox_runtime.store.database import PREPARE_WAIT_S, Result, StoreOptions, Transaction
+from sandbox_runtime.store.errors import to_sandbox_error
 from sandbox_runtime.store.writer import Writer
 
 READERS = 4
@@ -40,51 +40,51 @@ CHECKPOINT_BYTES = 64 * 1024 * 1024
 """The WAL is checkpointed at this size even by a writer that is never idle, and cut to it."""
 _PAGE_BYTES = 4096
 # Of the longest wait; the rest is for the work itself, so that a lock is told as what it is.
-_LOCK_SHARE = 0.8
+_LOCK_WAIT_SHARE = 0.8
 
 
 class EmbeddedDatabase:
     """Opens the file when it is made, which may block."""
 
     def __init__(self, address: Address, options: StoreOptions) -> None:
-        make_file(address.file)
-        self._shown, self._wait_s = address.shown, options.wait_s
-        self._writing = _engine(address, options, writes=True)
-        self._reading = _engine(address, options, writes=False)
+        create_file(address.file)
+        self._display_url, self._wait_s = address.display_url, options.wait_s
+        self._write_engine = _engine(address, options, writes=True)
+        self._read_engine = _engine(address, options, writes=False)
         try:
-            self._writer = Writer(self._writing.connect())
+            self._writer = Writer(self._write_engine.connect())
         except SQLAlchemyError as error:
-            raise translated(error, self._shown) from error
+            raise to_sandbox_error(error, self._display_url) from error
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
 
-    async def read(self, work: Work[Answer]) -> Answer:
-        return await self._answer(self._readers.submit(self._look, work), self._wait_s)
+    async def read(self, transaction: Transaction[Result]) -> Result:
+        return await self._wait(self._readers.submit(self._read, transaction), self._wait_s)
 
-    async def write(self, work: Work[Answer]) -> Answer:
-        return await self._answer(self._writer.submit(work), self._wait_s)
+    async def write(self, transaction: Transaction[Result]) -> Result:
+        return await self._wait(self._writer.submit(transaction), self._wait_s)
 
-    async def prepare(self, work: Work[Answer]) -> Answer:
+    async def run_migration(self, transaction: Transaction[Result]) -> Result:
         # A transaction that writes excludes every other, so there is nothing more to do.
-        return await self._answer(self._writer.submit(work), PREPARE_WAIT_S)
+        return await self._wait(self._writer.submit(transaction), PREPARE_WAIT_S)
 
     async def close(self) -> None:
         await asyncio.to_thread(self._writer.close, self._wait_s)
         await asyncio.to_thread(self._readers.shutdown)
-        self._reading.dispose()
-        self._writing.dispose()
+        self._read_engine.dispose()
+        self._write_engine.dispose()
 
-    def _look(self, work: Work[Answer]) -> Answer:
-        with self._reading.connect() as connection, connection.begin():
-            return work(connection)
+    def _read(self, transaction: Transaction[Result]) -> Result:
+        with self._read_engine.connect() as connection, connection.begin():
+            return transaction(connection)
 
-    async def _answer(self, done: Future[Answer], wait_s: float) -> Answer:
+    async def _wait(self, done: Future[Result], wait_s: float) -> Result:
         try:
             async with asyncio.timeout(wait_s):
                 return await asyncio.wrap_future(done)
         except IntegrityError:
             raise
         except (SQLAlchemyError, TimeoutError, OSError) as error:
-            raise translated(error, self._shown) from error
+            raise to_sandbox_error(error, self._display_url) from error
 
 
 @asynccontextmanager
@@ -96,14 +96,14 @@ async def open_embedded(address: Address, options: StoreOptions) -> AsyncIterato
         await asyncio.shield(database.close())
 
 
-def make_file(path: Path) -> None:
+def create_file(path: Path) -> None:
     """Readable by its owner alone, in a folder where nobody else can put another in its place. SQLite gives the files beside it
     the same rights. A file that exists is not opened: closing it again would drop the locks that this process has on it."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _refuse_open_folder(path.parent)
+        _check_folder_mode(path.parent)
         if os.path.lexists(path):
-            _close_to_others(path)
+            _make_private(path)
         else:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError as error:
@@ -114,13 +114,13 @@ def make_file(path: Path) -> None:
         raise Unavailable(f"the database file {path} cannot be made: {error.strerror}") from error
 
 
-def _refuse_open_folder(folder: Path) -> None:
+def _check_folder_mode(folder: Path) -> None:
     mode = folder.stat().st_mode
     if mode & 0o022 and not mode & stat.S_ISVTX:
         raise InvalidRequest(f"others may write to the folder of the database, {folder}: chmod go-w it, or name another")
 
 
-def _close_to_others(path: Path) -> None:
+def _make_private(path: Path) -> None:
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode):
         raise InvalidRequest(f"{path} is a link or no file at all, so it cannot be the database")
@@ -138,7 +138,7 @@ def _engine(address: Address, options: StoreOptions, *, writes: bool) -> Engine:
         max_overflow=0,
         pool_timeout=options.wait_s,
         hide_parameters=True,
-        connect_args={"check_same_thread": False, "timeout": options.wait_s * _LOCK_SHARE},
+        connect_args={"check_same_thread": False, "timeout": options.wait_s * _LOCK_WAIT_SHARE},
     )
     event.listen(engine, "connect", _configure if writes else _configure_reader)
     event.listen(engine, "begin", _begin_immediate if writes else _begin)

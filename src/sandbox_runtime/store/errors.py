@@ -11,8 +11,8 @@ from sandbox_runtime.errors import PlatformFault, SandboxError, TooMany, Unavail
 
 _MYSQL_MISSING_PARENT, _MYSQL_HAS_CHILDREN = 1452, 1451
 _MYSQL_DEADLOCK, _MYSQL_LOCK_WAIT = 1213, 1205
-_MYSQL_NO_ENTRY = {1044, 1045, 1049, 1698, 2002, 2003, 2005}
-_LOGGED = "the server's log says why"
+_MYSQL_UNREACHABLE = {1044, 1045, 1049, 1698, 2002, 2003, 2005}
+_SEE_LOG = "the server's log says why"
 _POSTGRES_FOREIGN_KEY = "23503"
 _POSTGRES_DEADLOCK, _POSTGRES_SERIALIZATION = "40P01", "40001"
 
@@ -24,7 +24,7 @@ def is_missing_reference(error: exc.IntegrityError) -> bool:
     return _number(error) in (_MYSQL_MISSING_PARENT, _MYSQL_HAS_CHILDREN) or _sqlstate(error) == _POSTGRES_FOREIGN_KEY
 
 
-def is_worth_another_try(error: exc.DBAPIError) -> bool:
+def is_retryable(error: exc.DBAPIError) -> bool:
     """Two transactions stood in each other's way; this one was undone as a whole."""
     return _number(error) in (_MYSQL_DEADLOCK, _MYSQL_LOCK_WAIT) or _sqlstate(error) in (
         _POSTGRES_DEADLOCK,
@@ -32,32 +32,34 @@ def is_worth_another_try(error: exc.DBAPIError) -> bool:
     )
 
 
-def translated(error: Exception, shown_url: str) -> SandboxError:
+def to_sandbox_error(error: Exception, display_url: str) -> SandboxError:
     """Return the error for clients, without address, user or path; those are logged. Neither text holds a statement or a
     parameter: these may carry somebody's code."""
-    told = _translated(error, shown_url)
-    logging.getLogger(__name__).warning("%s", told.private)
-    return told
+    translated = _classify(error, display_url)
+    logging.getLogger(__name__).warning("%s", translated.private)
+    return translated
 
 
-def _translated(error: Exception, shown_url: str) -> SandboxError:
+def _classify(error: Exception, display_url: str) -> SandboxError:
     if isinstance(error, exc.TimeoutError | TimeoutError):
         busy = TooMany("the store is busy: no answer in time; try again", retry_after_s=1.0)
-        return busy.with_private(f"the database {shown_url} is busy: no answer in time")
+        return busy.with_private(f"the database {display_url} is busy: no answer in time")
     if isinstance(error, exc.DBAPIError) and _is_locked(error):
         locked = TooMany("the store is locked by another writer; try again", retry_after_s=1.0)
-        return locked.with_private(f"the database {shown_url} is locked by another writer")
-    if isinstance(error, OSError) or (isinstance(error, exc.DBAPIError) and _is_out_of_reach(error)):
-        away = Unavailable(f"the store is unavailable; {_LOGGED}")
-        return away.with_private(f"the database {shown_url} cannot be reached: {reason_of(error)}")
-    return PlatformFault(f"the store failed; {_LOGGED}").with_private(f"the database {shown_url} failed: {reason_of(error)}")
+        return locked.with_private(f"the database {display_url} is locked by another writer")
+    if isinstance(error, OSError) or (isinstance(error, exc.DBAPIError) and _is_unreachable(error)):
+        away = Unavailable(f"the store is unavailable; {_SEE_LOG}")
+        return away.with_private(f"the database {display_url} cannot be reached: {error_reason(error)}")
+    return PlatformFault(f"the store failed; {_SEE_LOG}").with_private(
+        f"the database {display_url} failed: {error_reason(error)}"
+    )
 
 
-def reason_of(error: Exception) -> str:
+def error_reason(error: Exception) -> str:
     """The kind of failure, and its text where that cannot hold data: databases put values into the texts of some errors."""
     cause = error.orig if isinstance(error, exc.DBAPIError) and error.orig is not None else error
     telling = isinstance(cause, sqlite3.OperationalError | OSError) or (
-        isinstance(error, exc.DBAPIError) and _is_out_of_reach(error)
+        isinstance(error, exc.DBAPIError) and _is_unreachable(error)
     )
     return f"{type(cause).__name__}: {cause}" if telling else type(cause).__name__
 
@@ -68,9 +70,9 @@ def _is_locked(error: exc.DBAPIError) -> bool:
     )
 
 
-def _is_out_of_reach(error: exc.DBAPIError) -> bool:
+def _is_unreachable(error: exc.DBAPIError) -> bool:
     state = _sqlstate(error)
-    return _number(error) in _MYSQL_NO_ENTRY or state.startswith(("08", "28", "3D", "57P")) or error.connection_invalidated
+    return _number(error) in _MYSQL_UNREACHABLE or state.startswith(("08", "28", "3D", "57P")) or error.connection_invalidated
 
 
 def _number(error: exc.DBAPIError) -> int:

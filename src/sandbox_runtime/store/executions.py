@@ -14,7 +14,7 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.page import Page
 from sandbox_runtime.store.tables import EXECUTIONS
-from sandbox_runtime.store.versioned_repository import Repository
+from sandbox_runtime.store.versioned_repository import VersionedRepository
 
 PAGE_TEXT_BYTES = 16 * MIB
 """A page ends where its texts would go beyond this; there is always one execution on it."""
@@ -30,15 +30,15 @@ class ExecutionFilter:
     created_before_ms: int | None = None
 
 
-class Executions(Repository[Execution, ExecutionFilter]):
-    shape = mappings.EXECUTION
+class Executions(VersionedRepository[Execution, ExecutionFilter]):
+    mapping = mappings.EXECUTION
 
     async def add_once(self, execution: Execution, *, by: str = "", audit: AuditEntry | None = None) -> tuple[Execution, bool]:
         """The execution and whether it is new: with an idempotency key that its session has seen, it is the one of that time."""
         try:
             return await self.add(execution, by=by, audit=audit), True
         except Conflict:
-            first = await self.of_key(execution.session, execution.idempotency_key)
+            first = await self.find_by_key(execution.session, execution.idempotency_key)
             if first is None:
                 raise
             return first, False
@@ -48,80 +48,80 @@ class Executions(Repository[Execution, ExecutionFilter]):
     ) -> Execution:
         """One that nobody knew of before it ended, with the files that it left, in one."""
         new = self._new(execution)
-        row, files = self._row_of(new, by), _rows_of(artifacts)
+        row, files = self._to_row(new, by), _artifact_rows(artifacts)
 
-        def work(connection: Connection) -> None:
-            connection.execute(self.shape.insert, row).close()
-            _insert(connection, files)
+        def transaction(connection: Connection) -> None:
+            connection.execute(self.mapping.insert, row).close()
+            _insert_artifacts(connection, files)
 
-        await self._write(work, execution.id, audit)
+        await self._write(transaction, execution.id, audit)
         return new
 
     async def end(self, execution: Execution, artifacts: Sequence[Artifact] = (), **changes: Any) -> Execution:
         """As update, with the files that it left, in one."""
         new = self._next(execution, changes)
-        values, files = self._changes(execution, new, ""), _rows_of(artifacts)
+        values, files = self._changed_columns(execution, new, ""), _artifact_rows(artifacts)
 
-        def work(connection: Connection) -> None:
-            self._apply(connection, execution, values)
-            _insert(connection, files)
+        def transaction(connection: Connection) -> None:
+            self._update_row(connection, execution, values)
+            _insert_artifacts(connection, files)
 
-        await self._write(work, execution.id)
+        await self._write(transaction, execution.id)
         return new
 
-    async def of_key(self, session: str, idempotency_key: str) -> Execution | None:
+    async def find_by_key(self, session: str, idempotency_key: str) -> Execution | None:
         if not idempotency_key:
             return None
         at = (EXECUTIONS.c.f_session_id == session, EXECUTIONS.c.f_idempotency_key == idempotency_key)
-        return await self._database.read(lambda connection: self._one(connection, *at))
+        return await self._database.read(lambda connection: self._find_one(connection, *at))
 
     async def latest(self, session: str) -> Execution | None:
         page = await self.list(ExecutionFilter(session=session), limit=1)
         return page.items[0] if page.items else None
 
-    async def beat(self, keys: Collection[str], at_ms: int) -> None:
+    async def record_heartbeat(self, keys: Collection[str], at_ms: int) -> None:
         """Notes that these are alive. No change of its own: it stands in the way of nobody's update."""
         if keys:
             statement = update(EXECUTIONS).where(EXECUTIONS.c.f_id.in_(sorted(keys))).values(f_last_heartbeat_at=at_ms)
             await self._database.write(lambda connection: connection.execute(statement).close())
 
-    def _clauses(self, wanted: ExecutionFilter) -> tuple[ColumnElement[bool], ...]:
+    def _clauses(self, filters: ExecutionFilter) -> tuple[ColumnElement[bool], ...]:
         column, clauses = EXECUTIONS.c, []
-        if wanted.session is not None:
-            clauses.append(column.f_session_id == wanted.session)
-        if wanted.states is not None:
-            clauses.append(column.f_status.in_(wanted.states))
-        if wanted.silent_since_ms is not None:
-            clauses.append(column.f_last_heartbeat_at < wanted.silent_since_ms)
-        if wanted.created_before_ms is not None:
-            clauses.append(column.f_created_at < wanted.created_before_ms)
+        if filters.session is not None:
+            clauses.append(column.f_session_id == filters.session)
+        if filters.states is not None:
+            clauses.append(column.f_status.in_(filters.states))
+        if filters.silent_since_ms is not None:
+            clauses.append(column.f_last_heartbeat_at < filters.silent_since_ms)
+        if filters.created_before_ms is not None:
+            clauses.append(column.f_created_at < filters.created_before_ms)
         return tuple(clauses)
 
-    def _page(self, connection: Connection, wanted: ExecutionFilter | None, limit: int, offset: int) -> Page[Execution]:
+    def _page(self, connection: Connection, filters: ExecutionFilter | None, limit: int, offset: int) -> Page[Execution]:
         """Sizes first, so that a page of large outputs takes no more memory than one of small ones."""
-        where = self._where(wanted)
-        sizes = select(self.shape.key, EXECUTIONS.c.f_text_bytes).where(*where).order_by(*self._order())
+        where = self._where(filters)
+        sizes = select(self.mapping.key, EXECUTIONS.c.f_text_bytes).where(*where).order_by(*self._order())
         found = connection.execute(sizes.limit(limit).offset(offset)).all()
         total = offset + len(found) if 0 < len(found) < limit else self._count(connection, where)
-        keys = _within(PAGE_TEXT_BYTES, [(row[0], row[1]) for row in found])
-        rows = connection.execute(select(*self.shape.columns).where(self.shape.key.in_(keys)).order_by(*self._order())).all()
-        return Page(tuple(self.shape.noun_of(row) for row in rows), total, limit, offset)
+        keys = _fit_keys(PAGE_TEXT_BYTES, [(row[0], row[1]) for row in found])
+        rows = connection.execute(select(*self.mapping.columns).where(self.mapping.key.in_(keys)).order_by(*self._order())).all()
+        return Page(tuple(self.mapping.to_model(row) for row in rows), total, limit, offset)
 
 
-def _rows_of(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
-    return [mappings.ARTIFACT.values(artifact) for artifact in artifacts]
+def _artifact_rows(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
+    return [mappings.ARTIFACT.to_row(artifact) for artifact in artifacts]
 
 
-def _insert(connection: Connection, files: list[dict[str, Any]]) -> None:
+def _insert_artifacts(connection: Connection, files: list[dict[str, Any]]) -> None:
     if files:
         connection.execute(mappings.ARTIFACT.insert, files).close()
 
 
-def _within(most_bytes: int, sizes: list[tuple[str, int]]) -> list[str]:
+def _fit_keys(max_bytes: int, sizes: list[tuple[str, int]]) -> list[str]:
     keys: list[str] = []
     for key, size in sizes:
-        most_bytes -= size
-        if keys and most_bytes < 0:
+        max_bytes -= size
+        if keys and max_bytes < 0:
             break
         keys.append(key)
     return keys

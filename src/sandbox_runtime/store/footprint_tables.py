@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, String, Table
 
 from sandbox_runtime.model import MetricKind, Period
-from sandbox_runtime.store import columns as kinds
+from sandbox_runtime.store import columns
 from sandbox_runtime.store.tables import METADATA, OPTIONS
 
 FILES = Table(
     "t_sandbox_file",
     METADATA,
-    Column("f_id", kinds.NUMBERS, primary_key=True, autoincrement=True),
+    Column("f_id", columns.AUTO_INCREMENT, primary_key=True, autoincrement=True),
     Column(
         "f_session_id",
         String(255),
@@ -20,7 +20,7 @@ FILES = Table(
     ),
     # A path is longer than what an index takes: its digest stands for it there.
     Column("f_path_digest", String(64), nullable=False),
-    Column("f_path", kinds.AnyText, nullable=False),
+    Column("f_path", columns.AnyText, nullable=False),
     Column("f_checksum", String(128), nullable=False, server_default=""),
     Column("f_size_bytes", BigInteger, nullable=False, server_default="0"),
     Column("f_mime_type", String(128), nullable=False, server_default=""),
@@ -39,7 +39,7 @@ FILES = Table(
 METRICS = Table(
     "t_sandbox_metric",
     METADATA,
-    Column("f_id", kinds.NUMBERS, primary_key=True, autoincrement=True),
+    Column("f_id", columns.AUTO_INCREMENT, primary_key=True, autoincrement=True),
     Column(
         "f_session_id",
         String(255),
@@ -47,14 +47,14 @@ METRICS = Table(
         nullable=False,
     ),
     Column("f_metric_name", String(64), nullable=False),
-    Column("f_metric_type", kinds.Choice(MetricKind), nullable=False),
-    Column("f_labels", kinds.JsonMap),
+    Column("f_metric_type", columns.Choice(MetricKind), nullable=False),
+    Column("f_labels", columns.JsonMap),
     Column("f_value", Double, nullable=False),
     Column("f_count", BigInteger, nullable=False, server_default="1"),
     Column("f_least", Double, nullable=False, server_default="0"),
     Column("f_most", Double, nullable=False, server_default="0"),
     Column("f_timestamp", BigInteger, nullable=False),
-    Column("f_aggregation_period", kinds.Choice(Period, 4), nullable=False),
+    Column("f_aggregation_period", columns.Choice(Period, 4), nullable=False),
     Index("idx_metric_session", "f_session_id", "f_timestamp"),
     Index("idx_metric_period", "f_aggregation_period", "f_timestamp"),
     **OPTIONS,
@@ -65,11 +65,11 @@ CACHE = Table(
     METADATA,
     Column("f_key", String(64), primary_key=True),
     Column("f_session_id", String(255), nullable=False, server_default=""),
-    Column("f_command", kinds.AnyText, nullable=False),
+    Column("f_command", columns.AnyText, nullable=False),
     Column("f_working_dir", String(1024), nullable=False, server_default=""),
     Column("f_exit_code", Integer, nullable=False, server_default="0"),
-    Column("f_content", kinds.AnyText, nullable=False),
-    Column("f_compressed", kinds.Flag, nullable=False, server_default="0"),
+    Column("f_content", columns.AnyText, nullable=False),
+    Column("f_compressed", columns.Flag, nullable=False, server_default="0"),
     Column("f_size_bytes", BigInteger, nullable=False, server_default="0"),
     Column("f_execution_ms", Double, nullable=False, server_default="0"),
     Column("f_file_digest", String(64), nullable=False, server_default=""),

@@ -10,16 +10,16 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Column, Insert, Table, insert
 
-Noun = TypeVar("Noun")
+Model = TypeVar("Model")
 
 
 @dataclass(frozen=True)
-class Shape(Generic[Noun]):
+class TableMapping(Generic[Model]):
     """fields: path of a field → name of its column; a path with a dot leads into a part ("resources.cpu_cores"), whose class
     parts names. derived: what is written for queries to use but not read back."""
 
-    called: str
-    noun: type[Noun]
+    label: str
+    model_type: type[Model]
     table: Table
     fields: Mapping[str, str]
     parts: Mapping[str, type] = field(default_factory=dict)
@@ -42,29 +42,29 @@ class Shape(Generic[Noun]):
         return (*self.fields.values(), *self.derived.values())
 
     @cached_property
-    def _read(self) -> Callable[[Noun], tuple[Any, ...]]:
+    def _getter(self) -> Callable[[Model], tuple[Any, ...]]:
         return attrgetter(*self.fields, *self.derived)
 
     def column(self, path: str) -> Column[Any]:
         return self.table.c[self.fields[path]]
 
-    def values(self, noun: Noun) -> dict[str, Any]:
+    def to_row(self, model: Model) -> dict[str, Any]:
         """Column → value, for every column."""
-        return dict(zip(self._names, self._read(noun), strict=True))
+        return dict(zip(self._names, self._getter(model), strict=True))
 
-    def changed(self, before: Noun, after: Noun) -> dict[str, Any]:
+    def changed_columns(self, before: Model, after: Model) -> dict[str, Any]:
         """Column → value, for those in which the two differ."""
-        both = zip(self._names, self._read(before), self._read(after), strict=True)
+        both = zip(self._names, self._getter(before), self._getter(after), strict=True)
         return {name: new for name, old, new in both if new is not old and new != old}
 
-    def noun_of(self, row: Sequence[Any]) -> Noun:
+    def to_model(self, row: Sequence[Any]) -> Model:
         """From values in the order of columns."""
-        given: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         nested: dict[str, dict[str, Any]] = {}
         for path, value in zip(self.fields, row, strict=True):
             part, dot, inner = path.partition(".")
             if dot:
                 nested.setdefault(part, {})[inner] = value
             else:
-                given[path] = value
-        return self.noun(**given, **{part: self.parts[part](**values) for part, values in nested.items()})
+                fields[path] = value
+        return self.model_type(**fields, **{part: self.parts[part](**values) for part, values in nested.items()})

@@ -20,11 +20,11 @@ from sandbox_runtime.model import (
     Template,
 )
 from sandbox_runtime.store import footprint_tables, tables
-from sandbox_runtime.store.mapping import Shape
+from sandbox_runtime.store.mapping import TableMapping
 
 _CHANGES = {"version": "f_version", "created_ms": "f_created_at", "updated_ms": "f_updated_at"}
 
-SESSION = Shape(
+SESSION = TableMapping(
     "session",
     Session,
     tables.SESSIONS,
@@ -69,7 +69,7 @@ SESSION = Shape(
     parts={"resources": Resources, "installation": Installation},
 )
 
-EXECUTION = Shape(
+EXECUTION = TableMapping(
     "execution",
     Execution,
     tables.EXECUTIONS,
@@ -107,7 +107,7 @@ EXECUTION = Shape(
     derived={"text_bytes": "f_text_bytes"},
 )
 
-TEMPLATE = Shape(
+TEMPLATE = TableMapping(
     "template",
     Template,
     tables.TEMPLATES,
@@ -137,7 +137,7 @@ TEMPLATE = Shape(
     parts={"resources": Resources, "pool": PoolSizes},
 )
 
-NODE = Shape(
+NODE = TableMapping(
     "node",
     Node,
     tables.NODES,
@@ -164,7 +164,7 @@ NODE = Shape(
     },
 )
 
-BOX = Shape(
+BOX = TableMapping(
     "box",
     BoxRecord,
     tables.BOXES,
@@ -190,7 +190,7 @@ BOX = Shape(
     },
 )
 
-ARTIFACT = Shape(
+ARTIFACT = TableMapping(
     "artifact",
     Artifact,
     tables.ARTIFACTS,
@@ -207,7 +207,7 @@ ARTIFACT = Shape(
     },
 )
 
-KEY = Shape(
+KEY = TableMapping(
     "key",
     ApiKey,
     tables.KEYS,
@@ -224,7 +224,7 @@ KEY = Shape(
     },
 )
 
-BATCH = Shape(
+BATCH = TableMapping(
     "batch",
     Batch,
     tables.BATCHES,
@@ -248,7 +248,7 @@ BATCH = Shape(
     },
 )
 
-AUDIT = Shape(
+AUDIT = TableMapping(
     "audit entry",
     AuditEntry,
     tables.AUDIT,
@@ -265,7 +265,7 @@ AUDIT = Shape(
     },
 )
 
-FILE = Shape(
+FILE = TableMapping(
     "file",
     FileRecord,
     footprint_tables.FILES,
@@ -288,7 +288,7 @@ FILE = Shape(
     derived={"path_digest": "f_path_digest"},
 )
 
-SAMPLE = Shape(
+SAMPLE = TableMapping(
     "sample",
     MetricSample,
     footprint_tables.METRICS,
@@ -306,7 +306,7 @@ SAMPLE = Shape(
     },
 )
 
-CACHED = Shape(
+CACHED = TableMapping(
     "kept result",
     CachedRun,
     footprint_tables.CACHE,

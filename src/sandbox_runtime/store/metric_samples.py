@@ -20,18 +20,18 @@ from sandbox_runtime.model import MetricSample, Period
 from sandbox_runtime.model.footprint import merged
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.files import existing
+from sandbox_runtime.store.files import existing_sessions
 from sandbox_runtime.store.footprint_tables import METRICS
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
-_AT_ONCE = 1000
+_BATCH_ROWS = 1000
 _NEXT = {
     Period.raw: Period.minute,
     Period.minute: Period.five_minutes,
     Period.five_minutes: Period.hour,
     Period.hour: Period.day,
 }
-MOST_READ = 10_000
+MAX_READ = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Samples:
             await self._database.write(lambda connection: _add(connection, samples))
 
     async def list(
-        self, session: str, *, name: str | None = None, since_ms: int = 0, limit: int = MOST_READ
+        self, session: str, *, name: str | None = None, since_ms: int = 0, limit: int = MAX_READ
     ) -> tuple[MetricSample, ...]:
         """The newest, in the order of time."""
         column = METRICS.c
@@ -75,30 +75,30 @@ class Samples:
             select(*mappings.SAMPLE.columns).where(*where).order_by(column.f_timestamp.desc(), column.f_id.desc()).limit(limit)
         )
         rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return tuple(mappings.SAMPLE.noun_of(row) for row in reversed(rows))
+        return tuple(mappings.SAMPLE.to_model(row) for row in reversed(rows))
 
-    async def compact(self, now_ms: int, policy: SamplePolicy | None = None, most_steps: int = 50) -> int:
+    async def compact(self, now_ms: int, policy: SamplePolicy | None = None, max_steps: int = 50) -> int:
         """Puts together what is old, and deletes what is oldest. Bounded; returns how many rows went."""
         gone, keep_ms = 0, (policy or SamplePolicy()).keep_ms
         for period in Period:
-            before_ms, count = now_ms - keep_ms[period], _AT_ONCE
-            while count == _AT_ONCE and most_steps > 0:
+            before_ms, count = now_ms - keep_ms[period], _BATCH_ROWS
+            while count == _BATCH_ROWS and max_steps > 0:
                 count = await self._database.write(partial(_compact, period=period, before_ms=before_ms))
-                gone, most_steps = gone + count, most_steps - 1
+                gone, max_steps = gone + count, max_steps - 1
         return gone
 
 
-def together(samples: Sequence[MetricSample], period: Period) -> list[MetricSample]:
+def aggregate(samples: Sequence[MetricSample], period: Period) -> list[MetricSample]:
     """Samples of that period, from finer ones; coarser ones stay as they are. Pure."""
     found: dict[tuple[Any, ...], MetricSample] = {}
     for sample in samples:
-        one = _begun(sample, period) if sample.period.ms < period.ms else sample
+        one = _align(sample, period) if sample.period.ms < period.ms else sample
         key = _series(one)
         found[key] = merged(found[key], one) if key in found else one
     return sorted(found.values(), key=lambda one: one.at_ms)
 
 
-def _begun(sample: MetricSample, period: Period) -> MetricSample:
+def _align(sample: MetricSample, period: Period) -> MetricSample:
     return replace(sample, period=period, at_ms=sample.at_ms - sample.at_ms % period.ms)
 
 
@@ -108,24 +108,24 @@ def _series(sample: MetricSample) -> tuple[Any, ...]:
 
 
 def _add(connection: Connection, samples: Sequence[MetricSample]) -> None:
-    known = existing(connection, {sample.session for sample in samples})
-    rows = [mappings.SAMPLE.values(sample) for sample in samples if sample.session in known]
+    known = existing_sessions(connection, {sample.session for sample in samples})
+    rows = [mappings.SAMPLE.to_row(sample) for sample in samples if sample.session in known]
     if rows:
         connection.execute(mappings.SAMPLE.insert, rows).close()
 
 
 def _compact(connection: Connection, *, period: Period, before_ms: int) -> int:
     old = (METRICS.c.f_aggregation_period == period, METRICS.c.f_timestamp < before_ms)
-    query = select(METRICS.c.f_id, *mappings.SAMPLE.columns).where(*old).order_by(METRICS.c.f_timestamp).limit(_AT_ONCE)
+    query = select(METRICS.c.f_id, *mappings.SAMPLE.columns).where(*old).order_by(METRICS.c.f_timestamp).limit(_BATCH_ROWS)
     rows = connection.execute(query).all()
     if rows and period in _NEXT:
-        _put(connection, together([mappings.SAMPLE.noun_of(row[1:]) for row in rows], _NEXT[period]))
+        _merge_into(connection, aggregate([mappings.SAMPLE.to_model(row[1:]) for row in rows], _NEXT[period]))
     if rows:
         connection.execute(delete(METRICS).where(METRICS.c.f_id.in_([row[0] for row in rows]))).close()
     return len(rows)
 
 
-def _put(connection: Connection, samples: Sequence[MetricSample]) -> None:
+def _merge_into(connection: Connection, samples: Sequence[MetricSample]) -> None:
     """Where there is one of that time already, the two become one."""
     for sample in samples:
         at = (
@@ -135,9 +135,9 @@ def _put(connection: Connection, samples: Sequence[MetricSample]) -> None:
             METRICS.c.f_aggregation_period == sample.period,
         )
         rows = connection.execute(select(METRICS.c.f_id, *mappings.SAMPLE.columns).where(*at)).all()
-        there = {row[0]: mappings.SAMPLE.noun_of(row[1:]) for row in rows}
+        there = {row[0]: mappings.SAMPLE.to_model(row[1:]) for row in rows}
         same = next((key for key, one in there.items() if dict(one.labels) == dict(sample.labels)), None)
         if same is not None:
             sample = merged(there[same], sample)
             connection.execute(delete(METRICS).where(METRICS.c.f_id == same)).close()
-        connection.execute(mappings.SAMPLE.insert, mappings.SAMPLE.values(sample)).close()
+        connection.execute(mappings.SAMPLE.insert, mappings.SAMPLE.to_row(sample)).close()

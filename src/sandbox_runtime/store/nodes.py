@@ -17,7 +17,7 @@ from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.errors import is_missing_reference
 from sandbox_runtime.store.tables import AGENT_NODES, NODES
-from sandbox_runtime.store.versioned_repository import Repository
+from sandbox_runtime.store.versioned_repository import VersionedRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ class NodeFilter:
     silent_since_ms: int | None = None
 
 
-class Nodes(Repository[Node, NodeFilter]):
-    shape = mappings.NODE
+class Nodes(VersionedRepository[Node, NodeFilter]):
+    mapping = mappings.NODE
 
     async def reserve(self, key: str, resources: Resources) -> None:
         """Takes a place on a node that is online and has one. Conflict when it has none."""
@@ -41,19 +41,19 @@ class Nodes(Repository[Node, NodeFilter]):
             column.f_allocated_cpu_cores + resources.cpu_cores <= column.f_total_cpu_cores,
             column.f_allocated_memory_mb + _whole_mb(resources) <= column.f_total_memory_mb,
         )
-        if not await self._shift(key, resources, 1, *room):
+        if not await self._add_allocation(key, resources, 1, *room):
             raise Conflict(f"the node {key!r} is not online, or has no room for {resources}")
 
     async def release(self, key: str, resources: Resources) -> None:
         """Gives a place back; a node that is gone needs none."""
-        await self._shift(key, resources, -1)
+        await self._add_allocation(key, resources, -1)
 
-    async def beat(self, key: str, at_ms: int, cpu_usage: float, memory_usage: float) -> None:
+    async def record_heartbeat(self, key: str, at_ms: int, cpu_usage: float, memory_usage: float) -> None:
         """Notes that it is alive and how busy. No change of its own: it stands in the way of nobody's update."""
         values = {"f_last_heartbeat_at": at_ms, "f_cpu_usage": cpu_usage, "f_mem_usage": memory_usage}
-        await self._hit(update(NODES).where(NODES.c.f_node_id == key).values(values), key)
+        await self._execute_on(update(NODES).where(NODES.c.f_node_id == key).values(values), key)
 
-    async def _shift(self, key: str, resources: Resources, places: int, *where: ColumnElement[bool]) -> int:
+    async def _add_allocation(self, key: str, resources: Resources, places: int, *where: ColumnElement[bool]) -> int:
         values = {
             name: _not_below_zero(NODES.c[name] + places * amount)
             for name, amount in (
@@ -65,14 +65,14 @@ class Nodes(Repository[Node, NodeFilter]):
         statement = update(NODES).where(NODES.c.f_node_id == key, *where).values(values)
         return await self._write(lambda connection: connection.execute(statement).rowcount, key)
 
-    def _clauses(self, wanted: NodeFilter) -> tuple[ColumnElement[bool], ...]:
+    def _clauses(self, filters: NodeFilter) -> tuple[ColumnElement[bool], ...]:
         clauses: builtins.list[ColumnElement[bool]] = []
-        if wanted.states is not None:
-            clauses.append(NODES.c.f_status.in_(wanted.states))
-        if wanted.backend is not None:
-            clauses.append(NODES.c.f_runtime_type == wanted.backend)
-        if wanted.silent_since_ms is not None:
-            clauses.append(NODES.c.f_last_heartbeat_at < wanted.silent_since_ms)
+        if filters.states is not None:
+            clauses.append(NODES.c.f_status.in_(filters.states))
+        if filters.backend is not None:
+            clauses.append(NODES.c.f_runtime_type == filters.backend)
+        if filters.silent_since_ms is not None:
+            clauses.append(NODES.c.f_last_heartbeat_at < filters.silent_since_ms)
         return tuple(clauses)
 
 
@@ -90,32 +90,32 @@ class Agents:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def visited(self, visit: NodeVisit) -> None:
+    async def record_visit(self, visit: NodeVisit) -> None:
         try:
-            await self._database.write(lambda connection: _note(connection, visit))
+            await self._database.write(lambda connection: _record_visit(connection, visit))
         except IntegrityError as error:
             if is_missing_reference(error):
                 raise NotFound(f"there is no node {visit.node!r}") from error
             # Somebody noted the same visit in between: now there is a row, and nothing to collide with.
-            await self._database.write(lambda connection: _note(connection, visit))
+            await self._database.write(lambda connection: _record_visit(connection, visit))
 
-    async def nodes(self, agent: str) -> tuple[NodeVisit, ...]:
-        return await self._database.read(lambda connection: _visits(connection, agent))
+    async def visits(self, agent: str) -> tuple[NodeVisit, ...]:
+        return await self._database.read(lambda connection: _select_visits(connection, agent))
 
 
-def _visits(connection: Connection, agent: str) -> tuple[NodeVisit, ...]:
+def _select_visits(connection: Connection, agent: str) -> tuple[NodeVisit, ...]:
     column = AGENT_NODES.c
     query = select(column.f_agent_id, column.f_node_id, column.f_used_at).where(column.f_agent_id == agent)
     rows = connection.execute(query.order_by(column.f_used_at.desc(), column.f_node_id).limit(NODES_REMEMBERED)).all()
     return tuple(NodeVisit(*row) for row in rows)
 
 
-def _note(connection: Connection, visit: NodeVisit) -> None:
+def _record_visit(connection: Connection, visit: NodeVisit) -> None:
     column = AGENT_NODES.c
     mine = column.f_agent_id == visit.agent
     at = (mine, column.f_node_id == visit.node)
     if not connection.execute(update(AGENT_NODES).where(*at).values(f_used_at=visit.used_ms)).rowcount:
         row = {"f_agent_id": visit.agent, "f_node_id": visit.node, "f_used_at": visit.used_ms}
         connection.execute(insert(AGENT_NODES), row)
-        kept = [one.node for one in _visits(connection, visit.agent)]
+        kept = [one.node for one in _select_visits(connection, visit.agent)]
         connection.execute(delete(AGENT_NODES).where(mine, column.f_node_id.not_in(kept)))

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from sandbox_runtime.errors import InvalidRequest
 
 Item = TypeVar("Item")
-MOST_ITEMS = 1000
-FARTHEST = 10_000_000
+MAX_ITEMS = 1000
+MAX_OFFSET = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Page(Generic[Item]):
 
 
 def check_page(limit: int, offset: int) -> None:
-    if not 1 <= limit <= MOST_ITEMS:
-        raise InvalidRequest(f"limit must be between 1 and {MOST_ITEMS}, not {limit}")
-    if not 0 <= offset <= FARTHEST:
-        raise InvalidRequest(f"offset must be between 0 and {FARTHEST}, not {offset}; narrow the list with a filter")
+    if not 1 <= limit <= MAX_ITEMS:
+        raise InvalidRequest(f"limit must be between 1 and {MAX_ITEMS}, not {limit}")
+    if not 0 <= offset <= MAX_OFFSET:
+        raise InvalidRequest(f"offset must be between 0 and {MAX_OFFSET}, not {offset}; narrow the list with a filter")

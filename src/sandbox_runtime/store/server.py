@@ -17,8 +17,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.store.address import MYSQL, Address
-from sandbox_runtime.store.database import PREPARE_WAIT_S, Answer, StoreOptions, Work
-from sandbox_runtime.store.errors import is_worth_another_try, translated
+from sandbox_runtime.store.database import PREPARE_WAIT_S, Result, StoreOptions, Transaction
+from sandbox_runtime.store.errors import is_retryable, to_sandbox_error
 
 _BACKOFF = Backoff(retries=4, first_s=0.01, jitter=1.0)
 """Jitter of the whole wait: two deadlocked transactions must not collide again."""
@@ -28,53 +28,53 @@ _LOCK_WAIT_S = 120
 _CONNECT_WAIT_S = 10
 
 
-class ServedDatabase:
+class ServerDatabase:
     def __init__(self, address: Address, options: StoreOptions) -> None:
         self._address, self._wait_s = address, options.wait_s
         self._engine = _engine(address, options)
 
-    async def read(self, work: Work[Answer]) -> Answer:
-        return await self._answer(work, self._wait_s)
+    async def read(self, transaction: Transaction[Result]) -> Result:
+        return await self._run(transaction, self._wait_s)
 
-    async def write(self, work: Work[Answer]) -> Answer:
-        return await self._answer(work, self._wait_s)
+    async def write(self, transaction: Transaction[Result]) -> Result:
+        return await self._run(transaction, self._wait_s)
 
-    async def prepare(self, work: Work[Answer]) -> Answer:
-        locked = _locked_mysql if self._address.family == MYSQL else _locked_postgres
+    async def run_migration(self, transaction: Transaction[Result]) -> Result:
+        locked = _mysql_lock if self._address.family == MYSQL else _postgres_lock
 
-        def alone(connection: Connection) -> Answer:
+        def alone(connection: Connection) -> Result:
             with locked(connection):
-                return work(connection)
+                return transaction(connection)
 
-        return await self._answer(alone, _LOCK_WAIT_S + PREPARE_WAIT_S)
+        return await self._run(alone, _LOCK_WAIT_S + PREPARE_WAIT_S)
 
     async def close(self) -> None:
         await self._engine.dispose()
 
-    async def _answer(self, work: Work[Answer], wait_s: float) -> Answer:
+    async def _run(self, transaction: Transaction[Result], wait_s: float) -> Result:
         try:
             async with asyncio.timeout(wait_s):
-                return await self._tried(work)
+                return await self._run_with_retries(transaction)
         except IntegrityError:
             raise
         except (SQLAlchemyError, TimeoutError, OSError) as error:
-            raise translated(error, self._address.shown) from error
+            raise to_sandbox_error(error, self._address.display_url) from error
 
-    async def _tried(self, work: Work[Answer]) -> Answer:
+    async def _run_with_retries(self, transaction: Transaction[Result]) -> Result:
         return await retry(
-            lambda: self._once(work),
+            lambda: self._run_once(transaction),
             _BACKOFF,
-            retry_error=lambda error: isinstance(error, DBAPIError) and is_worth_another_try(error),
+            retry_error=lambda error: isinstance(error, DBAPIError) and is_retryable(error),
         )
 
-    async def _once(self, work: Work[Answer]) -> Answer:
+    async def _run_once(self, transaction: Transaction[Result]) -> Result:
         async with self._engine.begin() as connection:
-            return await connection.run_sync(work)
+            return await connection.run_sync(transaction)
 
 
 @asynccontextmanager
-async def open_served(address: Address, options: StoreOptions) -> AsyncIterator[ServedDatabase]:
-    database = ServedDatabase(address, options)
+async def open_server(address: Address, options: StoreOptions) -> AsyncIterator[ServerDatabase]:
+    database = ServerDatabase(address, options)
     try:
         yield database
     finally:
@@ -98,7 +98,7 @@ def _engine(address: Address, options: StoreOptions) -> AsyncEngine:
 
 
 @contextmanager
-def _locked_mysql(connection: Connection) -> Iterator[None]:
+def _mysql_lock(connection: Connection) -> Iterator[None]:
     """MariaDB commits at every change of a table; this lock belongs to the connection and stays."""
     got = connection.execute(text("SELECT GET_LOCK(:name, :wait_s)"), {"name": _LOCK_NAME, "wait_s": _LOCK_WAIT_S}).scalar()
     if got != 1:
@@ -110,7 +110,7 @@ def _locked_mysql(connection: Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _locked_postgres(connection: Connection) -> Iterator[None]:
+def _postgres_lock(connection: Connection) -> Iterator[None]:
     """Given back at the end of the transaction."""
     connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_WAIT_S}s'"))
     connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _LOCK_NUMBER}).close()

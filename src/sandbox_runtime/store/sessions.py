@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, or_, 
 from sandbox_runtime.model import AuditEntry, Session, SessionMode, SessionState, SessionUsage
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.tables import SESSIONS
-from sandbox_runtime.store.versioned_repository import Repository
+from sandbox_runtime.store.versioned_repository import VersionedRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,8 @@ class SessionFilter:
     created_before_ms: int | None = None
 
 
-class Sessions(Repository[Session, SessionFilter]):
-    shape = mappings.SESSION
+class Sessions(VersionedRepository[Session, SessionFilter]):
+    mapping = mappings.SESSION
 
     async def touch(self, activity: Mapping[str, int]) -> None:
         """Notes when sessions (by id) were last active. No change of its own: it stands in the way of nobody's update, and ids
@@ -40,52 +40,52 @@ class Sessions(Repository[Session, SessionFilter]):
         if rows:
             await self._database.write(lambda connection: _touch(connection, rows))
 
-    async def used(self, usage: Mapping[str, SessionUsage]) -> None:
+    async def add_usage(self, usage: Mapping[str, SessionUsage]) -> None:
         """Adds processor time to what sessions (by id) had used, and notes the rest as it is now. No change of its own, as
         touch. What is None is left as it was noted."""
         if usage:
-            await self._database.write(lambda connection: _use(connection, usage))
+            await self._database.write(lambda connection: _add_usage(connection, usage))
 
-    async def usage(self, key: str) -> SessionUsage:
+    async def get_usage(self, key: str) -> SessionUsage:
         """What was noted. Raises NotFound."""
         query = select(*(SESSIONS.c[name] for name in _USAGE.values())).where(SESSIONS.c.f_id == key)
         row = await self._database.read(lambda connection: connection.execute(query).first())
         if row is None:
-            raise self._missing(key)
+            raise self._not_found(key)
         return SessionUsage(*row)
 
-    async def delete_as_read(self, session: Session, *, audit: AuditEntry | None = None) -> None:
+    async def delete_unchanged(self, session: Session, *, audit: AuditEntry | None = None) -> None:
         """As delete, and only what was read: one that was changed since, or a new one of that name, stays, and that is a
         Conflict."""
         await self._write(lambda connection: self._delete(connection, session), session.id, audit)
 
     def _delete(self, connection: Connection, seen: Session) -> None:
-        column = self.shape.column
-        same = (self.shape.key == seen.id, column("version") == seen.version, column("created_ms") == seen.created_ms)
+        column = self.mapping.column
+        same = (self.mapping.key == seen.id, column("version") == seen.version, column("created_ms") == seen.created_ms)
         if not connection.execute(delete(SESSIONS).where(*same)).rowcount:
             raise self._stale(connection, seen)
 
-    def _clauses(self, wanted: SessionFilter) -> tuple[ColumnElement[bool], ...]:
+    def _clauses(self, filters: SessionFilter) -> tuple[ColumnElement[bool], ...]:
         column = SESSIONS.c
         clauses: builtins.list[ColumnElement[bool]] = []
-        if wanted.states is not None:
-            clauses.append(column.f_status.in_(wanted.states))
+        if filters.states is not None:
+            clauses.append(column.f_status.in_(filters.states))
         for value, at in (
-            (wanted.owner, column.f_owner),
-            (wanted.agent, column.f_agent_id),
-            (wanted.template, column.f_template_id),
-            (wanted.node, column.f_runtime_node),
-            (wanted.box, column.f_container_id),
-            (wanted.mode, column.f_mode),
+            (filters.owner, column.f_owner),
+            (filters.agent, column.f_agent_id),
+            (filters.template, column.f_template_id),
+            (filters.node, column.f_runtime_node),
+            (filters.box, column.f_container_id),
+            (filters.mode, column.f_mode),
         ):
             if value is not None:
                 clauses.append(at == value if value else at.is_(None) if at.nullable else at == "")
-        if wanted.idle_before_ms is not None:
-            clauses.append(column.f_last_activity_at < wanted.idle_before_ms)
-        if wanted.expired_at_ms is not None:
-            clauses.append(column.f_expires_at <= wanted.expired_at_ms)
-        if wanted.created_before_ms is not None:
-            clauses.append(column.f_created_at < wanted.created_before_ms)
+        if filters.idle_before_ms is not None:
+            clauses.append(column.f_last_activity_at < filters.idle_before_ms)
+        if filters.expired_at_ms is not None:
+            clauses.append(column.f_expires_at <= filters.expired_at_ms)
+        if filters.created_before_ms is not None:
+            clauses.append(column.f_created_at < filters.created_before_ms)
         return tuple(clauses)
 
 
@@ -99,7 +99,7 @@ _USAGE = {
 }
 
 
-def _use(connection: Connection, usage: Mapping[str, SessionUsage]) -> None:
+def _add_usage(connection: Connection, usage: Mapping[str, SessionUsage]) -> None:
     for key, used in usage.items():
         given = {column: getattr(used, name) for name, column in _USAGE.items() if getattr(used, name) is not None}
         if "f_cpu_usage_seconds" in given:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from sqlalchemy import text
 
-from sandbox_runtime.store.address import SQLITE, Address, read_address
+from sandbox_runtime.store.address import SQLITE, Address, parse_address
 from sandbox_runtime.store.audit import Audit
 from sandbox_runtime.store.batches import Batches
 from sandbox_runtime.store.command_cache import CommandCache
@@ -16,24 +16,24 @@ from sandbox_runtime.store.embedded import open_embedded
 from sandbox_runtime.store.executions import Executions
 from sandbox_runtime.store.files import Files
 from sandbox_runtime.store.metric_samples import Samples
-from sandbox_runtime.store.migrator import Revision, bring_up_to_date, refuse_unknown, revision_of, take_back
+from sandbox_runtime.store.migrator import Revision, downgrade_database, read_revision, require_newest, upgrade_database
 from sandbox_runtime.store.nodes import Agents, Nodes
 from sandbox_runtime.store.records import Artifacts, Boxes, Keys
-from sandbox_runtime.store.retention import Retained, RetentionPolicy, retain
-from sandbox_runtime.store.server import open_served
+from sandbox_runtime.store.retention import RetentionPolicy, RetentionReport, apply_retention
+from sandbox_runtime.store.server import open_server
 from sandbox_runtime.store.sessions import Sessions
 from sandbox_runtime.store.templates import Templates
 
-MOST_RETENTION_STEPS = 500
+MAX_RETENTION_STEPS = 500
 
 
 class Store:
     """Everything that is remembered. Each method is one transaction; when it returns, what it wrote outlives this process."""
 
-    def __init__(self, database: Database, kind: str, shown_url: str) -> None:
+    def __init__(self, database: Database, kind: str, display_url: str) -> None:
         self._database = database
         self.kind = kind
-        self.shown_url = shown_url
+        self.display_url = display_url
         """Where it is, fit for logs: without the password."""
         self.sessions = Sessions(database)
         self.executions = Executions(database)
@@ -53,43 +53,43 @@ class Store:
         """Returns when the database answers; raises Unavailable, TooMany or PlatformFault otherwise."""
         await self._database.read(lambda connection: connection.execute(text("SELECT 1")).scalar_one())
 
-    async def retain(
-        self, now_ms: int, policy: RetentionPolicy = RetentionPolicy(), most_steps: int = MOST_RETENTION_STEPS
-    ) -> Retained:
+    async def apply_retention(
+        self, now_ms: int, policy: RetentionPolicy = RetentionPolicy(), max_steps: int = MAX_RETENTION_STEPS
+    ) -> RetentionReport:
         """Deletes what is old by now. Bounded: call it again when it says that there is more."""
-        return await retain(self._database, now_ms, policy, most_steps)
+        return await apply_retention(self._database, now_ms, policy, max_steps)
 
 
 @asynccontextmanager
 async def open_store(url: str, options: StoreOptions = StoreOptions(), *, upgrade: bool = True) -> AsyncIterator[Store]:
     """Opens the database, making it first where it is a file that does not exist, and brings its tables up to date. upgrade=False
     refuses tables that are not: for deployments that change them at a time of their own."""
-    address = read_address(url)
+    address = parse_address(url)
     async with open_database(address, options) as database:
-        await (bring_up_to_date(database) if upgrade else refuse_unknown(database))
-        yield Store(database, address.family, address.shown)
+        await (upgrade_database(database) if upgrade else require_newest(database))
+        yield Store(database, address.family, address.display_url)
 
 
 async def upgrade_tables(url: str, options: StoreOptions = StoreOptions()) -> Revision:
     """Brings the tables up to date and returns what was there before."""
-    async with open_database(read_address(url), options) as database:
-        return await bring_up_to_date(database)
+    async with open_database(parse_address(url), options) as database:
+        return await upgrade_database(database)
 
 
 async def downgrade_tables(url: str, target: str, options: StoreOptions = StoreOptions()) -> None:
     """Takes newer revisions back, down to the one that is named. What only they know is gone afterwards."""
-    async with open_database(read_address(url), options) as database:
-        await take_back(database, target)
+    async with open_database(parse_address(url), options) as database:
+        await downgrade_database(database, target)
 
 
 async def current_revision(url: str, options: StoreOptions = StoreOptions()) -> Revision:
     """Changes nothing, and makes no file where there is none."""
-    address = read_address(url)
+    address = parse_address(url)
     if address.family == SQLITE and not address.file.exists():
         return Revision(None)
     async with open_database(address, options) as database:
-        return await revision_of(database)
+        return await read_revision(database)
 
 
 def open_database(address: Address, options: StoreOptions = StoreOptions()) -> AbstractAsyncContextManager[Database]:
-    return open_embedded(address, options) if address.family == SQLITE else open_served(address, options)
+    return open_embedded(address, options) if address.family == SQLITE else open_server(address, options)

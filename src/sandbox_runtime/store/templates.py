@@ -11,7 +11,7 @@ from sandbox_runtime import timestamps
 from sandbox_runtime.model import AuditEntry, Template
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.tables import TEMPLATES
-from sandbox_runtime.store.versioned_repository import Repository
+from sandbox_runtime.store.versioned_repository import VersionedRepository
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,33 +21,33 @@ class TemplateFilter:
     name: str | None = None
 
 
-class Templates(Repository[Template, TemplateFilter]):
-    shape = mappings.TEMPLATE
+class Templates(VersionedRepository[Template, TemplateFilter]):
+    mapping = mappings.TEMPLATE
 
-    async def add(self, noun: Template, *, by: str = "", audit: AuditEntry | None = None) -> Template:
+    async def add(self, model: Template, *, by: str = "", audit: AuditEntry | None = None) -> Template:
         """An id that was deleted may be used anew; then its row holds the new template."""
-        new = self._new(noun)
-        values = self._row_of(new, by)
-        await self._write(lambda connection: _put(connection, values), noun.id, audit)
+        new = self._new(model)
+        values = self._to_row(new, by)
+        await self._write(lambda connection: _put(connection, values), model.id, audit)
         return new
 
     async def delete(self, key: str, *, audit: AuditEntry | None = None, by: str = "", at_ms: int | None = None) -> None:
         """Nobody sees it any more. Sessions made from it go on."""
         values = {"f_deleted_at": at_ms or timestamps.now_ms(), "f_deleted_by": by}
-        await self._hit(update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._alive()).values(values), key, audit)
+        await self._execute_on(update(TEMPLATES).where(TEMPLATES.c.f_id == key, *self._visible()).values(values), key, audit)
 
     async def purge(self, key: str, *, audit: AuditEntry | None = None) -> None:
         """Gone for good, deleted before or not, with every session made from it."""
-        await self._hit(delete(TEMPLATES).where(TEMPLATES.c.f_id == key), key, audit)
+        await self._execute_on(delete(TEMPLATES).where(TEMPLATES.c.f_id == key), key, audit)
 
-    def _alive(self) -> tuple[ColumnElement[bool], ...]:
+    def _visible(self) -> tuple[ColumnElement[bool], ...]:
         return (TEMPLATES.c.f_deleted_at == 0,)
 
-    def _clauses(self, wanted: TemplateFilter) -> tuple[ColumnElement[bool], ...]:
+    def _clauses(self, filters: TemplateFilter) -> tuple[ColumnElement[bool], ...]:
         pairs = (
-            (wanted.runtime, TEMPLATES.c.f_runtime_type),
-            (wanted.active, TEMPLATES.c.f_is_active),
-            (wanted.name, TEMPLATES.c.f_name),
+            (filters.runtime, TEMPLATES.c.f_runtime_type),
+            (filters.active, TEMPLATES.c.f_is_active),
+            (filters.name, TEMPLATES.c.f_name),
         )
         return tuple(column == value for value, column in pairs if value is not None)
 

@@ -13,10 +13,10 @@ from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, RequestError
 from sandbox_runtime.model import AuditEntry
 from sandbox_runtime.store.database import Database
-from sandbox_runtime.store.repository import Kept, Shelf
+from sandbox_runtime.store.repository import HasId, Repository
 
 
-class Changing(Kept, Protocol):
+class Versioned(HasId, Protocol):
     """version counts its changes."""
 
     @property
@@ -27,70 +27,72 @@ class Changing(Kept, Protocol):
     def updated_ms(self) -> int: ...
 
 
-Noun = TypeVar("Noun", bound=Changing)
+Model = TypeVar("Model", bound=Versioned)
 Filter = TypeVar("Filter")
 
 
-class Repository(Shelf[Noun, Filter]):
+class VersionedRepository(Repository[Model, Filter]):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._updates: dict[tuple[str, ...], Update] = {}
 
-    async def update(self, noun: Noun, *, by: str = "", audit: AuditEntry | None = None, **changes: Any) -> Noun:
+    async def update(self, model: Model, *, by: str = "", audit: AuditEntry | None = None, **changes: Any) -> Model:
         """Changes what was read. Conflict when somebody else has changed it since: read it again and decide anew."""
-        new = self._next(noun, changes)
-        values = self._changes(noun, new, by)
-        await self._write(lambda connection: self._apply(connection, noun, values), noun.id, audit)
+        new = self._next(model, changes)
+        values = self._changed_columns(model, new, by)
+        await self._write(lambda connection: self._update_row(connection, model, values), model.id, audit)
         return new
 
     async def update_if(
         self, key: str, expected: Collection[StrEnum], *, by: str = "", audit: AuditEntry | None = None, **changes: Any
-    ) -> Noun:
+    ) -> Model:
         """Changes it when it is in one of the expected states, whatever its version; of many who try at once, one wins. Conflict
         when it is in another."""
         return await self._write(lambda connection: self._swap(connection, key, expected, changes, by), key, audit)
 
-    def _swap(self, connection: Connection, key: str, expected: Collection[StrEnum], changes: Mapping[str, Any], by: str) -> Noun:
-        found = self._one(connection, self.shape.key == key, lock=True)
+    def _swap(
+        self, connection: Connection, key: str, expected: Collection[StrEnum], changes: Mapping[str, Any], by: str
+    ) -> Model:
+        found = self._find_one(connection, self.mapping.key == key, lock=True)
         if found is None:
-            raise self._missing(key)
+            raise self._not_found(key)
         state = getattr(found, "state", None)
         if state not in expected:
-            raise Conflict(f"the {self.shape.called} {key!r} is {state}, not {' or '.join(expected)}")
+            raise Conflict(f"the {self.mapping.label} {key!r} is {state}, not {' or '.join(expected)}")
         new = self._next(found, changes)
-        self._apply(connection, found, self._changes(found, new, by))
+        self._update_row(connection, found, self._changed_columns(found, new, by))
         return new
 
-    def _apply(self, connection: Connection, before: Noun, values: Mapping[str, Any]) -> None:
+    def _update_row(self, connection: Connection, before: Model, values: Mapping[str, Any]) -> None:
         seen = {"seen_key": before.id, "seen_version": before.version}
-        if connection.execute(self._update_of(tuple(values)), {**values, **seen}).rowcount == 1:
+        if connection.execute(self._update_statement(tuple(values)), {**values, **seen}).rowcount == 1:
             return
         raise self._stale(connection, before)
 
-    def _stale(self, connection: Connection, seen: Noun) -> RequestError:
+    def _stale(self, connection: Connection, seen: Model) -> RequestError:
         """What was read is no more."""
-        if self._one(connection, self.shape.key == seen.id) is None:
-            return self._missing(seen.id)
-        return Conflict(f"the {self.shape.called} {seen.id!r} was changed by somebody else: read it again and decide anew")
+        if self._find_one(connection, self.mapping.key == seen.id) is None:
+            return self._not_found(seen.id)
+        return Conflict(f"the {self.mapping.label} {seen.id!r} was changed by somebody else: read it again and decide anew")
 
-    def _update_of(self, names: tuple[str, ...]) -> Update:
-        """Kept, for there are few and making one takes longer than carrying it out."""
+    def _update_statement(self, names: tuple[str, ...]) -> Update:
+        """Cached, for there are few and making one takes longer than carrying it out."""
         if names not in self._updates:
-            unchanged = self.shape.column("version") == bindparam("seen_version")
-            at = and_(self.shape.key == bindparam("seen_key"), unchanged, *self._alive())
-            self._updates[names] = update(self.shape.table).where(at).values({name: bindparam(name) for name in names})
+            unchanged = self.mapping.column("version") == bindparam("seen_version")
+            at = and_(self.mapping.key == bindparam("seen_key"), unchanged, *self._visible())
+            self._updates[names] = update(self.mapping.table).where(at).values({name: bindparam(name) for name in names})
         return self._updates[names]
 
-    def _new(self, noun: Noun) -> Noun:
-        return dataclasses.replace(noun, updated_ms=noun.updated_ms or noun.created_ms)
+    def _new(self, model: Model) -> Model:
+        return dataclasses.replace(model, updated_ms=model.updated_ms or model.created_ms)
 
-    def _next(self, noun: Noun, changes: Mapping[str, Any]) -> Noun:
-        return dataclasses.replace(noun, **{"updated_ms": timestamps.now_ms(), **changes, "version": noun.version + 1})
+    def _next(self, model: Model, changes: Mapping[str, Any]) -> Model:
+        return dataclasses.replace(model, **{"updated_ms": timestamps.now_ms(), **changes, "version": model.version + 1})
 
-    def _row_of(self, noun: Noun, by: str) -> dict[str, Any]:
-        values = self.shape.values(noun)
+    def _to_row(self, model: Model, by: str) -> dict[str, Any]:
+        values = self.mapping.to_row(model)
         return {**values, "f_created_by": by, "f_updated_by": by} if by else values
 
-    def _changes(self, before: Noun, after: Noun, by: str) -> dict[str, Any]:
-        values = self.shape.changed(before, after)
+    def _changed_columns(self, before: Model, after: Model, by: str) -> dict[str, Any]:
+        values = self.mapping.changed_columns(before, after)
         return {**values, "f_updated_by": by} if by else values

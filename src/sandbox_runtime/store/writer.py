@@ -13,18 +13,18 @@ from typing import Any
 from sqlalchemy import Connection
 
 from sandbox_runtime.errors import TooMany, Unavailable
-from sandbox_runtime.store.database import Work
+from sandbox_runtime.store.database import Transaction
 
-MOST_TOGETHER = 64
-MOST_WAITING = 10_000
+MAX_BATCH = 64
+MAX_QUEUED = 10_000
 CHECKPOINT_AFTER = 1000
 """Transactions after which an idle writer makes a checkpoint."""
 _IDLE_S = 0.5
 
 
 @dataclass(slots=True)
-class _Task:
-    work: Work[Any]
+class _PendingWrite:
+    transaction: Transaction[Any]
     done: Future[Any] = field(default_factory=Future)
 
 
@@ -33,18 +33,18 @@ class Writer:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        self._tasks: queue.SimpleQueue[_PendingWrite | None] = queue.SimpleQueue()
         self._since_checkpoint = 0
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work[Any]) -> Future[Any]:
+    def submit(self, transaction: Transaction[Any]) -> Future[Any]:
         if self._closed:
             raise Unavailable("the store is closed")
-        if self._tasks.qsize() >= MOST_WAITING:
-            raise TooMany(f"{MOST_WAITING} changes wait to be written", retry_after_s=1.0)
-        task = _Task(work)
+        if self._tasks.qsize() >= MAX_QUEUED:
+            raise TooMany(f"{MAX_QUEUED} changes wait to be written", retry_after_s=1.0)
+        task = _PendingWrite(transaction)
         self._tasks.put(task)
         return task.done
 
@@ -55,10 +55,10 @@ class Writer:
 
     def _run(self) -> None:
         with self._connection as connection:
-            while (tasks := self._next(connection)) is not None:
-                self._do(connection, tasks)
+            while (tasks := self._next_batch(connection)) is not None:
+                self._run_batch(connection, tasks)
 
-    def _next(self, connection: Connection) -> list[_Task] | None:
+    def _next_batch(self, connection: Connection) -> list[_PendingWrite] | None:
         """At least one; None when there will be no more."""
         try:
             first = self._tasks.get(timeout=_IDLE_S if self._since_checkpoint >= CHECKPOINT_AFTER else None)
@@ -66,36 +66,36 @@ class Writer:
             self._checkpoint(connection)
             first = self._tasks.get()
         tasks = [first]
-        while tasks[-1] is not None and len(tasks) < MOST_TOGETHER and not self._tasks.empty():
+        while tasks[-1] is not None and len(tasks) < MAX_BATCH and not self._tasks.empty():
             tasks.append(self._tasks.get())
         if tasks[-1] is None:
             self._tasks.put(None)
         return [task for task in tasks if task is not None] or None
 
-    def _do(self, connection: Connection, tasks: list[_Task]) -> None:
+    def _run_batch(self, connection: Connection, tasks: list[_PendingWrite]) -> None:
         live = [task for task in tasks if task.done.set_running_or_notify_cancel()]
         try:
-            answers = self._together(connection, live)
+            answers = self._run_in_one(connection, live)
         except Exception as failure:
-            self._each_alone(connection, live, failure)
+            self._run_separately(connection, live, failure)
             return
         for task, answer in zip(live, answers, strict=True):
             task.done.set_result(answer)
 
-    def _together(self, connection: Connection, tasks: list[_Task]) -> list[Any]:
+    def _run_in_one(self, connection: Connection, tasks: list[_PendingWrite]) -> list[Any]:
         with connection.begin():
-            answers = [task.work(connection) for task in tasks]
+            answers = [task.transaction(connection) for task in tasks]
         self._since_checkpoint += 1
         return answers
 
-    def _each_alone(self, connection: Connection, tasks: list[_Task], failure: Exception) -> None:
+    def _run_separately(self, connection: Connection, tasks: list[_PendingWrite], failure: Exception) -> None:
         """One of them failed and everything was undone: whoever is not to blame gets a transaction of its own."""
         if len(tasks) == 1:
             tasks[0].done.set_exception(failure)
             return
         for task in tasks:
             try:
-                answer = self._together(connection, [task])[0]
+                answer = self._run_in_one(connection, [task])[0]
             except Exception as own:
                 task.done.set_exception(own)
             else:

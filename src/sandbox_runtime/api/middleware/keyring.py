@@ -24,8 +24,8 @@ _LONGEST_KEY = 512
 class Keys(Protocol):
     """What of the store is needed."""
 
-    def of_digest(self, digest: str) -> Awaitable[ApiKey | None]: ...
-    def used(self, uses: Mapping[str, int]) -> Awaitable[None]: ...
+    def find_by_digest(self, digest: str) -> Awaitable[ApiKey | None]: ...
+    def record_use(self, uses: Mapping[str, int]) -> Awaitable[None]: ...
 
 
 class Keyring:
@@ -52,12 +52,12 @@ class Keyring:
         return caller
 
     async def _looked_up(self, digest: str, keys: Keys) -> Caller | None:
-        found, now_ms = await keys.of_digest(digest), timestamps.now_ms()
+        found, now_ms = await keys.find_by_digest(digest), timestamps.now_ms()
         if found is None or not found.opens(now_ms):
             return None
         if self._clock() - self._noted.get(found.id, -NOTED_EVERY_S) >= NOTED_EVERY_S:
             self._note(found.id)
-            await keys.used({found.id: now_ms})
+            await keys.record_use({found.id: now_ms})
         return caller_with(found)
 
     def _note(self, key: str) -> None:

@@ -69,7 +69,7 @@ class Batches:
         """pieces: JSON lines, cut anywhere. Returns the batch and whether it is new: with a key that was used before it is the
         batch of that time, and nothing of what was sent is read."""
         self._check(dataset, config)
-        known = await self._store.batches.of_key(owner, key)
+        known = await self._store.batches.find_by_key(owner, key)
         if known is not None:
             return self._same(known, dataset), False
         await self._check_count(owner)

@@ -58,7 +58,7 @@ class Results:
 
     async def tidy(self) -> None:
         self._since_tidied = 0
-        await self._cache.tidy(timestamps.now_ms(), self._section.max_entries, self._section.max_cache_size)
+        await self._cache.prune(timestamps.now_ms(), self._section.max_entries, self._section.max_cache_size)
 
     async def statistics(self) -> CacheStatistics:
         return await self._cache.statistics()

@@ -22,8 +22,8 @@ from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSampl
 from sandbox_runtime.model.footprint import observed
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.registry import Directory
-from sandbox_runtime.store import FileGone, FileRead, Store
-from sandbox_runtime.store.files import MOST_VERSIONS
+from sandbox_runtime.store import FileDeleted, FileRead, Store
+from sandbox_runtime.store.files import MAX_VERSIONS
 from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace.listing import Entry
 
@@ -66,7 +66,7 @@ class Recorder:
         self._log = log
         self._every_s = every_s
         self._gathered: dict[Series, Sum] = {}
-        self._files: list[FileRecord | FileGone] = []
+        self._files: list[FileRecord | FileDeleted] = []
         self._waiting: dict[tuple[str, str], list[int]] = {}
         """Where the changes of a path stand among those of all files."""
         self._reads: dict[tuple[str, str], FileRead] = {}
@@ -102,11 +102,11 @@ class Recorder:
     def notes_of(self, session: str) -> FileNotes:
         return FileNotes(self, session)
 
-    def file(self, change: FileRecord | FileGone) -> None:
+    def file(self, change: FileRecord | FileDeleted) -> None:
         """Of a path that is written all the time, the last versions count: no more of them are kept anyway."""
         key = (change.session, change.path)
         waiting = self._waiting.setdefault(key, [])
-        if isinstance(change, FileRecord) and len(waiting) >= MOST_VERSIONS:
+        if isinstance(change, FileRecord) and len(waiting) >= MAX_VERSIONS:
             self._files[waiting[-1]] = change
         elif len(self._files) < MOST_FILES:
             waiting.append(len(self._files))
@@ -130,12 +130,12 @@ class Recorder:
             self._files, self._waiting, self._reads = [], {}, {}
             for start in range(0, len(files), _AT_ONCE):
                 some = files[start : start + _AT_ONCE]
-                await self._tried(self._store.files.note(some), len(some))
+                await self._tried(self._store.files.record(some), len(some))
             if gathered:
                 samples = [_sample(series, figures) for series, figures in gathered.items()]
                 found = [*samples, *self._disks({series[0] for series in gathered})]
                 await self._tried(self._store.samples.add(found), len(found))
-                await self._tried(self._store.sessions.used(_usage(found)), 0)
+                await self._tried(self._store.sessions.add_usage(_usage(found)), 0)
 
     async def _regularly(self) -> None:
         while True:
@@ -202,7 +202,7 @@ class FileNotes:
         self._recorder.read(self._session, path_of(name))
 
     def deleted(self, name: str) -> None:
-        self._recorder.file(FileGone(self._session, path_of(name), timestamps.now_ms()))
+        self._recorder.file(FileDeleted(self._session, path_of(name), timestamps.now_ms()))
 
 
 def path_of(name: str) -> str:

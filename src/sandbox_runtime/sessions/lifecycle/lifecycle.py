@@ -78,7 +78,7 @@ class Lifecycle:
             raise
         self._made(session, place.way, asyncio.get_running_loop().time() - begun)
         if session.agent:
-            await self._ground.store.agents.visited(NodeVisit(session.agent, session.node, session.created_ms))
+            await self._ground.store.agents.record_visit(NodeVisit(session.agent, session.node, session.created_ms))
         return session, True
 
     async def warm(self, template: str) -> None:
@@ -208,7 +208,7 @@ class Lifecycle:
                 if (await self._ground.store.sessions.get(ended.id)).created_ms != ended.created_ms:
                     raise Conflict(f"the session {ended.id!r} is another one by now")
                 await self._ground.snapshots.drop(ended.id)
-            await self._ground.store.sessions.delete_as_read(ended, audit=_told(ended, "delete", actor))
+            await self._ground.store.sessions.delete_unchanged(ended, audit=_told(ended, "delete", actor))
 
     def node_rows(self) -> list[Node]:
         """The nodes as they are now: what is counted here is known better than the rows say."""
@@ -239,7 +239,7 @@ class Lifecycle:
         history: list[str] = []
         running: tuple[Session, ...] = ()
         if spec.agent:
-            history = [visit.node for visit in await store.agents.nodes(spec.agent)]
+            history = [visit.node for visit in await store.agents.visits(spec.agent)]
         if spec.agent and spec.mode is SessionMode.persistent and not (spec.id or spec.require_new):
             wanted = SessionFilter(agent=spec.agent, owner=owner, states=(SessionState.running,), mode=spec.mode)
             found = (await store.sessions.list(wanted, limit=50)).items

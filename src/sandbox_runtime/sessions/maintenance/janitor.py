@@ -74,7 +74,7 @@ class Janitor:
     async def beat(self) -> None:
         """Executions and nodes are alive, sessions were active, and those in our hands may have come to their end."""
         now_ms, store = timestamps.now_ms(), self._ground.store
-        await store.executions.beat(list(self._ground.directory.executions()), now_ms)
+        await store.executions.record_heartbeat(list(self._ground.directory.executions()), now_ms)
         for node in self._lifecycle.node_rows():
             await self._beat_node(node.id, now_ms)
         await self.note_activity()
@@ -146,7 +146,7 @@ class Janitor:
     async def _beat_node(self, node: str, now_ms: int) -> None:
         store, host = self._ground.store.nodes, self._ground.hosts[node]
         cpu, memory = host.usage()
-        await store.beat(node, now_ms, cpu, memory)
+        await store.record_heartbeat(node, now_ms, cpu, memory)
         row = await store.get(node)
         counted = self._lifecycle.counted(node)
         if any(getattr(row, name) != value for name, value in counted.items()) or row.state is NodeState.offline:
@@ -177,6 +177,6 @@ class Janitor:
         for session in await all_sessions(self._ground.store, old):
             if (session.completed_ms or session.updated_ms) < now_ms - policy.sessions_ms:
                 await self._ground.snapshots.drop(session.id)
-        gone = await self._ground.store.retain(now_ms, policy)
+        gone = await self._ground.store.apply_retention(now_ms, policy)
         await self._ground.store.samples.compact(now_ms)
         swept.forgotten = gone.sessions + gone.executions

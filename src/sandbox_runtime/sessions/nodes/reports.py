@@ -56,7 +56,7 @@ class Reports:
 
     async def beat(self, execution_id: str) -> None:
         await self._ground.store.executions.get(execution_id)
-        await self._ground.store.executions.beat((execution_id,), timestamps.now_ms())
+        await self._ground.store.executions.record_heartbeat((execution_id,), timestamps.now_ms())
 
     async def running(self, execution_id: str, started_ms: int | None) -> Execution:
         self._refuse_ours(execution_id)

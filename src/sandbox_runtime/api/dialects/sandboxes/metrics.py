@@ -15,7 +15,7 @@ from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Execution, MetricSample, Period, Session, SessionState
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
-from sandbox_runtime.store import ExecutionFilter, together
+from sandbox_runtime.store import ExecutionFilter, aggregate
 
 MOST_ADDED_UP = 1000
 _AT_ONCE = 200
@@ -70,7 +70,7 @@ async def _series(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wante
     since_ms = 0 if wanted.seconds is None else int((time.time() - wanted.seconds) * 1000)
     found = await sessions.samples(sandbox_id, owner, name=wanted.name, since_ms=since_ms)
     series: dict[tuple[str, tuple[tuple[str, str], ...]], list[MetricSample]] = {}
-    for sample in together(found, wanted.period):
+    for sample in aggregate(found, wanted.period):
         series.setdefault((sample.name, tuple(sorted(sample.labels.items()))), []).append(sample)
     return [
         schemas.MetricSeries(
