@@ -14,13 +14,13 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from sandbox_runtime.api import errors, pages
+from sandbox_runtime.api import errors, openapi, pages
 from sandbox_runtime.api.dialect import Dialect, load_dialect
 from sandbox_runtime.api.middleware import stack
 from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages import Catalog, load_catalog
+from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.settings import Settings, load
 
 DIALECTS = (
@@ -93,14 +93,10 @@ def openapi_document() -> dict[str, Any]:
 
 
 def _openapi(app: FastAPI, dialects: Sequence[Dialect]) -> dict[str, Any]:
-    """Build the OpenAPI document once. Dialects add what depends on the language catalog."""
+    """Build the OpenAPI document once."""
     if app.openapi_schema is None:
-        document = FastAPI.openapi(app)
         platform: Platform | None = getattr(app.state, "platform", None)
-        catalog: Catalog = load_catalog() if platform is None else platform.catalog
-        for dialect in dialects:
-            if dialect.amend_openapi is not None:
-                dialect.amend_openapi(document, catalog)
+        openapi.complete(FastAPI.openapi(app), dialects, load_catalog() if platform is None else platform.catalog)
     return FastAPI.openapi(app)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
@@ -15,7 +16,25 @@ from sandbox_runtime.workspace import SessionFiles
 PIECE_WITHIN_S = 60.0
 
 
-class SentFile(Response):
+class ClosingStream(StreamingResponse):
+    """A streaming response that closes `stack` at its end, also if the client disconnects before the first byte."""
+
+    def __init__(
+        self,
+        body: AsyncIterator[bytes] | AsyncIterator[str],
+        stack: AsyncExitStack | None,
+        headers: Mapping[str, str],
+        media_type: str = "application/octet-stream",
+    ) -> None:
+        super().__init__(body, media_type=media_type, headers=headers)
+        self._stack = stack or AsyncExitStack()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._stack:
+            await super().__call__(scope, receive, send)
+
+
+class FileDownload(Response):
     """The file is opened, sent and closed within the answer, so that no way out leaves it open. refusal: the answer where it
     cannot be opened."""
 

@@ -6,27 +6,27 @@ import base64
 
 import pytest
 
-from sandbox_runtime.api.dialects.control_plane.output_events import Spelling, event_id, offsets_of_id
+from sandbox_runtime.api.dialects.control_plane.output_events import Utf8EventEncoder, event_id, offsets_of_id
 from sandbox_runtime.sessions import Piece
 
 
 def test_a_character_in_two_pieces_is_one() -> None:
-    spelling = Spelling({"stdout": 0})
+    encoder = Utf8EventEncoder({"stdout": 0})
     euro = "€".encode()
     told = [
         m
         for piece in (Piece("stdout", 0, b"a" + euro[:1]), Piece("stdout", 2, euro[1:2]), Piece("stdout", 3, euro[2:] + b"b"))
-        for m in spelling.messages(piece)
+        for m in encoder.messages(piece)
     ]
     assert [(one["offset"], one["next_offset"], one["data"]) for one in told] == [(0, 1, "a"), (1, 5, "€b")]
-    assert list(spelling.last()) == []
+    assert list(encoder.last()) == []
 
 
 def test_half_a_character_at_the_end_is_told_as_it_is() -> None:
-    spelling = Spelling({"stdout": 7})
-    assert list(spelling.messages(Piece("stdout", 7, b"\xf0\x9f"))) == []
-    assert [base64.b64decode(one["data_base64"]) for one in spelling.last()] == [b"\xf0\x9f"]
-    assert spelling.offsets == {"stdout": 9}
+    encoder = Utf8EventEncoder({"stdout": 7})
+    assert list(encoder.messages(Piece("stdout", 7, b"\xf0\x9f"))) == []
+    assert [base64.b64decode(one["data_base64"]) for one in encoder.last()] == [b"\xf0\x9f"]
+    assert encoder.offsets == {"stdout": 9}
 
 
 @pytest.mark.parametrize("text", ["", "stdout", "stdout:-1", "stdin:1", "stdout:1;stderr:2", "stdout:9" * 30])

@@ -194,7 +194,7 @@ async def test_a_websocket_needs_a_key_and_the_right_owner(tmp_path: Path) -> No
 
 
 async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "QUIET_S", 0.01)
+    monkeypatch.setattr(streams, "KEEP_ALIVE_S", 0.01)
     signs = asyncio.Semaphore(0)
 
     async def slow() -> AsyncIterator[int]:

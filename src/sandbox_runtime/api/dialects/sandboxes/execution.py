@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import codecs
 import contextlib
-import json
 from collections.abc import AsyncIterator
-from typing import Any
 
 from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping import answers, requests
+from sandbox_runtime.api.sse import event
 from sandbox_runtime.errors import NotFound, SandboxError
 from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
@@ -60,11 +59,7 @@ async def followed(sessions: Sessions, stream_id: str, owner: str) -> AsyncItera
     decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
     async for piece in sessions.output(stream_id, owner=owner):
         text = decoders[piece.stream].decode(piece.data)
-        yield _event({"type": "data" if piece.stream == "stdout" else "error", "stream": piece.stream, "data": text})
+        yield event({"type": "data" if piece.stream == "stdout" else "error", "stream": piece.stream, "data": text})
     ended = await sessions.wait(stream_id, QUEUE_S, owner)
     result = answers.exec_result(ended).model_dump(exclude={"stdout", "stderr", "stream_id"}, exclude_none=True)
-    yield _event({"type": "complete", "data": result})
-
-
-def _event(item: dict[str, Any]) -> str:
-    return f"data: {json.dumps(item)}\n\n"
+    yield event({"type": "complete", "data": result})

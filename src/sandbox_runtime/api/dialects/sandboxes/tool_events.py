@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -12,10 +11,10 @@ from typing import Any
 
 from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.tool_provider import Tell
+from sandbox_runtime.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event
 from sandbox_runtime.errors import SandboxError
 
 MOST_WAITING_CHARACTERS = 1024**2
-QUIET_S = 15.0
 _STOP_WITHIN_S = 60.0
 Item = Mapping[str, Any]
 Work = Callable[[Tell], Awaitable[schemas.ToolResult]]
@@ -52,12 +51,12 @@ async def events(work: Work) -> AsyncIterator[str]:
     try:
         while not task.done():
             for item in flow.taken():
-                yield _event(item)
-            if not await _within(QUIET_S, flow.news):
-                yield ": still under way\n\n"
+                yield event(item)
+            if not await _within(KEEP_ALIVE_S, flow.news):
+                yield KEEP_ALIVE
         for item in flow.taken():
-            yield _event(item)
-        yield _event(_last(task))
+            yield event(item)
+        yield event(_last(task))
     finally:
         task.cancel()
         await asyncio.wait((task,), timeout=_STOP_WITHIN_S)
@@ -79,7 +78,3 @@ def _last(task: asyncio.Future[schemas.ToolResult]) -> Item:
     except Exception as error:
         logging.getLogger(__name__).exception("a tool failed in an unforeseen way")
         return {"type": "complete", "error": f"the tool failed in an unforeseen way: {type(error).__name__}"}
-
-
-def _event(item: Item) -> str:
-    return f"data: {json.dumps(item)}\n\n"

@@ -18,6 +18,7 @@ from sandbox_runtime.api import errors
 from sandbox_runtime.api.caller import caller_of
 from sandbox_runtime.api.dialects.workspace.implicit_sessions import Room
 from sandbox_runtime.api.dialects.workspace.schemas import Failed, HandlerFailed, Json
+from sandbox_runtime.api.openapi import json_body
 from sandbox_runtime.api.requests import body_of, platform_of
 from sandbox_runtime.errors import (
     Conflict,
@@ -99,8 +100,7 @@ def described(
     """For the description of a route that reads its body by itself. table: which errors it answers with what."""
     extra: dict[str, Any] = {"responses": refusals(table)}
     if request is not None:
-        content = {"application/json": {"schema": request.model_json_schema()}}
-        extra["openapi_extra"] = {"requestBody": {"required": True, "content": content}}
+        extra["openapi_extra"] = json_body(request)
     if answer is not None:
         extra["responses"][200] = {"model": answer}
     return extra

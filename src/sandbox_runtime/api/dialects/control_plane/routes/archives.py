@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Annotated
@@ -10,18 +9,18 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from sandbox_runtime.api.dialects.control_plane.closing_stream import Sending
 from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.files import Folder, relative
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, owner_of, sessions_of
 from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
+from sandbox_runtime.api.file_response import ClosingStream
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.api.requests import pieces_of
+from sandbox_runtime.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event, event_stream
 from sandbox_runtime.workspace.archives import Format
 from sandbox_runtime.workspace.watcher import Watch
 
 routes = router("/sessions/{session_id}", "files")
-QUIET_S = 15.0
 LONGEST_WATCH_S = 3600.0
 For = Annotated[Number, Query(gt=0, le=LONGEST_WATCH_S, description="Seconds after which the stream ends.")]
 
@@ -38,7 +37,7 @@ async def pack_folder(
     stack = AsyncExitStack()
     stack.push_async_callback(packed.aclose)  # type: ignore[attr-defined]
     headers = {"Content-Disposition": f'attachment; filename="files.{form.value}"', "X-Content-Type-Options": "nosniff"}
-    return Sending(_with_first(first, packed), stack, headers, form.content_type)
+    return ClosingStream(_with_first(first, packed), stack, headers, form.content_type)
 
 
 @routes.post("/archive", responses=returns(wire.Unpacked))
@@ -59,8 +58,7 @@ async def watch_folder(
     files = await sessions_of(request).files(session_id, owner_of(request))
     stack = AsyncExitStack()
     watch = await stack.enter_async_context(files.watch(relative(path), recursive=recursive))
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return Sending(_changes(watch, seconds), stack, headers, "text/event-stream")
+    return event_stream(_changes(watch, seconds), stack)
 
 
 async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -69,15 +67,14 @@ async def _with_first(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator
         yield piece
 
 
-async def _changes(watch: Watch, seconds: float) -> AsyncIterator[bytes]:
-    yield b"event: ready\ndata: {}\n\n"
+async def _changes(watch: Watch, seconds: float) -> AsyncIterator[str]:
+    yield event({}, name="ready")
     left_s = seconds
     while left_s > 0:
-        waited_s = min(QUIET_S, left_s)
+        waited_s = min(KEEP_ALIVE_S, left_s)
         changes = await watch.next(waited_s)
         for change in changes:
-            told = {"kind": change.kind, "name": change.name, "is_folder": change.is_folder}
-            yield f"event: change\ndata: {json.dumps(told)}\n\n".encode()
+            yield event({"kind": change.kind, "name": change.name, "is_folder": change.is_folder}, name="change")
         if not changes:
             left_s -= waited_s
-            yield b": still there\n\n"
+            yield KEEP_ALIVE

@@ -15,10 +15,10 @@ from fastapi.responses import RedirectResponse, StreamingResponse
 from starlette.datastructures import UploadFile
 
 from sandbox_runtime.api.dialects.control_plane import signed_urls
-from sandbox_runtime.api.dialects.control_plane.closing_stream import Sending
 from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, owner_of, sessions_of
 from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
+from sandbox_runtime.api.file_response import ClosingStream
 from sandbox_runtime.api.requests import pieces_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
@@ -176,7 +176,7 @@ async def _sent(sessions: Sessions, session_id: str, owner: str, name: str, offs
         "Content-Security-Policy": "sandbox",
         "X-File-Size": str(size),
     }
-    return Sending(download.pieces(offset, sent), stack, headers)
+    return ClosingStream(download.pieces(offset, sent), stack, headers)
 
 
 async def _pieces(given: UploadFile) -> AsyncIterator[bytes]:

@@ -15,15 +15,14 @@ from starlette.websockets import WebSocketDisconnect
 
 from sandbox_runtime.api.caller import owner_of
 from sandbox_runtime.api.dialects.control_plane.mapping import executions as translation
-from sandbox_runtime.api.dialects.control_plane.output_events import STREAMS, Spelling, event_id, offsets_of_id
+from sandbox_runtime.api.dialects.control_plane.output_events import STREAMS, Utf8EventEncoder, event_id, offsets_of_id
 from sandbox_runtime.api.dialects.control_plane.responses import error_answer, router
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
+from sandbox_runtime.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event, event_stream
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.sessions import Sessions
 
 routes = router("/executions", "streams")
-QUIET_S = 15.0
-"""After this time without output a sign of life is sent."""
 _TAKEN_WITHIN_S = 60.0
 _MOST = 2**53
 Offset = Annotated[int, Query(ge=0, le=_MOST, description="Of every stream that has none of its own.")]
@@ -46,9 +45,7 @@ async def stream(
     offsets = wanted_offsets(stream, offset, stdout_offset, stderr_offset, request.headers.get("last-event-id", ""))
     sessions, owner = sessions_of(request), owner_of(request)
     await sessions.execution(execution_id, owner)
-    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    events = _events(_told(sessions, execution_id, offsets, owner))
-    return StreamingResponse(events, media_type="text/event-stream", headers=headers)
+    return event_stream(_events(_told(sessions, execution_id, offsets, owner)))
 
 
 @routes.websocket("/{execution_id}/ws")
@@ -88,28 +85,28 @@ def wanted_offsets(stream: str, offset: int, stdout: int | None, stderr: int | N
 
 async def _told(sessions: Sessions, execution_id: str, offsets: dict[str, int], owner: str) -> Messages:
     """What happened, what to say of it, and where each stream goes on; None where nothing has happened for a while."""
-    spelling = Spelling(offsets)
+    encoder = Utf8EventEncoder(offsets)
     async with contextlib.aclosing(_impatient(sessions.follow(execution_id, offsets, owner))) as pieces:
         async for piece in pieces:
             if piece is None:
                 yield None
                 continue
-            for message in spelling.messages(piece):
-                yield piece.stream, message, spelling.offsets
-    for message in spelling.last():
-        yield message["stream"], message, spelling.offsets
+            for message in encoder.messages(piece):
+                yield piece.stream, message, encoder.offsets
+    for message in encoder.last():
+        yield message["stream"], message, encoder.offsets
     # The last byte is there a moment before the row is.
     execution = await sessions.wait(execution_id, _TAKEN_WITHIN_S, owner)
-    yield "end", translation.status_of(execution).model_dump(mode="json"), spelling.offsets
+    yield "end", translation.status_of(execution).model_dump(mode="json"), encoder.offsets
 
 
 async def _impatient(source: AsyncIterator[Any]) -> AsyncGenerator[Any, None]:
-    """As the source, and None each time it has said nothing for QUIET_S."""
+    """As the source, and None each time it has said nothing for KEEP_ALIVE_S."""
     following: asyncio.Future[Any] | None = None
     try:
         while True:
             following = following or asyncio.ensure_future(anext(source))
-            done, _ = await asyncio.wait((following,), timeout=QUIET_S)
+            done, _ = await asyncio.wait((following,), timeout=KEEP_ALIVE_S)
             if not done:
                 yield None
                 continue
@@ -129,10 +126,10 @@ async def _events(messages: Messages) -> AsyncIterator[str]:
     async with contextlib.aclosing(messages):
         async for told in messages:
             if told is None:
-                yield ": still there\n\n"
+                yield KEEP_ALIVE
             else:
                 name, message, offsets = told
-                yield f"id: {event_id(offsets)}\nevent: {name}\ndata: {json.dumps(message)}\n\n"
+                yield event(message, name=name, id=event_id(offsets))
 
 
 async def _spoken(websocket: WebSocket, messages: Messages) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 
 from sandbox_runtime.api.dialects.fusion.mapping.judge import options_of, prompt_of, result_of
 from sandbox_runtime.api.dialects.fusion.responses import escaped_json_response, judge_response
@@ -21,6 +20,7 @@ from sandbox_runtime.api.dialects.fusion.schemas.judge import (
     Prompt,
     SubmitRequest,
 )
+from sandbox_runtime.api.openapi import json_body
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.model import Blame, Reason
@@ -29,42 +29,37 @@ from sandbox_runtime.model.judge import Prompt as ModelPrompt
 router = APIRouter(tags=["judge"])
 
 
-def _body(model: type[BaseModel]) -> dict[str, Any]:
-    schema = model.model_json_schema()
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
 @router.get("/list_datasets")
 async def list_datasets(request: Request) -> list[str]:
     """The ids of all datasets."""
     return platform_of(request).judge.datasets()
 
 
-@router.post("/list_ids", openapi_extra=_body(GetPromptsRequest), responses={200: {"model": list[Id]}})
+@router.post("/list_ids", openapi_extra=json_body(GetPromptsRequest), responses={200: {"model": list[Id]}})
 async def list_ids(request: Request) -> Response:
     """The ids of a dataset's problems."""
     return await judge_response(request, GetPromptsRequest, _ids)
 
 
-@router.post("/get_prompts", openapi_extra=_body(GetPromptsRequest), responses={200: {"model": list[Prompt]}})
+@router.post("/get_prompts", openapi_extra=json_body(GetPromptsRequest), responses={200: {"model": list[Prompt]}})
 async def get_prompts(request: Request) -> Response:
     """The prompts of a dataset's problems."""
     return await judge_response(request, GetPromptsRequest, _prompts)
 
 
-@router.post("/get_prompt_by_id", openapi_extra=_body(GetPromptByIdRequest), responses={200: {"model": Prompt}})
+@router.post("/get_prompt_by_id", openapi_extra=json_body(GetPromptByIdRequest), responses={200: {"model": Prompt}})
 async def get_prompt_by_id(request: Request) -> Response:
     """The prompt of one problem."""
     return await judge_response(request, GetPromptByIdRequest, _prompt)
 
 
-@router.post("/submit", openapi_extra=_body(SubmitRequest), responses={200: {"model": EvalResult}})
+@router.post("/submit", openapi_extra=json_body(SubmitRequest), responses={200: {"model": EvalResult}})
 async def submit(request: Request) -> Response:
     """Judge a completion."""
     return await judge_response(request, SubmitRequest, _submit)
 
 
-@router.post("/get_metrics", openapi_extra=_body(GetMetricsRequest), responses={200: {"model": dict[str, Any]}})
+@router.post("/get_metrics", openapi_extra=json_body(GetMetricsRequest), responses={200: {"model": dict[str, Any]}})
 async def get_metrics(request: Request) -> Response:
     """Metrics that the server works out itself: no dataset has any."""
     return await judge_response(request, GetMetricsRequest, _metrics)
@@ -72,7 +67,7 @@ async def get_metrics(request: Request) -> Response:
 
 @router.post(
     "/get_metrics_function",
-    openapi_extra=_body(GetMetricsFunctionRequest),
+    openapi_extra=json_body(GetMetricsFunctionRequest),
     responses={200: {"model": GetMetricsFunctionResult}},
 )
 async def get_metrics_function(request: Request) -> Response:

@@ -12,14 +12,14 @@ from sandbox_runtime.api.dialects.fusion.mapping.notebooks import answer_of, fau
 from sandbox_runtime.api.dialects.fusion.responses import invalid, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest, RunJupyterResponse
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
+from sandbox_runtime.api.openapi import json_body
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": RunJupyterRequest.model_json_schema()}}}}
 
 
-@router.post("/run_jupyter", openapi_extra=_BODY, responses={200: {"model": RunJupyterResponse}})
+@router.post("/run_jupyter", openapi_extra=json_body(RunJupyterRequest), responses={200: {"model": RunJupyterResponse}})
 async def run_jupyter(request: Request) -> Response:
     """Run the cells of a notebook in a fresh kernel, in a box of its own."""
     platform = platform_of(request)

@@ -12,12 +12,12 @@ from sandbox_runtime.api.dialects.fusion.mapping.languages import unknown_langua
 from sandbox_runtime.api.dialects.fusion.mapping.programs import answer_of, fault_of, job_of
 from sandbox_runtime.api.dialects.fusion.responses import invalid, invalid_field, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.programs import LANGUAGES, Json, RunCodeRequest, RunCodeResponse
+from sandbox_runtime.api.openapi import json_body
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
 _KNOWN = frozenset(LANGUAGES)
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": RunCodeRequest.model_json_schema()}}}}
 
 
 async def run_code(request: Request) -> Response:
@@ -35,7 +35,7 @@ async def run_code(request: Request) -> Response:
 
 # The first of the two is matched, without the framework's search for dependencies (there are none); the second describes it.
 router.add_route("/run_code", run_code, methods=["POST"], include_in_schema=False)
-router.post("/run_code", openapi_extra=_BODY, responses={200: {"model": RunCodeResponse}})(run_code)
+router.post("/run_code", openapi_extra=json_body(RunCodeRequest), responses={200: {"model": RunCodeResponse}})(run_code)
 
 
 async def _run(platform: Platform, asked: RunCodeRequest, size: int) -> Json:

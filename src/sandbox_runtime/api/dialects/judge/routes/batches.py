@@ -13,7 +13,9 @@ from sandbox_runtime.api.caller import caller_of, owner_of
 from sandbox_runtime.api.dialects.judge.mapping import batch_answer, summary_answer
 from sandbox_runtime.api.dialects.judge.request_body import sent
 from sandbox_runtime.api.dialects.judge.schemas import BatchAnswer, BatchList, BatchRequest, SummaryAnswer
+from sandbox_runtime.api.openapi import body_schema
 from sandbox_runtime.api.requests import platform_of
+from sandbox_runtime.api.sse import KEEP_ALIVE, STREAM_HEADERS, event, event_stream
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.model import Batch, BatchState
@@ -25,7 +27,6 @@ Dataset = Annotated[str, Query(max_length=128, description="Id of the dataset, w
 Config = Annotated[str, Query(max_length=65_536, description="Options for every completion, as a JSON object.")]
 PassAt = Annotated[str, Query(max_length=200, description="Values of k, with commas.")]
 _MOST = 2**53
-_EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _BODIES: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -36,7 +37,7 @@ _BODIES: dict[str, Any] = {
                     "description": 'Lines of JSON: {"id": …, "completion": "…", "sample": …, "config": {…}}',
                 }
             },
-            "application/json": {"schema": BatchRequest.model_json_schema()},
+            "application/json": {"schema": body_schema(BatchRequest)},
             "multipart/form-data": {
                 "schema": {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
             },
@@ -88,16 +89,15 @@ async def events(request: Request, batch_id: str) -> Response:
     """Server-sent events `progress` with the batch, at most four a second, and one called `end`."""
     batches, owner = batches_of(request), owner_of(request)
     await batches.get(batch_id, owner)
-    return StreamingResponse(_progress(batches, batch_id, owner), media_type="text/event-stream", headers=_EVENTS)
+    return event_stream(_progress(batches, batch_id, owner))
 
 
 async def _progress(batches: Batches, batch_id: str, owner: str) -> AsyncIterator[str]:
     async for batch in batches.follow(batch_id, owner):
         if batch is None:
-            yield ": alive\n\n"
+            yield KEEP_ALIVE
             continue
-        name = "end" if batch.ended else "progress"
-        yield f"event: {name}\ndata: {_told(batch).model_dump_json()}\n\n"
+        yield event(_told(batch).model_dump_json(), name="end" if batch.ended else "progress")
 
 
 @router.get("/{batch_id}/results", response_class=StreamingResponse)
@@ -111,7 +111,7 @@ async def results(
     batches, owner = batches_of(request), owner_of(request)
     await batches.get(batch_id, owner)
     lines = batches.results(batch_id, owner, offset=offset, follow=follow)
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers=_EVENTS)
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=STREAM_HEADERS)
 
 
 @router.get("/{batch_id}/summary")

@@ -21,7 +21,7 @@ from sandbox_runtime.api.dialects.sandboxes.routes.params import (
     Wanted,
     sessions_of,
 )
-from sandbox_runtime.api.file_response import SentFile, attachment
+from sandbox_runtime.api.file_response import FileDownload, attachment
 from sandbox_runtime.api.requests import body_of, pieces_of
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import FileRecord
@@ -77,7 +77,7 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     if request.headers.get("accept", "").startswith(_BYTES):
         # Nothing that a sandbox made runs as a page of this server.
         guards = {**attachment(name), "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
-        return SentFile(files, name, refusal=lambda error: error_answer(error, request), headers=guards)
+        return FileDownload(files, name, refusal=lambda error: error_answer(error, request), headers=guards)
     read = await files.read(name, 0, schemas.MOST_FILE_BYTES)
     if not read.is_end:
         raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")

@@ -12,10 +12,10 @@ from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, sessions_of
 from sandbox_runtime.api.disconnect import while_present
 from sandbox_runtime.api.requests import platform_of
+from sandbox_runtime.api.sse import event_stream
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
 routes = router("/sandboxes/{sandbox_id}", "running")
-_EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 @routes.post("/exec", response_model=schemas.ExecResult)
@@ -46,4 +46,4 @@ async def follow(request: Request, sandbox_id: Identifier, stream_id: Identifier
     """Server-sent events with items {type: data, error or complete}: the output from its beginning on, and how it ended."""
     sessions, owner = sessions_of(request), owner_of(request)
     await execution.check_stream(sessions, sandbox_id, stream_id, owner)
-    return StreamingResponse(execution.followed(sessions, stream_id, owner), media_type="text/event-stream", headers=_EVENTS)
+    return event_stream(execution.followed(sessions, stream_id, owner))

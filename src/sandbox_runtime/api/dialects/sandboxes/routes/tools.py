@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
-from fastapi.responses import StreamingResponse
 
 from sandbox_runtime.api.caller import caller_of, owner_of
 from sandbox_runtime.api.dialects.sandboxes import schemas
@@ -20,10 +19,10 @@ from sandbox_runtime.api.dialects.sandboxes.tool_provider import offer_of
 from sandbox_runtime.api.dialects.sandboxes.tool_retry import attempted
 from sandbox_runtime.api.disconnect import while_present
 from sandbox_runtime.api.number_fields import Number
+from sandbox_runtime.api.sse import event_stream
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
 routes = router("", "tools")
-_EVENTS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 _STREAMED: dict[int | str, dict[str, Any]] = {
     200: {"description": "What came of it; with stream, as events", "content": {"text/event-stream": {}}},
     202: {"model": schemas.ToolResult, "description": "Under way (async)"},
@@ -53,8 +52,7 @@ async def execute_tool(request: Request, name: Identifier, asked: schemas.Execut
     if asked.options.async_ and asked.options.stream:
         raise InvalidRequest("async and stream cannot be had together: with async the result is fetched by its execution_id")
     if asked.options.stream:
-        flow = events(lambda tell: attempted(offer, name, asked, caller, tell))
-        return StreamingResponse(flow, media_type="text/event-stream", headers=_EVENTS)
+        return event_stream(events(lambda tell: attempted(offer, name, asked, caller, tell)))
     if asked.options.async_:
         call = calls_of(request).begin(caller.owner, name, lambda: attempted(offer, name, asked, caller))
         return answer(request, call.told(), 202)

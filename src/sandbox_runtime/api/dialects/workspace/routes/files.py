@@ -14,7 +14,7 @@ from sandbox_runtime.api.dialects.workspace.mapping import answers
 from sandbox_runtime.api.dialects.workspace.mapping.requests import file_name, relative
 from sandbox_runtime.api.dialects.workspace.responses import answered, described, message, refusals, room_of
 from sandbox_runtime.api.dialects.workspace.schemas import Answer, CreateFile, DownloadFromEfast, Json
-from sandbox_runtime.api.file_response import SentFile, attachment
+from sandbox_runtime.api.file_response import FileDownload, attachment
 from sandbox_runtime.api.multipart import file_part
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.workspace import SessionFiles
@@ -73,7 +73,7 @@ async def download(request: Request, session_id: str, path: str) -> Response:
         files = await _files(room_of(request, session_id))
     except SandboxError as error:
         return _refusal(error)
-    return SentFile(files, name, refusal=_refusal, headers={**attachment(name), **_NOSNIFF})
+    return FileDownload(files, name, refusal=_refusal, headers={**attachment(name), **_NOSNIFF})
 
 
 @router.get("/files/preview/{session_id}/{path:path}", **described(table=responses.OF_FILE))
@@ -87,7 +87,7 @@ async def preview(request: Request, session_id: str, path: str, sid: Annotated[s
         files = await _files(room_of(request, session_id))
     except SandboxError as error:
         return _refusal(error)
-    return SentFile(files, name, refusal=_refusal, media_type=media_type, headers=HEADERS)
+    return FileDownload(files, name, refusal=_refusal, media_type=media_type, headers=HEADERS)
 
 
 @router.get("/files/{session_id}", **described(answer=Answer, table=responses.OF_FILE))
