@@ -11,7 +11,7 @@ from sandbox_runtime.cli.exit_codes import CODE_OF_ENDING, CODE_OF_ERROR
 from sandbox_runtime.cli.reference import pages
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Ending
-from sandbox_runtime.settings import knobs
+from sandbox_runtime.settings import all_settings
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference"
 
@@ -25,7 +25,7 @@ def test_settings_show_every_value_and_where_it_came_from(tmp_path: Path) -> Non
     (tmp_path / "sandbox.toml").write_text("pool_max = 5\n")
     done = sandbox("settings", "--json", "--set", "port=99", cwd=tmp_path, SANDBOX_POOL_SIZE="3", SANDBOX_API_KEY="hush")
     rows = {row["name"]: row for row in json.loads(done.stdout)}
-    assert set(rows) == set(knobs())
+    assert set(rows) == set(all_settings())
     seen = {name: (rows[name]["value"], rows[name]["source"]) for name in ("pool_size", "pool_max", "port", "host")}
     assert seen == {
         "pool_size": (3, "environment SANDBOX_POOL_SIZE"),

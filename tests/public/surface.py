@@ -17,7 +17,7 @@ import typer
 import sandbox_runtime.sdk as sdk
 from sandbox_runtime.api.app import openapi_document
 from sandbox_runtime.cli.main import build
-from sandbox_runtime.settings import default_text, environment_name, kind, knobs
+from sandbox_runtime.settings import all_settings, default_text, environment_name, type_name
 
 RECORDED = Path(__file__).parent / "surface.json"
 _PROSE = {"description", "summary", "title", "example", "examples"}
@@ -38,8 +38,8 @@ def http() -> dict[str, Any]:
 
 def settings() -> dict[str, Any]:
     return {
-        name: [environment_name(name), default_text(name), kind(name), knob.unit, list(knob.choices)]
-        for name, knob in knobs().items()
+        name: [environment_name(name), default_text(name), type_name(name), setting.unit, list(setting.choices)]
+        for name, setting in all_settings().items()
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.settings import Settings, load
-from sandbox_runtime.settings.aliases import CHANGED, SAME, WITHOUT_EFFECT, from_aliases
+from sandbox_runtime.settings.aliases import CONVERTED, DIRECT, IGNORED, read_aliases
 
 NAMES = """
 APP_NAME APP_VERSION ENVIRONMENT DEBUG HOST PORT WORKERS DATABASE_URL DB_POOL_SIZE DB_MAX_OVERFLOW DB_POOL_RECYCLE
@@ -31,7 +31,7 @@ def read(**environ: str) -> Settings:
 
 @pytest.mark.requirement("control_plane-5.01")
 def test_every_name_is_known_and_has_one_meaning() -> None:
-    known = [*SAME, *CHANGED, *WITHOUT_EFFECT, *SEVERAL]
+    known = [*DIRECT, *CONVERTED, *IGNORED, *SEVERAL]
     assert set(NAMES.split()) <= set(known) and len(known) == len(set(known))
 
 
@@ -97,11 +97,11 @@ def test_the_parts_of_a_database_make_its_url() -> None:
 @pytest.mark.requirement("control_plane-5.03")
 def test_a_file_called_env_is_read_too(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("# ours\nexport PORT='9001'\nlog_level=ERROR\nUNKNOWN=1\nbroken line\n")
-    found = {name: value for (name, value), _ in from_aliases({}, tmp_path)}
+    found = {name: value for (name, value), _ in read_aliases({}, tmp_path)}
     assert found == {"port": "9001", "log_level": "error"}
-    assert dict(pair for pair, _ in from_aliases({"PORT": "9002"}, tmp_path))["port"] == "9002"
+    assert dict(pair for pair, _ in read_aliases({"PORT": "9002"}, tmp_path))["port"] == "9002"
     (tmp_path / ".env").write_bytes(b"\xff" * 100_000)
-    assert from_aliases({}, tmp_path) == []
+    assert read_aliases({}, tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ dataset:
 
 def test_a_setting_goes_before_the_configuration_file(tmp_path: Path) -> None:
     settings = configured(tmp_path, "dataset: {database: {backend: {type: mysql, host: a, psm: b}}}")
-    assert settings.datalake_address == "mysql://a/b"
+    assert settings.effective_datalake_url == "mysql://a/b"
     given = load(
         {"state_dir": str(tmp_path), "datalake_url": "mysql://c/d"}, environ={"SANDBOX_CONFIG": str(tmp_path / "conf.yaml")}
     )
-    assert given.datalake_address == "mysql://c/d"
-    assert configured(tmp_path, "dataset: {database: {backend: {type: none}}}").datalake_address == ""
+    assert given.effective_datalake_url == "mysql://c/d"
+    assert configured(tmp_path, "dataset: {database: {backend: {type: none}}}").effective_datalake_url == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.settings import Settings, environment_name, knobs, load
+from sandbox_runtime.settings import Settings, all_settings, environment_name, load
 
 
 @pytest.fixture(autouse=True)
@@ -144,8 +144,8 @@ def test_only_loopback_is_not_exposed(host: str, exposed: bool) -> None:
 
 
 def test_every_knob_has_a_sentence_a_unit_and_its_own_variable() -> None:
-    assert all(about.text.endswith(".") and about.unit and about.group for about in knobs().values())
-    names = [environment_name(name) for name in knobs()]
+    assert all(setting.description.endswith(".") and setting.unit and setting.group for setting in all_settings().values())
+    names = [environment_name(name) for name in all_settings()]
     assert len(set(names)) == len(names)
 
 

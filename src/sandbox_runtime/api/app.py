@@ -106,7 +106,7 @@ def create_app_from_environment() -> FastAPI:
 
 
 def refuse_exposure(settings: Settings) -> None:
-    if settings.exposed and not settings.keys_asked:
+    if settings.exposed and not settings.requires_keys:
         raise InvalidRequest(
             f"the server would listen on {settings.host} for everyone who can reach it: set api_key (SANDBOX_API_KEY), or make "
             "keys with `sandbox keys create` and set require_keys (SANDBOX_REQUIRE_KEYS), or set host to 127.0.0.1"

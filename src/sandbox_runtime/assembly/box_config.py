@@ -107,7 +107,7 @@ def options_of(settings: Settings) -> BackendOptions:
         keep_bytes=settings.output_keep_bytes,
         usual_limits=usual_of(settings),
         box_uid_base=settings.box_uid_base,
-        images_dir=f"{settings.kept_dir}/areas",
+        images_dir=f"{settings.data_dir}/areas",
         memory_files_bytes=settings.session_memory_files_bytes,
         guest_check_s=settings.guest_check_s,
         nat=NatOptions(dns=settings.network_dns, nameservers=settings.network_nameservers, refuse=settings.network_refuse),

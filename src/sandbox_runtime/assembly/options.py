@@ -105,7 +105,7 @@ def row_options_of(settings: Settings) -> RowOptions:
     named = (source.path for source in (cache.sources if cache else ()) if source.kind == "local")
     return RowOptions(
         folders=(settings.tables_dir, *named),
-        datalake_url=settings.datalake_address,
+        datalake_url=settings.effective_datalake_url,
         samples=registry.samples_folder() if settings.dataset_samples else None,
         database=store_options_of(settings),
     )

@@ -47,7 +47,7 @@ from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.model import Network, Policy, StorageKind
 from sandbox_runtime.sessions import Around, Sessions
 from sandbox_runtime.settings import Settings
-from sandbox_runtime.telemetry import Log, Metrics, measured_loop, open_log
+from sandbox_runtime.telemetry import Log, Metrics, measure_loop_lag, open_log
 from sandbox_runtime.workspace.ledger import PLATFORM, Ledger
 
 
@@ -135,8 +135,13 @@ async def open_platform(
                 keep_bytes=settings.output_keep_bytes,
                 standby_s=settings.session_standby_s,
             )
-            async with measured_loop(metrics), started, engine, _notebooks(settings, pool, admission, metrics, log) as notebooks:
-                metrics.watch("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
+            async with (
+                measure_loop_lag(metrics),
+                started,
+                engine,
+                _notebooks(settings, pool, admission, metrics, log) as notebooks,
+            ):
+                metrics.add_gauge("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
                 around = Around(workshop, admission, metrics, log, ledger)
                 judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with (
@@ -200,10 +205,10 @@ def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log, le
 
 
 def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
-    metrics.watch("sandbox_pool_idle", "Boxes that wait ready", lambda: pool.idle)
-    metrics.watch("sandbox_pool_busy", "Boxes in use", lambda: pool.in_use)
-    metrics.watch("sandbox_queue_length", "Requests that wait for a place", lambda: admission.waiting)
-    metrics.watch("sandbox_running", "Requests that have a place", lambda: admission.busy)
+    metrics.add_gauge("sandbox_pool_idle", "Boxes that wait ready", lambda: pool.idle)
+    metrics.add_gauge("sandbox_pool_busy", "Boxes in use", lambda: pool.in_use)
+    metrics.add_gauge("sandbox_queue_length", "Requests that wait for a place", lambda: admission.waiting)
+    metrics.add_gauge("sandbox_running", "Requests that have a place", lambda: admission.busy)
 
 
 def version() -> str:

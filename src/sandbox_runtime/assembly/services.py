@@ -46,7 +46,7 @@ async def sessions_opened(settings: Settings, around: Around, *, wanted: bool, a
         return
     async with AsyncExitStack() as stack:
         try:
-            stack.enter_context(holding_node(settings.kept_dir, settings.node_name))
+            stack.enter_context(holding_node(settings.data_dir, settings.node_name))
         except Unavailable as error:
             around.log.warning("there are no sessions here", reason=str(error))
             yield str(error)

@@ -20,7 +20,7 @@ Gauges = dict[tuple[str, ...], Callable[[], float]]
 
 
 def ledger_of(settings: Settings) -> Ledger:
-    return Ledger(limits_of(settings), lambda: free_bytes(settings.kept_dir))
+    return Ledger(limits_of(settings), lambda: free_bytes(settings.data_dir))
 
 
 def limits_of(settings: Settings) -> StorageLimits:
@@ -44,7 +44,7 @@ def free_bytes(folder: str) -> int:
 
 def facts_of(settings: Settings) -> dict[str, str]:
     """Return what may be held here, and what lies on the disk now, as an operator reads it. Walks the folders."""
-    ledger, images = ledger_of(settings), Images(f"{settings.kept_dir}/areas", settings.session_memory_files_bytes)
+    ledger, images = ledger_of(settings), Images(f"{settings.data_dir}/areas", settings.session_memory_files_bytes)
     watch_database(ledger, settings.store_url)
     folders = {
         StorageKind.snapshots: settings.files_dir,
@@ -87,9 +87,9 @@ def _size(path: str) -> int:
 
 def watch_ledger(metrics: Metrics, ledger: Ledger) -> None:
     held: Gauges = {(medium.value, kind.value): _held(ledger, medium, kind) for medium in Medium for kind in StorageKind}
-    metrics.watch_all("sandbox_storage_bytes", "Memory and disk that is held, by kind", ("medium", "kind"), held)
+    metrics.add_labeled_gauge("sandbox_storage_bytes", "Memory and disk that is held, by kind", ("medium", "kind"), held)
     limits: Gauges = {(medium.value,): _limit(ledger, medium) for medium in Medium}
-    metrics.watch_all("sandbox_storage_limit_bytes", "Memory and disk that may be held", ("medium",), limits)
+    metrics.add_labeled_gauge("sandbox_storage_limit_bytes", "Memory and disk that may be held", ("medium",), limits)
 
 
 def _held(ledger: Ledger, medium: Medium, kind: StorageKind) -> Callable[[], float]:

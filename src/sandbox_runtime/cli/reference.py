@@ -8,13 +8,13 @@ from sandbox_runtime.cli.http_reference import http_pages
 from sandbox_runtime.cli.languages_reference import languages_page
 from sandbox_runtime.settings import (
     CONFIG_VARIABLE,
+    DEFAULT_FILES,
     ENVIRONMENT_PREFIX,
     FILE_VARIABLE,
-    FILES_LOOKED_FOR,
+    all_settings,
     default_text,
     environment_name,
-    kind,
-    knobs,
+    type_name,
 )
 
 _NOTHING = "none"
@@ -27,7 +27,7 @@ environment (`{ENVIRONMENT_PREFIX}` and the name in capitals; then the names of
 [control-plane deployments](../guides/control-plane.md#environment), also from a file `.env`), a TOML file, the YAML file
 that `{CONFIG_VARIABLE}` names ([configuration](../guides/configuration.md)), the default. The TOML file is the one named by
 `--config` or by `{FILE_VARIABLE}`, otherwise the first that exists of
-{" and ".join(f"`{path}`" for path in FILES_LOOKED_FOR)}.
+{" and ".join(f"`{path}`" for path in DEFAULT_FILES)}.
 `sandbox settings` prints every effective value and where it came from.
 
 The network is off by default (`allow_network`): a program sees its own loopback and nothing else.
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 
 
 def _settings_page() -> str:
-    grouped = groupby(knobs(), key=lambda name: knobs()[name].group)
+    grouped = groupby(all_settings(), key=lambda name: all_settings()[name].group)
     return _SETTINGS_HEAD + "".join(_settings_table(group, list(names)) for group, names in grouped)
 
 
@@ -50,7 +50,9 @@ def _settings_table(group: str, names: list[str]) -> str:
 
 
 def _settings_row(name: str) -> str:
-    about = knobs()[name]
+    about = all_settings()[name]
     default = _NOTHING if default_text(name) == "``" else default_text(name)
     choices = f" One of {', '.join(f'`{choice}`' for choice in about.choices)}." if about.choices else ""
-    return f"| `{name}` | `{environment_name(name)}` | {default} | {kind(name)}, {about.unit} | {about.text}{choices} |"
+    return (
+        f"| `{name}` | `{environment_name(name)}` | {default} | {type_name(name)}, {about.unit} | {about.description}{choices} |"
+    )

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sandbox_runtime.cli.flags import Config, Set, settings_from
-from sandbox_runtime.settings import Settings, environment_name, knobs, shown
+from sandbox_runtime.settings import Settings, all_settings, environment_name, format_value
 
 MASK = "********"
 
@@ -23,19 +23,19 @@ def register(app: typer.Typer) -> None:
 def show(as_json: AsJson = False, config: Config = None, sets: Set = None) -> None:
     """Print every setting: its value, its unit and where the value came from."""
     settings = settings_from(config, sets)
-    rows = [*(_row(settings, name) for name in knobs()), *_dataset_rows(settings)]
+    rows = [*(_row(settings, name) for name in all_settings()), *_dataset_rows(settings)]
     print(json.dumps(rows, indent=2)) if as_json else _print_table(rows)
 
 
 def _row(settings: Settings, name: str) -> dict[str, object]:
-    about, value = knobs()[name], getattr(settings, name)
+    about, value = all_settings()[name], getattr(settings, name)
     return {
         "name": name,
         "value": MASK if about.secret and value else value,
         "unit": about.unit,
         "source": settings.origin[name],
         "environment": environment_name(name),
-        "text": about.text,
+        "text": about.description,
     }
 
 
@@ -64,5 +64,5 @@ def _print_table(rows: list[dict[str, object]]) -> None:
     for title in ("setting", "value", "unit", "source"):
         table.add_column(title, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(row[key])) for key in ("name", "value", "unit", "source")))
+        table.add_row(*(Text(format_value(row[key])) for key in ("name", "value", "unit", "source")))
     Console().print(table)

@@ -25,7 +25,7 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import ApiKey
 from sandbox_runtime.model.access import digest_of
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.settings import Settings, environment_name, shown
+from sandbox_runtime.settings import Settings, environment_name, format_value
 
 READY_WITHIN_S = 180.0
 END_WITHIN_S = 30.0
@@ -132,7 +132,7 @@ def _environment(settings: Settings) -> Mapping[str, str]:
     default = Settings()
     names = (field.name for field in dataclasses.fields(settings) if field.name != "origin")
     changed = [name for name in names if getattr(settings, name) != getattr(default, name)]
-    return {**inherited, **{environment_name(name): shown(getattr(settings, name)) for name in changed}}
+    return {**inherited, **{environment_name(name): format_value(getattr(settings, name)) for name in changed}}
 
 
 async def _until_ready(process: asyncio.subprocess.Process, settings: Settings) -> None:

@@ -21,7 +21,7 @@ from sandbox_runtime.api.app import build_routes, create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import protocol_for
 from sandbox_runtime.cli.mcp_routes import mounted
-from sandbox_runtime.settings import Settings, environment_name, load, shown
+from sandbox_runtime.settings import Settings, environment_name, format_value, load
 from sandbox_runtime.telemetry import server_log_config
 
 SHUTDOWN_S = 30
@@ -102,4 +102,4 @@ def server_options(settings: Settings) -> dict[str, Any]:
 
 def _as_environment(settings: Settings) -> dict[str, str]:
     given = (name for name, origin in settings.origin.items() if origin != "default")
-    return {environment_name(name): shown(getattr(settings, name)) for name in given}
+    return {environment_name(name): format_value(getattr(settings, name)) for name in given}

@@ -37,14 +37,14 @@ class Admission:
         """Wait for a slot and return the time at which it was given. Raises TooMany if the queue is full or the wait too long."""
         now = asyncio.get_running_loop().time()
         if self._slots.acquire():
-            self._metrics.waited(0.0)
+            self._metrics.record_queue_wait(0.0)
             return now
         if self._slots.full:
-            self._metrics.rejected("queue_full")
+            self._metrics.record_rejection("queue_full")
             raise TooMany(f"{self.busy} programs are running and {self.waiting} wait; try again later", self._retry_after_s())
         await self._wait()
         given = asyncio.get_running_loop().time()
-        self._metrics.waited(given - now)
+        self._metrics.record_queue_wait(given - now)
         return given
 
     def enter_if_free(self) -> float | None:
@@ -65,7 +65,7 @@ class Admission:
         except BaseException as error:
             self._slots.abandon(turn)
             if isinstance(error, TimeoutError):
-                self._metrics.rejected("waited_too_long")
+                self._metrics.record_rejection("waited_too_long")
                 raise TooMany(f"no place became free within {self._wait_s:g} s; try again later", self._retry_after_s()) from None
             raise
 

@@ -301,7 +301,7 @@ class InitBox:
         if number == signal.SIGKILL:
             self._let_die()
 
-    def command_ended(self, *, box_alive: bool) -> None:
+    def record_command(self, *, box_alive: bool) -> None:
         self._busy = False
         self._alive = self._alive and box_alive
 

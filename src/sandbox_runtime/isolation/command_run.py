@@ -60,7 +60,7 @@ class Host(Protocol):
 
     def kill_now(self) -> None: ...
 
-    def command_ended(self, *, box_alive: bool) -> None: ...
+    def record_command(self, *, box_alive: bool) -> None: ...
 
 
 class RunningCommand:
@@ -325,7 +325,7 @@ class RunningCommand:
         finally:
             self._close_descriptors()
             self._host.refusals.close()
-            self._host.command_ended(box_alive=report is not None)
+            self._host.record_command(box_alive=report is not None)
 
     def _end(self, report: wire.Message | None, failure: str | None) -> End:
         return End(

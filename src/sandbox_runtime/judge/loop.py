@@ -54,7 +54,7 @@ class Loop:
         """Raises only for a trial that cannot be served as it is (InvalidRequest, NotFound)."""
         began = time.monotonic()
         found = decided(trial) if trial.decided is not None else await self._judged(_served(trial))
-        self._metrics.judged(dataset, found.reason, time.monotonic() - began)
+        self._metrics.record_verdict(dataset, found.reason, time.monotonic() - began)
         return found
 
     async def persist(self, once: Callable[[], Awaitable[T]]) -> T:
@@ -98,7 +98,7 @@ class Loop:
         return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
 
     def _again(self, fault: Exception) -> None:
-        self._metrics.tried_again()
+        self._metrics.record_retry()
         self._log.info("a step of judging is tried again", reason=str(fault))
 
 

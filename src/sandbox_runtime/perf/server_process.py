@@ -17,7 +17,7 @@ from typing import Any
 
 from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.perf.client import Answer, Target, connect
-from sandbox_runtime.settings import Settings, environment_name, knobs, shown
+from sandbox_runtime.settings import Settings, all_settings, environment_name, format_value
 
 READY_WITHIN_S = 120.0
 SETTLE_WITHIN_S = 10.0
@@ -117,9 +117,9 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 def _environment(settings: Settings, changes: Mapping[str, object]) -> dict[str, str]:
     """Every setting by its environment name, so that no settings file can change the child's."""
-    values = {name: changes.get(name, getattr(settings, name)) for name in knobs()}
+    values = {name: changes.get(name, getattr(settings, name)) for name in all_settings()}
     passed = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "PYTHONPATH", "TMPDIR") if name in os.environ}
-    return passed | {environment_name(name): shown(value) for name, value in values.items()}
+    return passed | {environment_name(name): format_value(value) for name, value in values.items()}
 
 
 def _free_port() -> int:

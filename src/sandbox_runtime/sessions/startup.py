@@ -163,8 +163,8 @@ async def _seeded(ground: Ground) -> None:
 
 
 def _watch(metrics: Metrics, ground: Ground, pool: EnvironmentPool, host: Host) -> None:
-    metrics.watch("sandbox_sessions_active", "Sessions that have not ended", lambda: ground.directory.count)
-    metrics.watch("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: ground.recorder.left_out)
-    metrics.watch("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)
-    metrics.watch("sandbox_runtime_cpu_usage", "Share of the processors in use", lambda: host.usage()[0])
-    metrics.watch("sandbox_runtime_memory_usage", "Share of the memory in use", lambda: host.usage()[1])
+    metrics.add_gauge("sandbox_sessions_active", "Sessions that have not ended", lambda: ground.directory.count)
+    metrics.add_gauge("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: ground.recorder.left_out)
+    metrics.add_gauge("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)
+    metrics.add_gauge("sandbox_runtime_cpu_usage", "Share of the processors in use", lambda: host.usage()[0])
+    metrics.add_gauge("sandbox_runtime_memory_usage", "Share of the memory in use", lambda: host.usage()[1])

@@ -8,23 +8,23 @@ Settings.origin keeps for each knob where its value came from. Nothing is read a
 
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.loader import FILE_VARIABLE, FILES_LOOKED_FOR, load
-from sandbox_runtime.settings.names import ENVIRONMENT_PREFIX, default_text, environment_name, kind, shown
-from sandbox_runtime.settings.setting import Knob
-from sandbox_runtime.settings.settings import Settings, knobs
+from sandbox_runtime.settings.loader import DEFAULT_FILES, FILE_VARIABLE, load
+from sandbox_runtime.settings.names import ENVIRONMENT_PREFIX, default_text, environment_name, format_value, type_name
+from sandbox_runtime.settings.setting import Setting
+from sandbox_runtime.settings.settings import Settings, all_settings
 
 __all__ = [
     "CONFIG_VARIABLE",
+    "DEFAULT_FILES",
     "ENVIRONMENT_PREFIX",
-    "FILES_LOOKED_FOR",
     "FILE_VARIABLE",
     "DatasetConfig",
-    "Knob",
+    "Setting",
     "Settings",
+    "all_settings",
     "default_text",
     "environment_name",
-    "kind",
-    "knobs",
+    "format_value",
     "load",
-    "shown",
+    "type_name",
 ]

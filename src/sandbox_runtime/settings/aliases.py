@@ -3,7 +3,7 @@ environment or from a file called .env. A SANDBOX_ name goes before them.
 
 Some stand for a setting as it is, some in another unit, some for several at once. Those that ask for what this server has no use
 for (WORKERS: one process serves all cores; SECRET_KEY: nothing here is signed for longer than a process lives) are in
-WITHOUT_EFFECT, so that the reference can say so.
+IGNORED, so that the reference can say so.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.quantities import parse_bytes
 
 ENV_FILE = ".env"
-_MOST_ENV_FILE_BYTES = 64 * 1024
-_POOL_OF_TEMPLATE = re.compile(r"WARM_POOL_([A-Z0-9_]+)_SIZE")
-_POOL_OF_ALL = frozenset({"WARM_POOL_DEFAULT_SIZE", "WARM_POOL_MIN_SIZE"})
-_USUAL_RATE = "60"
+_MAX_ENV_FILE_BYTES = 64 * 1024
+_TEMPLATE_POOL = re.compile(r"WARM_POOL_([A-Z0-9_]+)_SIZE")
+_DEFAULT_POOL_NAMES = frozenset({"WARM_POOL_DEFAULT_SIZE", "WARM_POOL_MIN_SIZE"})
+_DEFAULT_RATE = "60"
 _TRUE = ("1", "true", "yes", "on")
 _DATABASE_KINDS = {"mysql": "mysql", "mariadb": "mysql", "postgresql": "postgresql", "postgres": "postgresql"}
 _DATABASE_PARTS = ("DB_TYPE", "DB_HOST", "DB_PORT", "DB_USER", "DB_PASSWORD", "DB_DATABASE")
 
-Reading = Callable[[str], object]
+Converter = Callable[[str], object]
 
 
-def _scaled(factor: float) -> Reading:
+def _scaled(factor: float) -> Converter:
     """Below zero is how these names say never."""
     return lambda text: str(max(0.0, float(text)) * factor)
 
@@ -49,7 +49,7 @@ def _level(text: str) -> str:
     return {"warn": "warning", "critical": "error", "fatal": "error"}.get(word, word)
 
 
-SAME: Mapping[str, str] = MappingProxyType(
+DIRECT: Mapping[str, str] = MappingProxyType(
     {
         "HOST": "host",
         "PORT": "port",
@@ -82,7 +82,7 @@ SAME: Mapping[str, str] = MappingProxyType(
         "DEFAULT_TEMPLATE_IMAGE": "session_template_image",
     }
 )
-CHANGED: Mapping[str, tuple[str, Reading]] = MappingProxyType(
+CONVERTED: Mapping[str, tuple[str, Converter]] = MappingProxyType(
     {
         "LOG_LEVEL": ("log_level", _level),
         "DEFAULT_MEMORY": ("memory_limit", lambda text: _bytes(text) // 1024),
@@ -94,7 +94,7 @@ CHANGED: Mapping[str, tuple[str, Reading]] = MappingProxyType(
         "CORS_ORIGINS": ("cors_origins", _list),
     }
 )
-WITHOUT_EFFECT = (
+IGNORED = (
     "APP_NAME",
     "APP_VERSION",
     "ENVIRONMENT",
@@ -114,53 +114,58 @@ WITHOUT_EFFECT = (
 )
 
 
-def from_aliases(environ: Mapping[str, str], folder: Path | None = None) -> list[tuple[tuple[str, object], str]]:
+def read_aliases(environ: Mapping[str, str], folder: Path | None = None) -> list[tuple[tuple[str, object], str]]:
     """(setting, value) and where it came from, the weaker first. The environment goes before the file."""
-    given = {**_of_file(folder or Path()), **{name.upper(): (value, f"environment {name}") for name, value in environ.items()}}
+    given = {
+        **_read_env_file(folder or Path()),
+        **{name.upper(): (value, f"environment {name}") for name, value in environ.items()},
+    }
     found = {name: entry for name, entry in given.items() if entry[0]}
     # Before the names that say the same in a finer way.
-    debug = [(("log_level", "debug"), source) for value, source in _some(found, "DEBUG") if value.lower() in _TRUE]
-    plain = [((SAME[name], value), source) for name, (value, source) in found.items() if name in SAME]
-    changed = [((CHANGED[name][0], _read(name, value)), source) for name, (value, source) in found.items() if name in CHANGED]
-    return [*debug, *plain, *changed, *_pools(found), *_rate(found), *_database(found)]
+    debug = [(("log_level", "debug"), source) for value, source in _present(found, "DEBUG") if value.lower() in _TRUE]
+    plain = [((DIRECT[name], value), source) for name, (value, source) in found.items() if name in DIRECT]
+    changed = [
+        ((CONVERTED[name][0], _convert(name, value)), source) for name, (value, source) in found.items() if name in CONVERTED
+    ]
+    return [*debug, *plain, *changed, *_pool_sizes(found), *_rate_limit(found), *_database_url(found)]
 
 
-_Found = Mapping[str, tuple[str, str]]
-_Given = list[tuple[tuple[str, object], str]]
+_Variables = Mapping[str, tuple[str, str]]
+_Values = list[tuple[tuple[str, object], str]]
 
 
-def _read(name: str, value: str) -> object:
+def _convert(name: str, value: str) -> object:
     try:
-        return CHANGED[name][1](value)
+        return CONVERTED[name][1](value)
     except (ValueError, TypeError) as error:
         raise InvalidRequest(f"{name}: {value[:60]!r} cannot be read") from error
 
 
-def _some(found: _Found, *names: str) -> list[tuple[str, str]]:
+def _present(found: _Variables, *names: str) -> list[tuple[str, str]]:
     return [found[name] for name in names if name in found]
 
 
-def _pools(found: _Found) -> _Given:
+def _pool_sizes(found: _Variables) -> _Values:
     """WARM_POOL_PYTHON_BASIC_SIZE is for the template python-basic."""
     sizes, sources = [], []
     for name, (value, source) in sorted(found.items()):
-        match = _POOL_OF_TEMPLATE.fullmatch(name)
-        if match and name not in _POOL_OF_ALL:
+        match = _TEMPLATE_POOL.fullmatch(name)
+        if match and name not in _DEFAULT_POOL_NAMES:
             sizes.append(f"{match[1].lower().replace('_', '-')}={value}")
             sources.append(source)
     return [(("warm_pool_sizes", sizes), ", ".join(sources))] if sizes else []
 
 
-def _rate(found: _Found) -> _Given:
+def _rate_limit(found: _Variables) -> _Values:
     """RATE_LIMIT_ENABLED alone stands for the rate that it has there by default."""
     on, rate = found.get("RATE_LIMIT_ENABLED"), found.get("RATE_LIMIT_PER_MINUTE")
     if on is not None and on[0].lower() not in _TRUE:
         return [(("rate_limit_per_minute", 0), on[1])]
-    chosen = rate or (None if on is None else (_USUAL_RATE, on[1]))
+    chosen = rate or (None if on is None else (_DEFAULT_RATE, on[1]))
     return [] if chosen is None else [(("rate_limit_per_minute", chosen[0]), chosen[1])]
 
 
-def _database(found: _Found) -> _Given:
+def _database_url(found: _Variables) -> _Values:
     """Where all of its parts are there they go before DATABASE_URL; the port may be left out."""
     parts = {name: found[name][0] for name in _DATABASE_PARTS if name in found}
     if any(name not in parts for name in _DATABASE_PARTS if name not in ("DB_PORT", "DB_TYPE")):
@@ -175,11 +180,11 @@ def _database(found: _Found) -> _Given:
     return [(("database_url", url), found["DB_HOST"][1])]
 
 
-def _of_file(folder: Path) -> dict[str, tuple[str, str]]:
+def _read_env_file(folder: Path) -> dict[str, tuple[str, str]]:
     """Lines of NAME=value; what else is in it is for others."""
     path = folder / ENV_FILE
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_ENV_FILE_BYTES:
+        if not path.is_file() or path.stat().st_size > _MAX_ENV_FILE_BYTES:
             return {}
         lines = path.read_text().splitlines()
     except (OSError, ValueError):

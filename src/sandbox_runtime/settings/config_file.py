@@ -20,9 +20,9 @@ from sandbox_runtime.settings.sections import Section
 
 CONFIG_VARIABLE = "SANDBOX_CONFIG"
 NO_ISOLATION = "none"
-MOST_BYTES = 1024 * 1024
-_HIGHEST_USER = 2**32 - 2
-_MOST_CONCURRENT = 100_000
+MAX_FILE_CHARACTERS = 1024 * 1024
+_MAX_USER_ID = 2**32 - 2
+_MAX_CONCURRENCY = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,9 @@ class ConfigFile:
     dataset: DatasetConfig
 
 
-def read_config(named: str) -> ConfigFile:
+def read_config(name: str) -> ConfigFile:
     """By path, or by the name of one that comes with this package."""
-    path, text = _text_of(named)
+    path, text = _read_named(name)
     try:
         whole = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
@@ -47,7 +47,7 @@ def read_config(named: str) -> ConfigFile:
         return ConfigFile(origin, given, read_dataset(keys.section("dataset"), origin))
 
 
-def shipped() -> list[str]:
+def bundled_configs() -> list[str]:
     return sorted(entry.name.removesuffix(".yaml") for entry in _folder().iterdir() if entry.name.endswith(".yaml"))
 
 
@@ -56,7 +56,7 @@ def _sandbox(section: Section) -> dict[str, object]:
         given: dict[str, object] = {}
         isolation = keys.choice("isolation", ("none", "lite"), "lite")
         asked = {
-            "set_uid": keys.raw("set_uid") is not None and keys.whole("set_uid", 0, 0, _HIGHEST_USER) >= 0,
+            "set_uid": keys.raw("set_uid") is not None and keys.whole("set_uid", 0, 0, _MAX_USER_ID) >= 0,
             "restore_bash": keys.flag("restore_bash", False),
         }
         keys.flag("cleanup_process", False)
@@ -66,7 +66,7 @@ def _sandbox(section: Section) -> dict[str, object]:
         if keys.raw("isolation") is not None:
             given["isolation"] = isolation
         if keys.raw("max_concurrency") is not None:
-            given["max_concurrency"] = keys.whole("max_concurrency", 1, 1, _MOST_CONCURRENT)
+            given["max_concurrency"] = keys.whole("max_concurrency", 1, 1, _MAX_CONCURRENCY)
         return given
 
 
@@ -75,25 +75,25 @@ def _common(section: Section) -> dict[str, object]:
         return {} if keys.raw("logging_color") is None else {"log_color": keys.flag("logging_color", False)}
 
 
-def _text_of(named: str) -> tuple[str, str]:
-    if "/" in named or named.endswith((".yaml", ".yml")):
-        return named, _read(Path(named))
-    if named not in shipped():
-        known = ", ".join(shipped())
+def _read_named(name: str) -> tuple[str, str]:
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        return name, _read(Path(name))
+    if name not in bundled_configs():
+        known = ", ".join(bundled_configs())
         raise InvalidRequest(
-            f"{CONFIG_VARIABLE}={named!r}: there is no such configuration; name one of {known}, or a path to a file"
+            f"{CONFIG_VARIABLE}={name!r}: there is no such configuration; name one of {known}, or a path to a file"
         )
-    return f"{named}.yaml", _folder().joinpath(f"{named}.yaml").read_text(encoding="utf-8")
+    return f"{name}.yaml", _folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def _read(path: Path) -> str:
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(MOST_BYTES + 1)
+            text = file.read(MAX_FILE_CHARACTERS + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"the configuration file {path} cannot be read: {error}") from error
-    if len(text) > MOST_BYTES:
-        raise InvalidRequest(f"the configuration file {path} is longer than {MOST_BYTES} characters")
+    if len(text) > MAX_FILE_CHARACTERS:
+        raise InvalidRequest(f"the configuration file {path} is longer than {MAX_FILE_CHARACTERS} characters")
     return text
 
 

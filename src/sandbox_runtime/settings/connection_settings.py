@@ -5,15 +5,15 @@ from __future__ import annotations
 import resource
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.setting import knob
+from sandbox_runtime.settings.setting import setting
 
-_MOST_CONNECTIONS = 8192
+_MAX_CONNECTIONS = 8192
 
 
 def _max_connections() -> int:
     """Half of the files that this process may open: boxes and sessions need the others."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    return _MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else max(16, min(_MOST_CONNECTIONS, hard // 2))
+    return _MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else max(16, min(_MAX_CONNECTIONS, hard // 2))
 
 
 def _max_connections_per_address() -> int:
@@ -21,8 +21,8 @@ def _max_connections_per_address() -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConnectionKnobs:
-    header_timeout_s: float = knob(
+class ConnectionSettings:
+    header_timeout_s: float = setting(
         15.0,
         "seconds",
         "Time a client has to send the whole header of a request, from its first byte or from connecting.",
@@ -30,7 +30,7 @@ class ConnectionKnobs:
         low=0.1,
         high=3600,
     )
-    body_timeout_s: float = knob(
+    body_timeout_s: float = setting(
         60.0,
         "seconds",
         "Time in which a request body must bring at least 1 KiB, or its end; the connection is closed otherwise. Time in "
@@ -39,7 +39,7 @@ class ConnectionKnobs:
         low=0.1,
         high=3600,
     )
-    send_timeout_s: float = knob(
+    send_timeout_s: float = setting(
         60.0,
         "seconds",
         "Time a client may leave an answer unread once the buffers between are full. Streams that have nothing to send may be "
@@ -48,7 +48,7 @@ class ConnectionKnobs:
         low=0.1,
         high=3600,
     )
-    keep_alive_s: float = knob(
+    keep_alive_s: float = setting(
         75.0,
         "seconds",
         "How long a connection may stay open between two requests. Keep it above the idle time of clients and proxies that pool "
@@ -57,7 +57,7 @@ class ConnectionKnobs:
         low=1,
         high=3600,
     )
-    max_connections: int = knob(
+    max_connections: int = setting(
         _max_connections,
         "connections",
         "Connections that are open at once, streams and WebSockets included. More are answered with 503 and closed.",
@@ -66,7 +66,7 @@ class ConnectionKnobs:
         high=1_000_000,
         default_text="8,192, or half of the files this process may open where that is less",
     )
-    max_connections_per_address: int = knob(
+    max_connections_per_address: int = setting(
         _max_connections_per_address,
         "connections",
         "Connections from one address that are open at once. All clients behind one proxy share its address.",

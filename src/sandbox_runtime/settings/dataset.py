@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from sandbox_runtime.settings.sections import Section
 
-_MOST = 100_000
+_MAX_CONCURRENCY = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def read_dataset(section: Section, origin: str) -> DatasetConfig:
         return DatasetConfig(
             database=backend,
             cache=rows,
-            max_runner_concurrency=keys.whole("max_runner_concurrency", 0, 0, _MOST),
+            max_runner_concurrency=keys.whole("max_runner_concurrency", 0, 0, _MAX_CONCURRENCY),
             cpu_runner_url=keys.text("cpu_runner_url", ""),
             gpu_runner_url=keys.text("gpu_runner_url", ""),
             default_dataset_table=keys.text("default_dataset_table", DatasetConfig().default_dataset_table),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sandbox_runtime.settings.setting import knob
+from sandbox_runtime.settings.setting import setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatasetKnobs:
-    datasets_dir: str = knob(
+class DatasetSettings:
+    datasets_dir: str = setting(
         "",
         "path",
         "Folder with rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` puts them there.",
@@ -17,14 +17,14 @@ class DatasetKnobs:
         default_text="`datasets` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` as root and in "
         "`~/.local/share/sandbox-runtime` as another user",
     )
-    datalake_url: str = knob(
+    datalake_url: str = setting(
         "",
         "URL",
         "Database whose tables are asked for rows that the folder lacks: `mysql://…` (MariaDB), `postgresql://…` or `sqlite:///…`.",
         "datasets",
         secret=True,
     )
-    dataset_samples: bool = knob(
+    dataset_samples: bool = setting(
         True,
         "yes or no",
         "Let the few sample rows that come with this package answer for datasets that have no rows of their own here.",

@@ -12,15 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.settings.aliases import from_aliases
+from sandbox_runtime.settings.aliases import read_aliases
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE, ConfigFile, read_config
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.names import annotation, environment_name, kind
+from sandbox_runtime.settings.names import annotation, environment_name, type_name
 from sandbox_runtime.settings.setting import check
-from sandbox_runtime.settings.settings import Settings, knobs
+from sandbox_runtime.settings.settings import Settings, all_settings
 
 FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
-FILES_LOOKED_FOR = ("sandbox.toml", "/etc/sandbox-runtime.toml")
+DEFAULT_FILES = ("sandbox.toml", "/etc/sandbox-runtime.toml")
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -32,11 +32,11 @@ def load(
     environ = os.environ if environ is None else environ
     config = _config(environ)
     values: dict[str, object] = {}
-    origin = dict.fromkeys(knobs(), "default")
+    origin = dict.fromkeys(all_settings(), "default")
     sources = (
         _from_config(config),
         _from_file(file, environ),
-        from_aliases(environ),
+        read_aliases(environ),
         _from_environment(environ),
         _from_flags(flags or {}),
     )
@@ -46,7 +46,7 @@ def load(
     return Settings(**values, dataset=dataset, origin=MappingProxyType(origin))  # type: ignore[arg-type]
 
 
-_Given = tuple[tuple[str, object], str]
+_Values = tuple[tuple[str, object], str]
 
 
 def _config(environ: Mapping[str, str]) -> ConfigFile | None:
@@ -54,13 +54,13 @@ def _config(environ: Mapping[str, str]) -> ConfigFile | None:
     return read_config(named) if named else None
 
 
-def _from_config(config: ConfigFile | None) -> list[_Given]:
+def _from_config(config: ConfigFile | None) -> list[_Values]:
     return [] if config is None else [(pair, config.origin) for pair in config.given.items()]
 
 
-def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Given]:
+def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Values]:
     wanted = named or environ.get(FILE_VARIABLE)
-    path = Path(wanted) if wanted else next((Path(known) for known in FILES_LOOKED_FOR if Path(known).is_file()), None)
+    path = Path(wanted) if wanted else next((Path(known) for known in DEFAULT_FILES if Path(known).is_file()), None)
     if path is None:
         return []
     try:
@@ -68,20 +68,20 @@ def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Gi
     except (OSError, ValueError) as error:
         raise InvalidRequest(f"the settings file {path} cannot be read: {error}") from error
     for name in table:
-        if name not in knobs():
+        if name not in all_settings():
             raise InvalidRequest(f"the settings file {path} sets {name!r}, which is no setting; see `sandbox settings`")
     return [((name, raw), f"file {path}") for name, raw in table.items()]
 
 
-def _from_environment(environ: Mapping[str, str]) -> list[_Given]:
+def _from_environment(environ: Mapping[str, str]) -> list[_Values]:
     """Unknown SANDBOX_ names are left alone: orchestrators and other tools use the same prefix. Empty is the same as not set."""
-    names = {environment_name(name): name for name in knobs()}
+    names = {environment_name(name): name for name in all_settings()}
     return [((names[variable], environ[variable]), f"environment {variable}") for variable in names if environ.get(variable)]
 
 
-def _from_flags(flags: Mapping[str, object]) -> list[_Given]:
+def _from_flags(flags: Mapping[str, object]) -> list[_Values]:
     for name in flags:
-        if name not in knobs():
+        if name not in all_settings():
             raise InvalidRequest(f"{name!r} is no setting; `sandbox settings` lists them all")
     return [((name, raw), "flag") for name, raw in flags.items()]
 
@@ -91,10 +91,10 @@ def _parse(name: str, raw: object, source: str) -> object:
     try:
         value = reader(raw)
     except (TypeError, ValueError) as error:
-        told = "its value" if knobs()[name].secret else repr(raw)
-        raise InvalidRequest(f"{name} ({source}): {told} is no {kind(name)}; unit: {knobs()[name].unit}") from error
-    value = dict(knobs()[name].renamed).get(value, value) if isinstance(value, str) else value
-    check(value, knobs()[name], name, source)
+        told = "its value" if all_settings()[name].secret else repr(raw)
+        raise InvalidRequest(f"{name} ({source}): {told} is no {type_name(name)}; unit: {all_settings()[name].unit}") from error
+    value = dict(all_settings()[name].value_aliases).get(value, value) if isinstance(value, str) else value
+    check(value, all_settings()[name], name, source)
     return value
 
 

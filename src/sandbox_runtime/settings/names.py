@@ -5,16 +5,16 @@ from __future__ import annotations
 import dataclasses
 import typing
 
-from sandbox_runtime.settings.settings import Settings, knobs
+from sandbox_runtime.settings.settings import Settings, all_settings
 
 ENVIRONMENT_PREFIX = "SANDBOX_"
 
 
 def environment_name(name: str) -> str:
-    return knobs()[name].environment or ENVIRONMENT_PREFIX + name.upper()
+    return all_settings()[name].environment or ENVIRONMENT_PREFIX + name.upper()
 
 
-def kind(name: str) -> str:
+def type_name(name: str) -> str:
     """The type of a knob as the reference names it."""
     return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(annotation(name), "list of text")
 
@@ -22,10 +22,10 @@ def kind(name: str) -> str:
 def default_text(name: str) -> str:
     """The default as the reference shows it, the same on every machine."""
     declared = next(entry for entry in dataclasses.fields(Settings) if entry.name == name)
-    return knobs()[name].default_text or f"`{shown(declared.default)}`"
+    return all_settings()[name].default_text or f"`{format_value(declared.default)}`"
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as a person would write it in a flag."""
     if isinstance(value, bool):
         return "true" if value else "false"

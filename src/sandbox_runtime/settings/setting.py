@@ -11,47 +11,47 @@ Number = int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Knob:
+class Setting:
     """What is known of one setting beside its name, type and value."""
 
     unit: str
-    text: str
+    description: str
     group: str
     low: Number | None = None
     high: Number | None = None
     choices: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
+    value_aliases: tuple[tuple[str, str], ...] = ()
     secret: bool = False
     environment: str = ""
     default_text: str = ""
 
 
-def knob(
+def setting(
     default: Any,
     unit: str,
-    text: str,
+    description: str,
     group: str,
     *,
     low: Number | None = None,
     high: Number | None = None,
     choices: tuple[str, ...] = (),
-    renamed: tuple[tuple[str, str], ...] = (),
+    value_aliases: tuple[tuple[str, str], ...] = (),
     secret: bool = False,
     environment: str = "",
     default_text: str = "",
 ) -> Any:
     """A field of Settings. A callable default is worked out on the machine; default_text then tells it in the reference."""
-    about = Knob(unit, text, group, low, high, choices, renamed, secret, environment, default_text)
+    declared = Setting(unit, description, group, low, high, choices, value_aliases, secret, environment, default_text)
     if callable(default):
-        return field(default_factory=default, metadata={"knob": about})
-    return field(default=default, metadata={"knob": about})
+        return field(default_factory=default, metadata={"setting": declared})
+    return field(default=default, metadata={"setting": declared})
 
 
-def check(value: Any, about: Knob, name: str, source: str) -> None:
-    if about.choices and value not in about.choices:
-        raise InvalidRequest(f"{name} ({source}): {value!r} is not one of {', '.join(about.choices)}")
+def check(value: Any, setting: Setting, name: str, source: str) -> None:
+    if setting.choices and value not in setting.choices:
+        raise InvalidRequest(f"{name} ({source}): {value!r} is not one of {', '.join(setting.choices)}")
     if isinstance(value, str) and "\0" in value:
         raise InvalidRequest(f"{name} ({source}): must not hold NUL bytes")
-    low, high = about.low, about.high
+    low, high = setting.low, setting.high
     if (low is not None and value < low) or (high is not None and value > high):
-        raise InvalidRequest(f"{name} ({source}): must be between {low:,} and {high:,} {about.unit}, not {value:,}")
+        raise InvalidRequest(f"{name} ({source}): must be between {low:,} and {high:,} {setting.unit}, not {value:,}")

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from sandbox_runtime.settings.access_settings import AccessKnobs
-from sandbox_runtime.settings.batch_settings import BatchKnobs
-from sandbox_runtime.settings.connection_settings import ConnectionKnobs
+from sandbox_runtime.settings.access_settings import AccessSettings
+from sandbox_runtime.settings.batch_settings import BatchSettings
+from sandbox_runtime.settings.connection_settings import ConnectionSettings
 from sandbox_runtime.settings.dataset import DatasetConfig
-from sandbox_runtime.settings.dataset_settings import DatasetKnobs
-from sandbox_runtime.settings.judge_settings import JudgeKnobs
-from sandbox_runtime.settings.session_settings import SessionKnobs
-from sandbox_runtime.settings.setting import Knob, check, knob
-from sandbox_runtime.settings.storage_settings import StorageKnobs
+from sandbox_runtime.settings.dataset_settings import DatasetSettings
+from sandbox_runtime.settings.judge_settings import JudgeSettings
+from sandbox_runtime.settings.session_settings import SessionSettings
+from sandbox_runtime.settings.setting import Setting, check, setting
+from sandbox_runtime.settings.storage_settings import StorageSettings
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
@@ -61,52 +61,54 @@ def _state_dir() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, StorageKnobs, ConnectionKnobs):
-    host: str = knob("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
-    port: int = knob(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
-    api_key: str = knob(
+class Settings(
+    SessionSettings, AccessSettings, JudgeSettings, DatasetSettings, BatchSettings, StorageSettings, ConnectionSettings
+):
+    host: str = setting("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
+    port: int = setting(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
+    api_key: str = setting(
         "",
         "text",
         "Key that clients send as `Authorization: Bearer` or `X-API-Key`. Empty: loopback only, no key asked.",
         "server",
         secret=True,
     )
-    log_level: str = knob(
+    log_level: str = setting(
         "info", "level", "Least weight of what is logged.", "server", choices=("debug", "info", "warning", "error")
     )
-    log_format: str = knob("text", "format", "How log lines are written.", "server", choices=("text", "json"))
-    log_color: bool = knob(False, "yes or no", "Colour the log lines of the text format.", "server")
-    pod_name: str = knob(
+    log_format: str = setting("text", "format", "How log lines are written.", "server", choices=("text", "json"))
+    log_color: bool = setting(False, "yes or no", "Colour the log lines of the text format.", "server")
+    pod_name: str = setting(
         "", "text", "Name of this machine told in answers (executor_pod_name).", "server", environment="MY_POD_NAME"
     )
 
-    isolation: str = knob(
+    isolation: str = setting(
         "namespaces",
         "backend",
         "How boxes are isolated. `none` is for development only and is told in every answer. `lite` means `namespaces`.",
         "isolation",
         choices=("namespaces", "bubblewrap", "none"),
-        renamed=(("lite", "namespaces"),),
+        value_aliases=(("lite", "namespaces"),),
     )
-    allow_network: bool = knob(
+    allow_network: bool = setting(
         False, "yes or no", "Let programs reach the outside, never the host's own, private or link-local addresses.", "isolation"
     )
-    network_allow: tuple[str, ...] = knob(
+    network_allow: tuple[str, ...] = setting(
         (), "addresses", "Addresses or CIDR blocks that programs may reach although private; needs allow_network.", "isolation"
     )
-    network_refuse: tuple[str, ...] = knob(
+    network_refuse: tuple[str, ...] = setting(
         (), "addresses", "Addresses or CIDR blocks that programs may not reach although public; for allow_network.", "isolation"
     )
-    network_dns: bool = knob(
+    network_dns: bool = setting(
         False,
         "yes or no",
         "Let programs ask the host's resolvers even where their addresses are private, on port 53.",
         "isolation",
     )
-    network_nameservers: tuple[str, ...] = knob(
+    network_nameservers: tuple[str, ...] = setting(
         (), "addresses", "Resolvers that programs are told of instead of the host's.", "isolation"
     )
-    guest_check_s: float = knob(
+    guest_check_s: float = setting(
         5.0,
         "seconds",
         "How often to look whether the guest's interpreter was upgraded: boxes opened afterwards have the new one.",
@@ -114,28 +116,28 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         low=0.01,
         high=3600,
     )
-    guest_python: str = knob(
+    guest_python: str = setting(
         _guest_python,
         "path",
         "Interpreter that runs Python programs; separate from the server's own.",
         "isolation",
         default_text="`.state/guest/bin/python` of the checkout where `make` has made it, otherwise `/usr/bin/python3`",
     )
-    preset: tuple[str, ...] = knob(
+    preset: tuple[str, ...] = setting(
         ("std",),
         "names",
         "Modules that are loaded before a Python program arrives: `std` (those of the standard library that are used most), "
         "`data` (also numpy and pandas), `plot` (also matplotlib), or a list of modules beside the standard ones.",
         "isolation",
     )
-    state_dir: str = knob(
+    state_dir: str = setting(
         _state_dir,
         "path",
         "Folder for sockets and the files of boxes, private to the user that runs the server.",
         "isolation",
         default_text="`/run/sandbox-runtime` as root, otherwise below the user's runtime folder",
     )
-    box_uid_base: int = knob(
+    box_uid_base: int = setting(
         200_000,
         "user id",
         "First of the user ids that boxes get on the host when the server runs as root; nobody else may have them.",
@@ -144,11 +146,11 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         high=2**31,
     )
 
-    cpu_quota: float = knob(2.0, "cores", "Processor time a program may use at once.", "limits", low=0.01, high=4096)
-    memory_limit: int = knob(
+    cpu_quota: float = setting(2.0, "cores", "Processor time a program may use at once.", "limits", low=0.01, high=4096)
+    memory_limit: int = setting(
         131072, "KB", "Memory of a program whose request sets none.", "limits", low=4096, high=1024 * 1024 * 1024
     )
-    memory_ceiling: int = knob(
+    memory_ceiling: int = setting(
         _memory_ceiling,
         "bytes",
         "Most memory a request can ask for; also what a request without a memory limit gets.",
@@ -157,26 +159,28 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         high=1024 * GIB,
         default_text="4 GiB, or the machine's memory if that is less",
     )
-    timeout_seconds: float = knob(
+    timeout_seconds: float = setting(
         300.0, "seconds", "Wall time of a program whose request sets none.", "limits", low=0.001, high=86_400
     )
-    timeout_ceiling: float = knob(3600.0, "seconds", "Longest wall time a request can ask for.", "limits", low=0.001, high=86_400)
-    process_limit: int = knob(128, "processes", "Processes and threads of a program at once.", "limits", low=1, high=100_000)
-    output_limit: int = knob(
+    timeout_ceiling: float = setting(
+        3600.0, "seconds", "Longest wall time a request can ask for.", "limits", low=0.001, high=86_400
+    )
+    process_limit: int = setting(128, "processes", "Processes and threads of a program at once.", "limits", low=1, high=100_000)
+    output_limit: int = setting(
         64 * MIB, "bytes", "Output after which a program is stopped, both streams together.", "limits", low=1, high=16 * GIB
     )
-    output_keep_bytes: int = knob(
+    output_keep_bytes: int = setting(
         8 * MIB, "bytes", "What is kept of each output stream: its head and its tail.", "limits", low=2, high=GIB
     )
-    disk_limit: int = knob(256 * MIB, "bytes", "Size of everything a program writes.", "limits", low=64 * KIB, high=1024 * GIB)
-    file_limit: int = knob(65_536, "files", "Files and folders a program may create.", "limits", low=16, high=100_000_000)
+    disk_limit: int = setting(256 * MIB, "bytes", "Size of everything a program writes.", "limits", low=64 * KIB, high=1024 * GIB)
+    file_limit: int = setting(65_536, "files", "Files and folders a program may create.", "limits", low=16, high=100_000_000)
 
-    pool_size: int = knob(2, "boxes", "Boxes kept ready at the least.", "pool", low=0, high=10_000)
-    pool_max: int = knob(32, "boxes", "Boxes kept ready at the most, when demand was high.", "pool", low=0, high=10_000)
-    notebook_pool_size: int = knob(
+    pool_size: int = setting(2, "boxes", "Boxes kept ready at the least.", "pool", low=0, high=10_000)
+    pool_max: int = setting(32, "boxes", "Boxes kept ready at the most, when demand was high.", "pool", low=0, high=10_000)
+    notebook_pool_size: int = setting(
         2, "kernels", "Notebook kernels kept up, from the first notebook on and while more come.", "pool", low=0, high=1000
     )
-    started_pool_size: int = knob(
+    started_pool_size: int = setting(
         2,
         "boxes",
         "Boxes with an interpreter started in them, for each language that can be (JavaScript), while it is in use.",
@@ -184,7 +188,7 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         low=0,
         high=1000,
     )
-    max_concurrency: int = knob(
+    max_concurrency: int = setting(
         _max_concurrency,
         "runs",
         "Programs that run at once; more wait in the queue.",
@@ -193,11 +197,13 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         high=100_000,
         default_text="4 for each core, at least 16",
     )
-    queue_size: int = knob(1024, "requests", "Requests that may wait; more are refused at once.", "pool", low=0, high=1_000_000)
-    queue_wait_s: float = knob(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
+    queue_size: int = setting(
+        1024, "requests", "Requests that may wait; more are refused at once.", "pool", low=0, high=1_000_000
+    )
+    queue_wait_s: float = setting(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
 
-    max_request_bytes: int = knob(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
-    max_request_values: int = knob(
+    max_request_bytes: int = setting(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
+    max_request_values: int = setting(
         200_000,
         "values",
         "JSON values in one request body, about: parsing many small ones takes far longer than one long text.",
@@ -205,19 +211,19 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         low=1000,
         high=1_000_000_000,
     )
-    max_code_bytes: int = knob(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
-    max_stdin_bytes: int = knob(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
-    max_files: int = knob(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)
-    max_file_bytes: int = knob(32 * MIB, "bytes", "Largest single file, in and out.", "bounds", low=0, high=4 * GIB)
+    max_code_bytes: int = setting(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
+    max_stdin_bytes: int = setting(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
+    max_files: int = setting(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)
+    max_file_bytes: int = setting(32 * MIB, "bytes", "Largest single file, in and out.", "bounds", low=0, high=4 * GIB)
 
-    toolchains_dir: str = knob(
+    toolchains_dir: str = setting(
         _toolchains_dir,
         "path",
         "Folder into which `sandbox languages install` puts toolchains; boxes of languages that need it see it read-only.",
         "languages",
         default_text="`.state/toolchains` of the checkout, otherwise a folder of the user that runs the server",
     )
-    build_cache_bytes: int = knob(
+    build_cache_bytes: int = setting(
         GIB,
         "bytes",
         "What the builds kept for the next same job may take on disk, all together; 0: none are kept.",
@@ -225,10 +231,10 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         low=0,
         high=1024 * GIB,
     )
-    build_cache_entry_bytes: int = knob(
+    build_cache_entry_bytes: int = setting(
         32 * MIB, "bytes", "Largest build that is kept, all its files together.", "languages", low=0, high=4 * GIB
     )
-    build_cache_dir: str = knob(
+    build_cache_dir: str = setting(
         "",
         "path",
         "Folder for builds, closed to all but the server's user.",
@@ -236,20 +242,20 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         default_text="`builds` in state_dir where that is set, otherwise `/var/cache/sandbox-runtime/builds` as root and "
         "`~/.cache/sandbox-runtime/builds` as another user",
     )
-    check_languages: bool = knob(
+    check_languages: bool = setting(
         True,
         "yes or no",
         "Run the check of every language in the background after the start; otherwise each before its first use.",
         "languages",
     )
-    languages_dir: str = knob(
+    languages_dir: str = setting(
         "",
         "path",
         "Folder with your own language files (*.toml), added to the built-in ones or replacing them by name.",
         "languages",
     )
 
-    database_url: str = knob(
+    database_url: str = setting(
         "",
         "URL",
         "Database of sessions and results: `sqlite:////folder/file.db`, `mysql://…` (MariaDB) or `postgresql://…`.",
@@ -258,13 +264,13 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         default_text="an SQLite file: `store/store.db` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` "
         "as root and in `~/.local/share/sandbox-runtime` as another user",
     )
-    database_pool_size: int = knob(20, "connections", "Kept open to a database server.", "store", low=1, high=1000)
-    database_pool_overflow: int = knob(40, "connections", "Opened beyond these when all are busy.", "store", low=0, high=1000)
-    database_pool_recycle_s: int = knob(
+    database_pool_size: int = setting(20, "connections", "Kept open to a database server.", "store", low=1, high=1000)
+    database_pool_overflow: int = setting(40, "connections", "Opened beyond these when all are busy.", "store", low=0, high=1000)
+    database_pool_recycle_s: int = setting(
         3600, "seconds", "Age at which a connection to a database server is replaced.", "store", low=1, high=86_400
     )
 
-    workspace_expiration_time: float = knob(
+    workspace_expiration_time: float = setting(
         86_400.0,
         "seconds",
         "How long a session of the workspace interface that nobody uses is kept.",
@@ -273,14 +279,14 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         high=30 * 86_400,
         environment="WORKSPACE_EXPIRATION_TIME",
     )
-    efast_downloader_url: str = knob(
+    efast_downloader_url: str = setting(
         "",
         "URL",
         "Document server from which sessions may be given files (download_from_efast). Empty: from none.",
         "workspace",
         environment="EFAST_DOWNLOADER_URL",
     )
-    downloader_timeout: float = knob(
+    downloader_timeout: float = setting(
         300.0,
         "seconds",
         "Longest download from the document server, all files of a request together.",
@@ -293,11 +299,11 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
     """Of the configuration file that SANDBOX_CONFIG names; no setting, since it is more than a value."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
-    """Knob name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag", "SANDBOX_CONFIG …"."""
+    """Setting name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag", "SANDBOX_CONFIG …"."""
 
     def __post_init__(self) -> None:
-        for name, about in knobs().items():
-            check(getattr(self, name), about, name, self.origin.get(name, "the call"))
+        for name, declared in all_settings().items():
+            check(getattr(self, name), declared, name, self.origin.get(name, "the call"))
 
     @property
     def builds_dir(self) -> str:
@@ -312,10 +318,10 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
     @property
     def store_url(self) -> str:
         """Not with the rest of the state by default, because that is gone when the machine starts anew."""
-        return self.database_url or f"sqlite:///{self.kept_dir}/store/store.db"
+        return self.database_url or f"sqlite:///{self.data_dir}/store/store.db"
 
     @property
-    def kept_dir(self) -> str:
+    def data_dir(self) -> str:
         """For what outlives the machine's next start."""
         if self.state_dir != _state_dir():
             return self.state_dir
@@ -324,24 +330,24 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
 
     @property
     def files_dir(self) -> str:
-        return self.storage_dir or f"{self.kept_dir}/store/files"
+        return self.storage_dir or f"{self.data_dir}/store/files"
 
     @property
     def tables_dir(self) -> str:
         """Where the rows of datasets are."""
-        return self.datasets_dir or f"{self.kept_dir}/datasets"
+        return self.datasets_dir or f"{self.data_dir}/datasets"
 
     @property
     def batches_dir(self) -> str:
-        return f"{self.kept_dir}/store/batches"
+        return f"{self.data_dir}/store/batches"
 
     @property
-    def datalake_address(self) -> str:
+    def effective_datalake_url(self) -> str:
         """The URL of the database with rows of datasets, from wherever it was named; empty: there is none."""
         return self.datalake_url or self.dataset.database.url
 
     @property
-    def keys_asked(self) -> bool:
+    def requires_keys(self) -> bool:
         return bool(self.api_key) or self.require_keys
 
     @property
@@ -350,16 +356,16 @@ class Settings(SessionKnobs, AccessKnobs, JudgeKnobs, DatasetKnobs, BatchKnobs, 
         return self.host not in ("localhost", "::1") and not self.host.startswith("127.")
 
 
-def knobs() -> Mapping[str, Knob]:
-    return _KNOBS
+def all_settings() -> Mapping[str, Setting]:
+    return _ALL_SETTINGS
 
 
-def _found() -> dict[str, Knob]:
+def _collect_settings() -> dict[str, Setting]:
     """Those of the whole server first, then datasets and the judge, then who may use it, then sessions."""
-    found = {entry.name: entry.metadata["knob"] for entry in dataclasses.fields(Settings) if "knob" in entry.metadata}
-    parts = (DatasetKnobs, JudgeKnobs, AccessKnobs, SessionKnobs)
+    found = {entry.name: entry.metadata["setting"] for entry in dataclasses.fields(Settings) if "setting" in entry.metadata}
+    parts = (DatasetSettings, JudgeSettings, AccessSettings, SessionSettings)
     place = {entry.name: number for number, part in enumerate(parts, 1) for entry in dataclasses.fields(part)}
     return {name: found[name] for name in sorted(found, key=lambda name: place.get(name, 0))}
 
 
-_KNOBS: Mapping[str, Knob] = MappingProxyType(_found())
+_ALL_SETTINGS: Mapping[str, Setting] = MappingProxyType(_collect_settings())

@@ -12,7 +12,7 @@ from sandbox_runtime.settings.names import environment_name
 from sandbox_runtime.settings.settings import Settings
 
 PORT = "8000"
-OLDER_NAMES: Mapping[str, str] = MappingProxyType(
+LEGACY_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "HOST": "host",
         "PORT": "port",
@@ -33,10 +33,12 @@ def load_shared_env(flags: Mapping[str, object] | None = None, environ: Mapping[
         raise InvalidRequest(
             f"{_ONE_WORKER}={environ[_ONE_WORKER]}: a session belongs to one server; leave it out, or set it to 1"
         )
-    older = {environment_name(knob): _value(knob, environ[name]) for name, knob in OLDER_NAMES.items() if environ.get(name)}
+    older = {
+        environment_name(setting): _value(setting, environ[name]) for name, setting in LEGACY_NAMES.items() if environ.get(name)
+    }
     given = {name: value for name, value in environ.items() if value}
     return load(flags, {environment_name("port"): PORT, **older, **given})
 
 
-def _value(knob: str, text: str) -> str:
-    return text.lower() if knob in _LOWER else text
+def _value(setting: str, text: str) -> str:
+    return text.lower() if setting in _LOWER else text

@@ -7,14 +7,14 @@ from pathlib import Path
 import yaml
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.settings.config_file import MOST_BYTES
+from sandbox_runtime.settings.config_file import MAX_FILE_CHARACTERS
 
 
 def read_yaml(path: Path) -> dict[str, object]:
     """The table that the file holds; an empty file is an empty table."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InvalidRequest(f"the configuration file {path} has more than {MOST_BYTES} bytes")
+        if path.stat().st_size > MAX_FILE_CHARACTERS:
+            raise InvalidRequest(f"the configuration file {path} has more than {MAX_FILE_CHARACTERS} bytes")
         whole = yaml.safe_load(path.read_text())
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise InvalidRequest(f"the configuration file {path} cannot be read: {str(error) or 'too deep'}") from error

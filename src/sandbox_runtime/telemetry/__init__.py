@@ -7,7 +7,7 @@ The only room that imports structlog and prometheus_client; no registry or logge
 from sandbox_runtime.telemetry.judge_metrics import JudgeMetrics
 from sandbox_runtime.telemetry.log_file import LogFile, Rotation
 from sandbox_runtime.telemetry.logs import Log, open_log, server_log_config
-from sandbox_runtime.telemetry.loop_lag import measured_loop
+from sandbox_runtime.telemetry.loop_lag import measure_loop_lag
 from sandbox_runtime.telemetry.metrics import Metrics
 from sandbox_runtime.telemetry.session_metrics import SessionMetrics
 
@@ -18,7 +18,7 @@ __all__ = [
     "Metrics",
     "Rotation",
     "SessionMetrics",
-    "measured_loop",
+    "measure_loop_lag",
     "open_log",
     "server_log_config",
 ]

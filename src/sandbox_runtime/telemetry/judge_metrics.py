@@ -15,11 +15,11 @@ class JudgeMetrics:
         registry = metrics.registry
         self._verdicts = Counter("sandbox_verdicts", "Completions judged", ["dataset", "reason"], registry=registry)
         self._seconds = Histogram("sandbox_judge_seconds", "Time from a trial to its verdict", buckets=SECONDS, registry=registry)
-        self._again = Counter("sandbox_judge_retries", "Steps tried again after a fault of this platform", registry=registry)
+        self._retries = Counter("sandbox_judge_retries", "Steps tried again after a fault of this platform", registry=registry)
 
-    def judged(self, dataset: str, reason: str, took_s: float) -> None:
+    def record_verdict(self, dataset: str, reason: str, took_s: float) -> None:
         self._verdicts.labels(dataset if dataset in self._datasets else "other", reason).inc()
         self._seconds.observe(took_s)
 
-    def tried_again(self) -> None:
-        self._again.inc()
+    def record_retry(self) -> None:
+        self._retries.inc()

@@ -29,8 +29,8 @@ def open_log(level: str = "info", form: str = "text", stream: TextIO | None = No
     """A logger of its own. Lines below the level cost one call and no formatting."""
     logger = structlog.wrap_logger(
         structlog.PrintLogger(stream or sys.stderr),
-        processors=[*_shared(), *_rendering(form, color)],
-        wrapper_class=structlog.make_filtering_bound_logger(_weight(level)),
+        processors=[*_shared_processors(), *_renderers(form, color)],
+        wrapper_class=structlog.make_filtering_bound_logger(_level_number(level)),
         context_class=dict,
     )
     return cast(Log, logger)
@@ -42,8 +42,8 @@ def server_log_config(
     """A logging.config dictionary that gives the lines of the web server, and of rooms without a Log, the same shape."""
     formatter = {
         "()": structlog.stdlib.ProcessorFormatter,
-        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_rendering(form, color)],
-        "foreign_pre_chain": [*_shared(), _drop_colour],
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_renderers(form, color)],
+        "foreign_pre_chain": [*_shared_processors(), _drop_color],
     }
     return {
         "version": 1,
@@ -56,22 +56,22 @@ def server_log_config(
     }
 
 
-def _weight(level: str) -> int:
+def _level_number(level: str) -> int:
     return logging.getLevelNamesMapping()[level.upper()]
 
 
-def _shared() -> list[Processor]:
-    return [structlog.processors.add_log_level, structlog.processors.TimeStamper("iso", utc=True), _withhold]
+def _shared_processors() -> list[Processor]:
+    return [structlog.processors.add_log_level, structlog.processors.TimeStamper("iso", utc=True), _redact]
 
 
-def _rendering(form: str, color: bool) -> list[Processor]:
+def _renderers(form: str, color: bool) -> list[Processor]:
     if form == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     plain = structlog.dev.ConsoleRenderer(colors=color, exception_formatter=structlog.dev.plain_traceback)
     return [plain]
 
 
-def _withhold(_logger: object, _method: str, facts: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _redact(_logger: object, _method: str, facts: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """The last line of defence: whoever logs such a name by mistake leaks nothing."""
     for name in facts:
         if name in SECRET_NAMES:
@@ -81,6 +81,6 @@ def _withhold(_logger: object, _method: str, facts: MutableMapping[str, Any]) ->
     return facts
 
 
-def _drop_colour(_logger: object, _method: str, facts: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def _drop_color(_logger: object, _method: str, facts: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     facts.pop("color_message", None)
     return facts

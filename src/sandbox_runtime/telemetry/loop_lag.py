@@ -26,15 +26,13 @@ class LoopLag:
         )
         self._recent: deque[tuple[float, float]] = deque()
         self._last = 0.0
-        metrics.watch("sandbox_loop_lag_last_seconds", "Lag of the event loop in the latest sample", lambda: self._last)
-        metrics.watch(
-            "sandbox_loop_lag_max_seconds", "Greatest lag of the event loop in the last minute", lambda: self.greatest_s
-        )
+        metrics.add_gauge("sandbox_loop_lag_last_seconds", "Lag of the event loop in the latest sample", lambda: self._last)
+        metrics.add_gauge("sandbox_loop_lag_max_seconds", "Greatest lag of the event loop in the last minute", lambda: self.max_s)
 
     @property
-    def greatest_s(self) -> float:
+    def max_s(self) -> float:
         """The greatest lag of the last minute."""
-        self._forget(time.monotonic())
+        self._drop_old(time.monotonic())
         return self._recent[0][1] if self._recent else 0.0
 
     def add(self, lag_s: float, now_s: float) -> None:
@@ -44,7 +42,7 @@ class LoopLag:
         while self._recent and self._recent[-1][1] <= lag_s:
             self._recent.pop()
         self._recent.append((now_s, lag_s))
-        self._forget(now_s)
+        self._drop_old(now_s)
 
     async def measure(self) -> None:
         """Sample until cancelled."""
@@ -54,13 +52,13 @@ class LoopLag:
             now_s = time.monotonic()
             self.add(max(0.0, now_s - began_s - INTERVAL_S), now_s)
 
-    def _forget(self, now_s: float) -> None:
+    def _drop_old(self, now_s: float) -> None:
         while self._recent and self._recent[0][0] < now_s - WINDOW_S:
             self._recent.popleft()
 
 
 @asynccontextmanager
-async def measured_loop(metrics: Metrics) -> AsyncIterator[LoopLag]:
+async def measure_loop_lag(metrics: Metrics) -> AsyncIterator[LoopLag]:
     """Measure the running loop for the time of the block."""
     lag = LoopLag(metrics)
     task = asyncio.create_task(lag.measure())

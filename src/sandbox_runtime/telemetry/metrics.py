@@ -29,30 +29,30 @@ class Metrics:
         self._builds = Counter("sandbox_builds_looked_for", "Compile steps looked for in the cache", ["how"], registry=registry)
         self._faults = Counter("sandbox_platform_faults", "Faults of this platform", ["where"], registry=registry)
 
-    def command_ended(self, language: str, step: str, ending: str, blame: str, wall_s: float) -> None:
+    def record_command(self, language: str, step: str, ending: str, blame: str, wall_s: float) -> None:
         self._runs.labels(language, step, ending, blame).inc()
         self._wall.labels(language, step).observe(wall_s)
 
-    def waited(self, wait_s: float) -> None:
+    def record_queue_wait(self, wait_s: float) -> None:
         self._queue.observe(wait_s)
 
-    def rejected(self, reason: str) -> None:
+    def record_rejection(self, reason: str) -> None:
         self._rejections.labels(reason).inc()
 
-    def box_taken(self, how: str) -> None:
+    def record_box(self, how: str) -> None:
         self._boxes.labels(how).inc()
 
-    def build_looked_for(self, how: str) -> None:
+    def record_build_lookup(self, how: str) -> None:
         self._builds.labels(how).inc()
 
-    def fault(self, where: str) -> None:
+    def record_fault(self, where: str) -> None:
         self._faults.labels(where).inc()
 
-    def watch(self, name: str, text: str, read: Callable[[], float]) -> None:
+    def add_gauge(self, name: str, text: str, read: Callable[[], float]) -> None:
         """A gauge that is read when someone asks, so that keeping it costs nothing."""
         Gauge(name, text, registry=self.registry).set_function(read)
 
-    def watch_all(
+    def add_labeled_gauge(
         self, name: str, text: str, labels: Sequence[str], reads: Mapping[tuple[str, ...], Callable[[], float]]
     ) -> None:
         """The same with labels: one gauge for each set of their values."""

@@ -6,7 +6,7 @@ from prometheus_client import Counter, Histogram
 
 from sandbox_runtime.telemetry.metrics import SECONDS, Metrics
 
-_NEWEST_SHARE = 0.02
+_LATEST_WEIGHT = 0.02
 """How much the latest execution counts in the rates of failures and timeouts."""
 
 
@@ -27,21 +27,21 @@ class SessionMetrics:
         )
         self._retries = Counter("sandbox_execution_retries", "Executions tried again after a platform fault", registry=registry)
         self.failure_rate = self.timeout_rate = 0.0
-        metrics.watch("sandbox_failure_rate", "Share of recent executions that failed", lambda: self.failure_rate)
-        metrics.watch("sandbox_timeout_rate", "Share of recent executions that ran out of time", lambda: self.timeout_rate)
+        metrics.add_gauge("sandbox_failure_rate", "Share of recent executions that failed", lambda: self.failure_rate)
+        metrics.add_gauge("sandbox_timeout_rate", "Share of recent executions that ran out of time", lambda: self.timeout_rate)
 
-    def session_made(self, mode: str, way: str, took_s: float) -> None:
+    def record_session(self, mode: str, way: str, took_s: float) -> None:
         self._sessions.labels(mode, way).inc()
         (self._cold if way == "cold" else self._warm).observe(took_s)
 
-    def session_ended(self, state: str) -> None:
+    def record_session_end(self, state: str) -> None:
         self._ended.labels(state).inc()
 
-    def execution_ended(self, kind: str, state: str, took_s: float) -> None:
+    def record_execution(self, kind: str, state: str, took_s: float) -> None:
         self._executions.labels(kind, state).inc()
         self._duration.labels(kind).observe(took_s)
-        self.failure_rate += _NEWEST_SHARE * ((state in ("failed", "crashed")) - self.failure_rate)
-        self.timeout_rate += _NEWEST_SHARE * ((state == "timeout") - self.timeout_rate)
+        self.failure_rate += _LATEST_WEIGHT * ((state in ("failed", "crashed")) - self.failure_rate)
+        self.timeout_rate += _LATEST_WEIGHT * ((state == "timeout") - self.timeout_rate)
 
-    def tried_again(self) -> None:
+    def record_retry(self) -> None:
         self._retries.inc()

@@ -43,10 +43,10 @@ class _TooLarge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """keys_asked: nothing but pages and health is served without a key. hosts, origins: names of other machines that are fine.
+    """requires_keys: nothing but pages and health is served without a key. hosts, origins: names of other machines that are fine.
     any_origin: pages of every site may use this server, because a key protects it."""
 
-    keys_asked: bool
+    requires_keys: bool
     max_body_bytes: int
     max_upload_bytes: int
     max_batch_bytes: int
@@ -57,7 +57,7 @@ class Rules:
     @property
     def names_matter(self) -> bool:
         """Where a key is asked for, a name that points here by trickery opens nothing."""
-        return bool(self.hosts or not self.keys_asked) and origins.ANY not in self.hosts
+        return bool(self.hosts or not self.requires_keys) and origins.ANY not in self.hosts
 
 
 class Gate:
@@ -89,7 +89,7 @@ class Gate:
         rules = self._rules
         if rules.names_matter and origins.foreign_host(headers.get(b"host"), rules.hosts):
             return _refused(403, "this server is not called that: name it in allowed_hosts (SANDBOX_ALLOWED_HOSTS)")
-        if not rules.keys_asked and origins.foreign_origin(headers.get(b"origin"), rules.origins):
+        if not rules.requires_keys and origins.foreign_origin(headers.get(b"origin"), rules.origins):
             return _refused(403, "requests from web pages of other sites are refused; set api_key to serve them")
         if not rules.any_origin and origins.sent_by_another_site(headers, rules.origins) and not self._only_reads(scope):
             return _refused(403, _CROSS_SITE)
@@ -110,7 +110,7 @@ class Gate:
         return self._unfit(scope, caller)
 
     async def _caller(self, scope: Scope, headers: Mapping[bytes, bytes]) -> Caller | None:
-        if not self._rules.keys_asked:
+        if not self._rules.requires_keys:
             # Some servers listen where their own flags say, whatever our settings are.
             if origins.foreign_client(scope.get("client")):
                 raise Denied("without keys this server serves its own machine alone: set api_key (SANDBOX_API_KEY)")

@@ -42,19 +42,19 @@ def install(app: FastAPI, settings: Settings, dialects: Iterable[Dialect]) -> No
 
 def rules_of(settings: Settings) -> Rules:
     return Rules(
-        keys_asked=settings.keys_asked,
+        requires_keys=settings.requires_keys,
         max_body_bytes=settings.max_request_bytes,
         max_upload_bytes=settings.session_file_max_bytes,
         max_batch_bytes=settings.batch_max_bytes,
         hosts=frozenset(settings.allowed_hosts),
         origins=frozenset(settings.cors_origins) - {ANY},
-        any_origin=settings.keys_asked and ANY in settings.cors_origins,
+        any_origin=settings.requires_keys and ANY in settings.cors_origins,
     )
 
 
 def origins_of(settings: Settings) -> list[str]:
     """Never all of them where no key stands in the way."""
-    return [origin for origin in settings.cors_origins if origin != ANY or settings.keys_asked]
+    return [origin for origin in settings.cors_origins if origin != ANY or settings.requires_keys]
 
 
 class SelectiveGZip:

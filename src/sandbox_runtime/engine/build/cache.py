@@ -50,7 +50,7 @@ class BuildCache:
 
     async def find(self, key: str) -> Build | None:
         build = await asyncio.to_thread(self._read, key)
-        self._metrics.build_looked_for("hit" if build else "miss")
+        self._metrics.record_build_lookup("hit" if build else "miss")
         return build
 
     async def keep(self, key: str, build: Build) -> None:
@@ -60,7 +60,7 @@ class BuildCache:
         except StorageFull as error:
             self._log.info("a build was not kept", reason=str(error))
         except OSError as error:
-            self._metrics.fault("build_cache")
+            self._metrics.record_fault("build_cache")
             self._log.warning("a build could not be kept", reason=str(error))
 
     def _read(self, key: str) -> Build | None:
@@ -70,7 +70,7 @@ class BuildCache:
         build = decoded(content)
         if build is None:
             self._store.drop(key)
-            self._metrics.fault("build_cache")
+            self._metrics.record_fault("build_cache")
         return build
 
     def _write(self, key: str, build: Build) -> None:

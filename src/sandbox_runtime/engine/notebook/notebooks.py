@@ -146,7 +146,7 @@ class Notebooks:
             place(kernel.box, name)
         await run_to_end(stage, kernel.box, notebook.files)
         outcome, transcript = await kernel.perform(notebook, gently=bool(notebook.fetch))
-        self._metrics.command_ended(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)
+        self._metrics.record_command(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)
         cells, complete = transcript.results(_cause(outcome)), transcript.complete
         if not notebook.fetch:
             return NotebookResult(outcome, cells, complete), not transcript.begun

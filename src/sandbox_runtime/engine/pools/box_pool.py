@@ -101,7 +101,7 @@ class BoxPool:
             shelf.peak = shelf.in_use
         self._drop_outdated(shelf)
         if shelf.idle:
-            self._metrics.box_taken("ready")
+            self._metrics.record_box("ready")
             box = shelf.idle.popleft()
             if not shelf.idle:
                 shelf.wake.set()
@@ -127,7 +127,7 @@ class BoxPool:
 
     def distrust(self, policy: Policy) -> None:
         """A box of this policy was broken: drop those that wait beside it."""
-        self._metrics.fault("box")
+        self._metrics.record_fault("box")
         shelf = self._shelves.get(policy)
         while shelf and shelf.idle:
             self._bury(shelf.idle.popleft())
@@ -157,7 +157,7 @@ class BoxPool:
         self._keepers.clear()
 
     async def _open_now(self, policy: Policy) -> Box:
-        self._metrics.box_taken("opened")
+        self._metrics.record_box("opened")
         return await self._open_box(policy)
 
     async def _open_box(self, policy: Policy) -> Box:
@@ -203,7 +203,7 @@ class BoxPool:
     def _failed(self, shelf: _Shelf, error: SandboxError) -> None:
         if shelf.failure is None:
             self._log.warning("boxes cannot be opened", preset=shelf.policy.preset, reason=str(error))
-        self._metrics.fault("open")
+        self._metrics.record_fault("open")
         shelf.failure = error
 
     def _shrink(self, shelf: _Shelf) -> None:
@@ -226,5 +226,5 @@ class BoxPool:
         try:
             await box.close()
         except Exception as error:
-            self._metrics.fault("close")
+            self._metrics.record_fault("close")
             self._log.error("a box could not be closed", box=box.id, reason=str(error))

@@ -121,7 +121,7 @@ class BoxRun:
 
     def told(self, outcome: Outcome, step: str = "run") -> None:
         """Counts a command of this task that ended."""
-        self.metrics.command_ended(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
+        self.metrics.record_command(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
     async def _bounded(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
         begun = None

@@ -239,7 +239,7 @@ class Executions:
         return None if early and not last and not live.ending else ran
 
     async def _again(self, one: LiveExecution, number: int) -> None:
-        self._ground.metrics.tried_again()
+        self._ground.metrics.record_retry()
         await self._rows.noted(one)
         one.execution = await self._ground.store.executions.update(one.execution, retries=number)
 
@@ -287,7 +287,7 @@ class Executions:
         self._linger(execution.id, one)
         asyncio.get_running_loop().call_later(self._ground.options.linger_s, self._forget, execution.id)
         took_s = max(0, (execution.completed_ms or 0) - (execution.started_ms or execution.created_ms)) / 1000
-        self._ground.metrics.execution_ended(execution.kind, execution.state, took_s)
+        self._ground.metrics.record_execution(execution.kind, execution.state, took_s)
         self._ground.recorder.executed(execution)
 
     def _linger(self, execution_id: str, one: LiveExecution) -> None:

@@ -339,7 +339,7 @@ class Lifecycle:
         return live
 
     def _made(self, session: Session, way: Way, took_s: float) -> None:
-        self._ground.metrics.session_made(session.mode, way, took_s)
+        self._ground.metrics.record_session(session.mode, way, took_s)
 
     async def _open_again(self, session: Session) -> LiveSession:
         """One that outlived the server that held it."""
@@ -381,7 +381,7 @@ class Lifecycle:
         if machine.Effect.close in effects:
             if live is not None:
                 await self.close(live, SESSION_ENDED)
-            self._ground.metrics.session_ended(session.state)
+            self._ground.metrics.record_session_end(session.state)
         if machine.Effect.release in effects:
             self._release(session.id, live)
 

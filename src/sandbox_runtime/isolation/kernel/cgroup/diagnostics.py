@@ -50,8 +50,8 @@ def explain(controller: str, mounts: Sequence[Mount], in_kernel: frozenset[str],
 
 def swap_left_open(memory_directory: str) -> Lack | None:
     """Where the machine has swap that the memory limit does not cover."""
-    knobs = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.swappiness")
-    if any(os.path.exists(os.path.join(memory_directory, knob)) for knob in knobs):
+    all_settings = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.swappiness")
+    if any(os.path.exists(os.path.join(memory_directory, knob)) for knob in all_settings):
         return None
     if len((tree.read_file("/proc/swaps") or "").splitlines()) < 2:
         return None
