@@ -1,6 +1,8 @@
 """Batches of completions over HTTP: /api/v1/judge/batches.
 
-Contract: what is sent is JSON lines, as a body, a file of a form, or a list in a JSON object. An answer with an id is a promise:
-every completion gets a result, across restarts. Progress comes as server-sent events, results as JSON lines that can be read from
-any byte on. Each owner sees their own.
+Contract:
+- Completions arrive as JSON lines, either as the body or as a file of a form, or as a list in one JSON object.
+- Once a batch has an id, every completion gets a result, even across restarts.
+- Progress is sent as server-sent events. Results are JSON lines and can be read from any byte offset.
+- An owner can access only their own batches.
 """

@@ -1,17 +1,17 @@
-"""Between batches and their schemas. Pure."""
+"""Map batches and summaries to response bodies. Pure."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import Any
 
-from sandbox_runtime.api.dialects.judge.schemas import BatchAnswer, ScoreAnswer, SummaryAnswer
+from sandbox_runtime.api.dialects.judge.schemas import BatchResponse, ScoreResponse, SummaryResponse
 from sandbox_runtime.judge.metrics import Score, Summary
 from sandbox_runtime.model import Batch
 
 
-def batch_answer(batch: Batch, config: dict[str, Any]) -> BatchAnswer:
-    return BatchAnswer(
+def to_batch_response(batch: Batch) -> BatchResponse:
+    return BatchResponse(
         id=batch.id,
         dataset=batch.dataset,
         status=batch.state.value,
@@ -20,25 +20,27 @@ def batch_answer(batch: Batch, config: dict[str, Any]) -> BatchAnswer:
         accepted=batch.accepted,
         not_judged=batch.not_judged,
         reasons=dict(batch.reasons),
-        config=config,
+        config=json.loads(batch.config_json or "{}"),
         idempotency_key=batch.key,
         input_bytes=batch.input_bytes,
         message=batch.message,
-        created_at=_time(batch.created_ms),
-        started_at=_time(batch.started_ms) if batch.started_ms else None,
-        ended_at=_time(batch.ended_ms) if batch.ended_ms else None,
+        created_at=_to_time(batch.created_ms),
+        started_at=_to_time(batch.started_ms) if batch.started_ms else None,
+        ended_at=_to_time(batch.ended_ms) if batch.ended_ms else None,
     )
 
 
-def summary_answer(summary: Summary) -> SummaryAnswer:
-    groups = {kind: {name: _score(one) for name, one in values.items()} for kind, values in summary.groups.items()}
-    return SummaryAnswer(total=_score(summary.total), groups=groups, reasons=dict(summary.reasons), not_judged=summary.not_judged)
+def to_summary_response(summary: Summary) -> SummaryResponse:
+    groups = {kind: {name: _to_score(score) for name, score in scores.items()} for kind, scores in summary.groups.items()}
+    return SummaryResponse(
+        total=_to_score(summary.total), groups=groups, reasons=dict(summary.reasons), not_judged=summary.not_judged
+    )
 
 
-def _score(score: Score) -> ScoreAnswer:
+def _to_score(score: Score) -> ScoreResponse:
     pass_at = {str(k): value for k, value in score.pass_at.items()}
-    return ScoreAnswer(problems=score.problems, samples=score.samples, accepted=score.accepted, pass_at=pass_at)
+    return ScoreResponse(problems=score.problems, samples=score.samples, accepted=score.accepted, pass_at=pass_at)
 
 
-def _time(at_ms: int) -> datetime:
+def _to_time(at_ms: int) -> datetime:
     return datetime.fromtimestamp(at_ms / 1000, UTC)

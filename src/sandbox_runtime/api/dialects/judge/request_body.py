@@ -1,4 +1,4 @@
-"""The completions of a batch on their way in, whichever form they come in, as pieces of JSON lines."""
+"""Read a batch from a request, in any of its forms, as chunks of JSON lines."""
 
 from __future__ import annotations
 
@@ -15,57 +15,62 @@ from sandbox_runtime.api.multipart import file_part
 from sandbox_runtime.api.requests import body_of, pieces_of
 from sandbox_runtime.errors import InvalidRequest
 
-LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
+JSON_LINES_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class BatchUpload:
     dataset: str
     config: dict[str, Any]
     key: str
-    pieces: AsyncIterator[bytes]
+    """The idempotency key; "" for none."""
+    chunks: AsyncIterator[bytes]
+    """The completions as JSON lines, cut anywhere."""
 
 
-async def sent(request: Request, dataset: str, config: str) -> Sent:
-    """Raises InvalidRequest for a form that is none of ours."""
-    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+async def read_upload(request: Request, dataset: str, config: str) -> BatchUpload:
+    """Return the batch in the request. Raises InvalidRequest for an unsupported content type."""
+    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     key = request.headers.get("idempotency-key", "")
-    if kind == "application/json":
-        return _whole(await body_of(request), dataset, config, key)
-    options = _config(config)
+    if media_type == "application/json":
+        return _parse_object(await body_of(request), dataset, config, key)
+    options = _parse_config(config)
     if not dataset:
-        raise InvalidRequest("say which dataset: ?dataset=…")
-    if kind == "multipart/form-data":
-        return Sent(dataset, options, key, (await file_part(request)).pieces())
-    if kind in LINES:
-        return Sent(dataset, options, key, pieces_of(request))
-    raise InvalidRequest(f"send JSON lines as {LINES[0]}, as a form with a file, or one JSON object as application/json")
+        raise InvalidRequest("the dataset is missing: add ?dataset=… to the address")
+    if media_type == "multipart/form-data":
+        return BatchUpload(dataset, options, key, (await file_part(request)).pieces())
+    if media_type in JSON_LINES_TYPES:
+        return BatchUpload(dataset, options, key, pieces_of(request))
+    raise InvalidRequest(
+        f"unsupported content type: send JSON lines as {JSON_LINES_TYPES[0]}, a form with a file, or one JSON object as "
+        "application/json"
+    )
 
 
-def _whole(body: bytes, dataset: str, config: str, key: str) -> Sent:
+def _parse_object(raw: bytes, dataset: str, config: str, key: str) -> BatchUpload:
     try:
-        asked = BatchRequest.model_validate_json(body)
+        body = BatchRequest.model_validate_json(raw)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
-        raise InvalidRequest(f"{where}: {first['msg']}") from error
-    if dataset and dataset != asked.dataset:
+        field = ".".join(map(str, first["loc"])) or "the body"
+        raise InvalidRequest(f"{field}: {first['msg']}") from error
+    if dataset and dataset != body.dataset:
         raise InvalidRequest("the address and the body name different datasets")
-    return Sent(asked.dataset, asked.config | _config(config), key or asked.idempotency_key, _written(asked))
+    return BatchUpload(body.dataset, body.config | _parse_config(config), key or body.idempotency_key, _json_lines(body))
 
 
-async def _written(asked: BatchRequest) -> AsyncIterator[bytes]:
-    for line in asked.completions:
-        yield json.dumps(line).encode() + b"\n"
+async def _json_lines(body: BatchRequest) -> AsyncIterator[bytes]:
+    for completion in body.completions:
+        yield json.dumps(completion).encode() + b"\n"
 
 
-def _config(text: str) -> dict[str, Any]:
+def _parse_config(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"config is no JSON: {error}") from error
+        raise InvalidRequest(f"config is not JSON: {error}") from error
     if not isinstance(config, dict):
         raise InvalidRequest("config must be a JSON object")
     return config

@@ -1,4 +1,4 @@
-"""Batches as clients see them."""
+"""Bodies of the routes of batches."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class BatchRequest(BaseModel):
-    """A whole batch in one JSON object, for small ones: large ones are sent as JSON lines."""
+    """A whole batch in one JSON object. Send large batches as JSON lines instead."""
 
     model_config = ConfigDict(extra="forbid")
 
     dataset: str = Field(min_length=1, max_length=128, description="Id of a dataset, see /list_datasets.")
     config: dict[str, Any] = Field(
-        default_factory=dict, description="Options for every completion, in the words of /submit's config."
+        default_factory=dict, description="Options for every completion, with the fields of /submit's config."
     )
     completions: list[dict[str, Any]] = Field(
-        min_length=1, max_length=1_000_000, description="Objects with id, completion and, if wanted, sample and config."
+        min_length=1, max_length=1_000_000, description="Objects with id, completion and optionally sample and config."
     )
-    idempotency_key: str = Field(default="", max_length=128, description="The same as the header Idempotency-Key.")
+    idempotency_key: str = Field(default="", max_length=128, description="Same as the header Idempotency-Key.")
 
 
-class BatchAnswer(BaseModel):
+class BatchResponse(BaseModel):
     id: str
     dataset: str
     status: str = Field(description="waiting, running, completed, cancelled or failed")
-    total: int = Field(description="Completions that were sent.")
+    total: int = Field(description="Number of completions in the batch.")
     judged: int = Field(description="Completions that have a result.")
     accepted: int
-    not_judged: int = Field(description="Completions of which nothing can be said; never counted as wrong.")
-    reasons: dict[str, int] = Field(description="Results by reason.")
+    not_judged: int = Field(description="Completions without a verdict, e.g. after a platform failure; never counted as wrong.")
+    reasons: dict[str, int] = Field(description="Number of results by reason.")
     config: dict[str, Any]
     idempotency_key: str
     input_bytes: int
@@ -42,22 +42,24 @@ class BatchAnswer(BaseModel):
 
 
 class BatchList(BaseModel):
-    items: list[BatchAnswer]
+    items: list[BatchResponse]
     total: int
     limit: int
     offset: int
     has_more: bool
 
 
-class ScoreAnswer(BaseModel):
+class ScoreResponse(BaseModel):
     problems: int
     samples: int
     accepted: int
-    pass_at: dict[str, float] = Field(description='"1" is pass@1; a k that no problem has enough samples for is missing.')
+    pass_at: dict[str, float] = Field(description='"1" is pass@1. A k is missing if no problem has enough samples for it.')
 
 
-class SummaryAnswer(BaseModel):
-    total: ScoreAnswer
-    groups: dict[str, dict[str, ScoreAnswer]] = Field(description="By language, difficulty, category: as far as rows tell.")
+class SummaryResponse(BaseModel):
+    total: ScoreResponse
+    groups: dict[str, dict[str, ScoreResponse]] = Field(
+        description="Scores by language, difficulty and category, as far as the rows define them."
+    )
     reasons: dict[str, int]
     not_judged: int
