@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import errors
-from sandbox_runtime.api.dialects.fusion.mapping.languages import unknown_language
-from sandbox_runtime.api.dialects.fusion.schemas.judge import Question
+from sandbox_runtime.api.dialects.fusion.mapping.languages import language_error
+from sandbox_runtime.api.dialects.fusion.schemas.judge import DatasetRequest
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.api.disconnect import while_present
 from sandbox_runtime.api.requests import body_of, in_turn, platform_of
@@ -27,7 +27,7 @@ OVERLOADED = 504
 _MAX_INLINE_ITEMS = 100
 """Longer lists are written as JSON in a thread, so that other requests are served meanwhile."""
 
-Body = TypeVar("Body", bound=Question)
+Body = TypeVar("Body", bound=DatasetRequest)
 
 
 async def run_response(request: Request, run: Awaitable[Json], to_fault: Callable[[str], Json]) -> Response:
@@ -46,7 +46,7 @@ async def run_response(request: Request, run: Awaitable[Json], to_fault: Callabl
     except SandboxError as error:
         message = str(error)
     except Exception as error:
-        message = f"internal error; the server's log tells more under {errors.report(request, error)}"
+        message = f"internal error; see reference {errors.report(request, error)} in the server's log"
     return json_response(to_fault(message))
 
 
@@ -77,8 +77,8 @@ async def judge_response(
     except ValidationError as error:
         return invalid(error)
     language = body.config.language
-    if language is not None and (refusal := unknown_language(platform.catalog, language)):
-        return invalid_field("language", refusal)
+    if language is not None and (problem := language_error(platform.catalog, language)):
+        return invalid_field("language", problem)
     try:
         return await while_present(request, handle(platform, body))
     except SandboxError as error:

@@ -1,16 +1,16 @@
-"""The judge between the wire and the model, both ways. Pure."""
+"""Map requests to the judge, and its verdicts to response bodies. Pure."""
 
 from __future__ import annotations
 
 import base64
 
-from sandbox_runtime.api.dialects.fusion.mapping.programs import command_of, overall
+from sandbox_runtime.api.dialects.fusion.mapping.programs import command_body, overall_status
 from sandbox_runtime.api.dialects.fusion.schemas.judge import Id, TestConfig
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.model.judge import CaseVerdict, Options, Prompt, Verdict
 
 
-def options_of(dataset: str, config: TestConfig) -> Options:
+def to_options(dataset: str, config: TestConfig) -> Options:
     return Options(
         dataset=dataset,
         language=config.language,
@@ -22,15 +22,15 @@ def options_of(dataset: str, config: TestConfig) -> Options:
     )
 
 
-def prompt_of(prompt: Prompt) -> Json:
-    asked = prompt.prompt if isinstance(prompt.prompt, str) else [dict(message) for message in prompt.prompt]
-    return {"id": prompt.id, "prompt": asked, "labels": dict(prompt.labels)}
+def prompt_body(prompt: Prompt) -> Json:
+    content = prompt.prompt if isinstance(prompt.prompt, str) else [dict(message) for message in prompt.prompt]
+    return {"id": prompt.id, "prompt": content, "labels": dict(prompt.labels)}
 
 
-def result_of(called: Id, verdict: Verdict, pod_name: str) -> Json:
-    """What the protocol has no field for is in `extra`, beside the benchmark's own facts, which keep their names."""
+def verdict_body(row_id: Id, verdict: Verdict, pod_name: str) -> Json:
+    """Return the verdict. `extra` holds what the protocol has no field for, and the facts that the benchmark adds."""
     return {
-        "id": called,
+        "id": row_id,
         "accepted": verdict.accepted,
         "extracted_code": verdict.extracted_code,
         "full_code": verdict.full_code,
@@ -58,16 +58,16 @@ def _case(case: CaseVerdict, pod_name: str) -> Json:
 
 
 def _run(case: CaseVerdict, pod_name: str) -> Json:
-    """As /run_code would have told it. Where nothing had to be run, the verdict stands for the run."""
-    compiled = None if case.compile is None else command_of(case.compile)
-    ran = None if case.run is None else command_of(case.run)
-    commands = [command for command in (compiled, ran) if command is not None]
-    status, message = overall(commands) if commands else ("Success" if case.passed else "Failed", case.message)
+    """Return the run as /run_code would. If nothing was run, the status is that of the verdict."""
+    compiled = None if case.compile is None else command_body(case.compile)
+    run = None if case.run is None else command_body(case.run)
+    commands = [command for command in (compiled, run) if command is not None]
+    status, message = overall_status(commands) if commands else ("Success" if case.passed else "Failed", case.message)
     return {
         "status": status,
         "message": message,
         "compile_result": compiled,
-        "run_result": ran,
+        "run_result": run,
         "executor_pod_name": pod_name or None,
         "files": {name: base64.b64encode(content).decode() for name, content in case.files.items()},
         "skipped_files": {},

@@ -1,11 +1,17 @@
-"""Notebooks between the wire and the model, both ways. Pure."""
+"""Map /run_jupyter requests to notebooks, and results to response bodies. Pure."""
 
 from __future__ import annotations
 
 import base64
 
 from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
-from sandbox_runtime.api.dialects.fusion.mapping.programs import command_of, files_of, limits_of, memory_of, overall
+from sandbox_runtime.api.dialects.fusion.mapping.programs import (
+    command_body,
+    overall_status,
+    to_files,
+    to_limits,
+    to_memory_bytes,
+)
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.engine import RequestLimits
@@ -13,24 +19,26 @@ from sandbox_runtime.model import Ending
 from sandbox_runtime.model.notebook import CellResult, Notebook, NotebookResult
 
 
-def notebook_of(request: RunJupyterRequest, allowance: RequestLimits) -> Notebook:
-    memory_bytes = memory_of(request.memory_limit_MB, allowance)
+def to_notebook(request: RunJupyterRequest, request_limits: RequestLimits) -> Notebook:
+    memory_bytes = to_memory_bytes(request.memory_limit_MB, request_limits)
     return Notebook(
         cells=tuple(request.cells),
-        files=files_of(request.files),
+        files=to_files(request.files),
         fetch=tuple(request.fetch_files),
         cell_wall_s=request.cell_timeout or None,
-        limits=limits_of(allowance, "total_timeout", request.total_timeout, memory_bytes),
+        limits=to_limits(request_limits, "total_timeout", request.total_timeout, memory_bytes),
     )
 
 
-def answer_of(result: NotebookResult, notebook: Notebook, pod_name: str) -> Json:
-    """The driver's own output is not the caller's affair; what they see of it are the cells. The protocol gives none where the
-    driver did not finish."""
-    driver = {**command_of(result.driver, notebook.limits), "stdout": ""}
-    status, message = overall([driver])
+def result_body(result: NotebookResult, notebook: Notebook, pod_name: str) -> Json:
+    """Return the cells, without the output of the driver that runs them.
+
+    If the driver did not finish, `cells` is empty, as the protocol has it, and `partial_cells` has those that did.
+    """
+    driver = {**command_body(result.driver, notebook.limits), "stdout": ""}
+    status, message = overall_status([driver])
     if not result.complete and status != "SandboxError":
-        status, message = "Failed", f"the notebook did not finish: {result.driver.message or _ended(result.driver.ending)}"
+        status, message = "Failed", f"the notebook did not finish: {result.driver.message or _ending_text(result.driver.ending)}"
     cells = [_cell(cell) for cell in result.cells]
     return {
         "status": status,
@@ -44,8 +52,8 @@ def answer_of(result: NotebookResult, notebook: Notebook, pod_name: str) -> Json
     }
 
 
-def fault_of(message: str, pod_name: str) -> Json:
-    """The answer when nothing ran."""
+def fault_body(message: str, pod_name: str) -> Json:
+    """Return the body for a notebook that did not run."""
     return {
         "status": "SandboxError",
         "message": message,
@@ -58,20 +66,20 @@ def fault_of(message: str, pod_name: str) -> Json:
     }
 
 
-def _ended(ending: Ending) -> str:
-    """Nothing but a cell ends the driver before it is done."""
+def _ending_text(ending: Ending) -> str:
+    """Only a cell can end the driver early."""
     return f"a cell ended the program that runs the cells ({ending.value})"
 
 
 def _cell(cell: CellResult) -> Json:
     return {
         "stdout": decoded(cell.stdout),
-        "stderr": decoded(cell.stderr) + _note(cell.dropped_displays),
+        "stderr": decoded(cell.stderr) + _dropped_note(cell.dropped_displays),
         "display": list(cell.displays),
         "error": [{"ename": error.name, "evalue": error.text, "traceback": list(error.traceback)} for error in cell.errors],
     }
 
 
-def _note(dropped: int) -> str:
-    """The protocol has no other place for it."""
+def _dropped_note(dropped: int) -> str:
+    """Return a line for stderr: the protocol has no field for it."""
     return f"[sandbox] {dropped} displays were dropped: too many, or too large\n" if dropped else ""

@@ -1,4 +1,4 @@
-"""Between the wire and the model, both ways. Pure."""
+"""Map /run_code requests to jobs, and results to response bodies. Pure."""
 
 from __future__ import annotations
 
@@ -13,43 +13,46 @@ from sandbox_runtime.model import Blame, Ending, File, Job, JobResult, Limits, O
 from sandbox_runtime.model.limits import MIB
 
 IGNORED_FILE = "IGNORE_THIS_FILE"
+"""Files with this in their names are ignored, as the protocol specifies."""
 SIGKILL = 9
-_TIME_IS_UP = (Ending.timed_out, Ending.cpu_exceeded)
+_TIMED_OUT = (Ending.timed_out, Ending.cpu_exceeded)
 _NO_RESULT = (Ending.not_started, Ending.cancelled, Ending.lost)
 
 
-def job_of(request: RunCodeRequest, allowance: RequestLimits) -> Job:
-    memory_bytes = memory_of(request.memory_limit_MB, allowance)
-    run_limits = limits_of(allowance, "run_timeout", request.run_timeout, memory_bytes)
-    alike = request.compile_timeout == request.run_timeout
+def to_job(request: RunCodeRequest, request_limits: RequestLimits) -> Job:
+    memory_bytes = to_memory_bytes(request.memory_limit_MB, request_limits)
+    run_limits = to_limits(request_limits, "run_timeout", request.run_timeout, memory_bytes)
+    compile_limits = run_limits
+    if request.compile_timeout != request.run_timeout:
+        compile_limits = to_limits(request_limits, "compile_timeout", request.compile_timeout, memory_bytes)
     return Job(
         language=request.language,
         code=request.code,
         stdin=None if request.stdin is None else request.stdin.encode(),
-        files=files_of(request.files) if request.files else (),
+        files=to_files(request.files) if request.files else (),
         fetch=tuple(request.fetch_files),
-        compile_limits=run_limits if alike else limits_of(allowance, "compile_timeout", request.compile_timeout, memory_bytes),
+        compile_limits=compile_limits,
         run_limits=run_limits,
     )
 
 
-def answer_of(result: JobResult, job: Job, pod_name: str) -> Json:
-    compiled = None if result.compile is None else command_of(result.compile, job.compile_limits)
-    ran = None if result.run is None else command_of(result.run, job.run_limits)
-    status, message = overall([command for command in (compiled, ran) if command is not None])
+def result_body(result: JobResult, job: Job, pod_name: str) -> Json:
+    compiled = None if result.compile is None else command_body(result.compile, job.compile_limits)
+    run = None if result.run is None else command_body(result.run, job.run_limits)
+    status, message = overall_status([command for command in (compiled, run) if command is not None])
     return {
         "status": status,
         "message": message,
         "compile_result": compiled,
-        "run_result": ran,
+        "run_result": run,
         "executor_pod_name": pod_name or None,
         "files": {file.name: base64.b64encode(file.content).decode() for file in result.files},
         "skipped_files": dict(result.skipped),
     }
 
 
-def fault_of(message: str, pod_name: str) -> Json:
-    """The answer when nothing ran."""
+def fault_body(message: str, pod_name: str) -> Json:
+    """Return the body for a job that did not run."""
     return {
         "status": "SandboxError",
         "message": message,
@@ -61,36 +64,36 @@ def fault_of(message: str, pod_name: str) -> Json:
     }
 
 
-def memory_of(megabytes: int, allowance: RequestLimits) -> int:
+def to_memory_bytes(megabytes: int, request_limits: RequestLimits) -> int:
     if megabytes <= 0:
-        return allowance.most_memory_bytes
-    if megabytes * MIB > allowance.most_memory_bytes:
-        raise InvalidRequest(f"memory_limit_MB must be at most {allowance.most_memory_bytes // MIB} here, or -1 for no limit")
+        return request_limits.most_memory_bytes
+    if megabytes * MIB > request_limits.most_memory_bytes:
+        raise InvalidRequest(f"memory_limit_MB must be at most {request_limits.most_memory_bytes // MIB}, or -1 for the maximum")
     return megabytes * MIB
 
 
-def limits_of(allowance: RequestLimits, field: str, wall_s: float, memory_bytes: int) -> Limits:
-    if wall_s > allowance.longest_wall_s:
-        raise InvalidRequest(f"{field} must be at most {allowance.longest_wall_s:g} seconds here, not {wall_s:g}")
-    return allowance.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
+def to_limits(request_limits: RequestLimits, field: str, wall_s: float, memory_bytes: int) -> Limits:
+    if wall_s > request_limits.longest_wall_s:
+        raise InvalidRequest(f"{field} must be at most {request_limits.longest_wall_s:g} seconds, not {wall_s:g}")
+    return request_limits.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
 
 
-def files_of(files: dict[str, str | None]) -> tuple[File, ...]:
+def to_files(files: dict[str, str | None]) -> tuple[File, ...]:
     return tuple(
         File(name, _content(name, text)) for name, text in files.items() if text is not None and IGNORED_FILE not in name
     )
 
 
 def _content(name: str, text: str) -> bytes:
-    """Line breaks are allowed, as many encoders put them in; anything else that is not base64 is refused."""
+    """Decode strict base64, except that line breaks are allowed: many encoders add them."""
     try:
         return binascii.a2b_base64(text.replace("\n", "").replace("\r", ""), strict_mode=True)
     except ValueError as error:
         raise InvalidRequest(f"the content of file {name!r} is not base64: {error}") from error
 
 
-def overall(commands: list[Json]) -> tuple[str, str]:
-    """The protocol's order: our failures, then time limits, then failures of the program."""
+def overall_status(commands: list[Json]) -> tuple[str, str]:
+    """Return status and message in the protocol's order: platform failures, then time limits and failures of the program."""
     for command in commands:
         if command["status"] == "Error":
             return "SandboxError", command["stderr"]
@@ -99,29 +102,29 @@ def overall(commands: list[Json]) -> tuple[str, str]:
     return "Success", ""
 
 
-def command_of(outcome: Outcome, asked: Limits | None = None) -> Json:
-    """asked: what is told of the limits of a step that was not taken this time."""
+def command_body(outcome: Outcome, requested: Limits | None = None) -> Json:
+    """Return the result of one step. `requested`: the limits to report if the outcome has none, e.g. from a cached build."""
     return {
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,
         "return_code": _return_code(outcome),
         "stdout": decoded(outcome.stdout),
         "stderr": _stderr(outcome),
-        "details": _details(outcome, outcome.limits or asked),
+        "details": _details(outcome, outcome.limits or requested),
     }
 
 
 def _status(outcome: Outcome) -> str:
-    if outcome.ending in _TIME_IS_UP:
+    if outcome.ending in _TIMED_OUT:
         return "TimeLimitExceeded"
     return "Error" if outcome.ending in _NO_RESULT else "Finished"
 
 
 def _return_code(outcome: Outcome) -> int | None:
-    """Negative for a death by signal. A limit that was hit is never a success, whatever the program made of it."""
+    """Return the exit code, or the negative signal. A run that hit a limit is never 0, even if the program exited with 0."""
     if outcome.ending is Ending.not_started:
         return outcome.exit_code
-    if outcome.ending in _TIME_IS_UP or outcome.ending in _NO_RESULT:
+    if outcome.ending in _TIMED_OUT or outcome.ending in _NO_RESULT:
         return None
     code = outcome.exit_code if outcome.signal is None else -outcome.signal
     if code is None or (code == 0 and outcome.blame is Blame.limit):
@@ -130,10 +133,9 @@ def _return_code(outcome: Outcome) -> int | None:
 
 
 def _stderr(outcome: Outcome) -> str:
-    """With a line of ours below the program's own where something else than the program ended it: the protocol has no other
-    place."""
+    """Return stderr. If a limit or the platform ended the program, a last line says so: the protocol has no field for it."""
     text = decoded(outcome.stderr)
-    if outcome.ending in _TIME_IS_UP or outcome.blame is Blame.program:
+    if outcome.ending in _TIMED_OUT or outcome.blame is Blame.program:
         return text
     note = outcome.message or outcome.ending.replace("_", " ")
     if outcome.ending in _NO_RESULT and not text:

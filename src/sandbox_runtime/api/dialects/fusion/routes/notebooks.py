@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from sandbox_runtime.api.dialects.fusion.mapping.notebooks import answer_of, fault_of, notebook_of
+from sandbox_runtime.api.dialects.fusion.mapping.notebooks import fault_body, result_body, to_notebook
 from sandbox_runtime.api.dialects.fusion.responses import invalid, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest, RunJupyterResponse
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
@@ -21,16 +21,16 @@ router = APIRouter()
 
 @router.post("/run_jupyter", openapi_extra=json_body(RunJupyterRequest), responses={200: {"model": RunJupyterResponse}})
 async def run_jupyter(request: Request) -> Response:
-    """Run the cells of a notebook in a fresh kernel, in a box of its own."""
+    """Run the cells of a notebook in a fresh kernel and box, and return what each printed and displayed."""
     platform = platform_of(request)
     try:
-        body = await body_of(request)
-        asked = await in_turn(len(body), RunJupyterRequest.model_validate_json, body)
+        raw = await body_of(request)
+        body = await in_turn(len(raw), RunJupyterRequest.model_validate_json, raw)
     except ValidationError as error:
         return invalid(error)
-    return await run_response(request, _run(platform, asked, len(body)), partial(fault_of, pod_name=platform.settings.pod_name))
+    return await run_response(request, _run(platform, body, len(raw)), partial(fault_body, pod_name=platform.settings.pod_name))
 
 
-async def _run(platform: Platform, asked: RunJupyterRequest, size: int) -> Json:
-    notebook = await in_turn(size, notebook_of, asked, platform.allowance)
-    return answer_of(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)
+async def _run(platform: Platform, body: RunJupyterRequest, size: int) -> Json:
+    notebook = await in_turn(size, to_notebook, body, platform.allowance)
+    return result_body(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)

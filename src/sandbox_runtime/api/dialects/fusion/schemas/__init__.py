@@ -1,1 +1,1 @@
-"""The bodies of requests and responses."""
+"""Bodies of requests and responses."""

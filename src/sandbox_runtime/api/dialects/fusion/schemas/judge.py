@@ -1,4 +1,4 @@
-"""The messages of the judge as they are on the wire."""
+"""Bodies of the judge's routes."""
 
 from __future__ import annotations
 
@@ -6,61 +6,66 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.api.dialects.fusion.schemas.programs import LANGUAGES, RunCodeResponse, Seconds
+from sandbox_runtime.api.dialects.fusion.schemas.programs import PROTOCOL_LANGUAGES, RunCodeResponse, Seconds
 from sandbox_runtime.api.number_fields import RequestModel
 
 Id = int | str
 ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
-MOST_ROWS = 1_000_000
-_MOST = 2**53
+MAX_ROWS = 1_000_000
+_MAX_INTEGER = 2**53
+"""Above this, numbers of JSON lose precision in many clients."""
 
 
 class TestConfig(RequestModel):
     __test__: ClassVar[bool] = False
-    """No test, whatever pytest makes of the name."""
+    """pytest would collect the class by its name."""
 
-    dataset_type: str | None = Field(None, description="class of the benchmark, for datasets that are not registered")
+    dataset_type: str | None = Field(None, description="class of the benchmark, for a dataset that is not registered")
     language: str | None = Field(
-        None, description="language of the answer, where the dataset does not say", json_schema_extra={"enum": [*LANGUAGES, None]}
+        None,
+        description="language of the answer, if the dataset has none",
+        json_schema_extra={"enum": [*PROTOCOL_LANGUAGES, None]},
     )
     locale: str | None = Field(None, description="language of the prompt: en or zh")
-    is_fewshot: bool | None = Field(None, description="ask with examples, for base models")
-    compile_timeout: Seconds | None = Field(None, description="compile timeout in seconds; null: the benchmark's own")
-    run_timeout: Seconds | None = Field(None, description="run timeout in seconds; null: the benchmark's own")
-    custom_extract_logic: str | None = Field(None, description="Python that finds the code in a completion; it runs in a box")
-    provided_data: list[dict[str, Any]] | dict[str, Any] | None = Field(
-        None, description="the rows themselves: a list where prompts are listed, one object where one is asked for or judged"
+    is_fewshot: bool | None = Field(None, description="add examples to the prompt, for base models")
+    compile_timeout: Seconds | None = Field(None, description="compile timeout in seconds; null: that of the benchmark")
+    run_timeout: Seconds | None = Field(None, description="run timeout in seconds; null: that of the benchmark")
+    custom_extract_logic: str | None = Field(
+        None, description="Python code that extracts the answer from a completion; it runs in a box"
     )
-    extra: dict[str, Any] = Field({}, description="options of the benchmark's own")
+    provided_data: list[dict[str, Any]] | dict[str, Any] | None = Field(
+        None, description="rows to use instead of the dataset: a list for /list_ids and /get_prompts, else one object"
+    )
+    extra: dict[str, Any] = Field({}, description="options that only this benchmark has")
 
 
-class Question(RequestModel):
+class DatasetRequest(RequestModel):
     dataset: str = Field(max_length=1000, description="id of the dataset")
     config: TestConfig
 
 
-class GetPromptsRequest(Question):
-    offset: int = Field(0, ge=0, le=_MOST, description="how many rows to pass over, in the order of their ids")
-    limit: int = Field(MOST_ROWS, ge=0, le=_MOST, description="how many rows to answer for at most")
+class GetPromptsRequest(DatasetRequest):
+    offset: int = Field(0, ge=0, le=_MAX_INTEGER, description="number of rows to skip, in the order of their ids")
+    limit: int = Field(MAX_ROWS, ge=0, le=_MAX_INTEGER, description="maximum number of rows")
 
 
-class GetPromptByIdRequest(Question):
+class GetPromptByIdRequest(DatasetRequest):
     id: Id
 
 
-class SubmitRequest(Question):
+class SubmitRequest(DatasetRequest):
     id: Id
-    completion: str = Field(description="what the model wrote")
+    completion: str = Field(description="output of the model")
 
 
-class Message(BaseModel):
+class PromptMessage(BaseModel):
     role: str
     content: str
 
 
 class Prompt(BaseModel):
     id: Id
-    prompt: str | list[Message]
+    prompt: str | list[PromptMessage]
     labels: dict[str, Any] = {}
 
 
@@ -68,8 +73,8 @@ class EvalTestCase(BaseModel):
     passed: bool
     exec_info: RunCodeResponse
     test_info: dict[str, Any] | None = None
-    reason: str = Field("", description="why this case passed or failed, in one word")
-    blame: str | None = Field(None, description="who is to blame: program, limit, caller, platform; null where it passed")
+    reason: str = Field("", description="why the case passed or failed, in one word")
+    blame: str | None = Field(None, description="cause of a failure: program, limit, caller or platform; null if passed")
 
 
 class EvalResult(BaseModel):
@@ -81,15 +86,15 @@ class EvalResult(BaseModel):
     tests: list[EvalTestCase]
     extracted_type: ExtractedType | None = None
     extra: dict[str, Any] | None = Field(
-        None, description="reason, blame, tamper, message, guard and evidence, and the benchmark's own facts"
+        None, description="reason, blame, tamper, message, guard and evidence, and facts that the benchmark adds"
     )
 
 
-class GetMetricsRequest(Question):
+class GetMetricsRequest(DatasetRequest):
     results: list[dict[str, Any]] = Field(description="results of /submit")
 
 
-class GetMetricsFunctionRequest(Question):
+class GetMetricsFunctionRequest(DatasetRequest):
     pass
 
 

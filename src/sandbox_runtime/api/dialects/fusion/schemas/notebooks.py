@@ -1,4 +1,4 @@
-"""The messages of /run_jupyter as they are on the wire."""
+"""Bodies of /run_jupyter."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from sandbox_runtime.api.number_fields import Number, RequestModel
 
 
 class RunJupyterRequest(RequestModel):
-    cells: list[str] = Field(description="the code of each cell, in order")
-    cell_timeout: Number = Field(0, ge=0, description="timeout of each cell in seconds; 0: none of its own")
+    cells: list[str] = Field(description="code of the cells, in order")
+    cell_timeout: Number = Field(0, ge=0, description="timeout of each cell in seconds; 0: only total_timeout applies")
     total_timeout: Seconds = Field(45, description="timeout of all cells together in seconds")
     memory_limit_MB: int = Field(
-        NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"
+        NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the highest that the server allows"
     )
     kernel: Literal["python3"] = Field("python3", description="the kernel that runs the cells")
-    files: dict[str, str | None] = Field({}, description="path → base64 of the content")
+    files: dict[str, str | None] = Field({}, description="files to create: path → base64 of the content")
     fetch_files: list[str] = Field([], description="paths to return after the last cell")
 
 
-class CellFailure(BaseModel):
+class CellError(BaseModel):
     ename: str
     evalue: str
     traceback: list[str]
@@ -31,8 +31,8 @@ class CellFailure(BaseModel):
 class CellRunResult(BaseModel):
     stdout: str
     stderr: str
-    display: list[dict[str, Any]] = Field(description="what each display_data and execute_result showed: media type → data")
-    error: list[CellFailure]
+    display: list[dict[str, Any]] = Field(description="one entry per display_data and execute_result: media type → data")
+    error: list[CellError]
 
 
 class RunJupyterResponse(BaseModel):
@@ -42,5 +42,5 @@ class RunJupyterResponse(BaseModel):
     cells: list[CellRunResult]
     executor_pod_name: str | None
     files: dict[str, str]
-    skipped_files: dict[str, str] = Field(description="files that exist but are over a bound, and which")
-    partial_cells: list[CellRunResult] = Field(description="where the notebook did not finish: the cells that did")
+    skipped_files: dict[str, str] = Field(description="files that exist but exceed a limit: path → reason")
+    partial_cells: list[CellRunResult] = Field(description="the cells that finished, if the notebook did not")

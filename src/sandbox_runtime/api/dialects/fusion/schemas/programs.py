@@ -1,4 +1,4 @@
-"""The messages as they are on the wire."""
+"""Bodies of /run_code."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from pydantic import BaseModel, Field
 
 from sandbox_runtime.api.number_fields import Number, RequestModel
 
-LANGUAGES = (
+PROTOCOL_LANGUAGES = (
     "python", "cpp", "nodejs", "go", "go_test", "java", "php", "csharp", "bash", "typescript", "sql", "rust", "cuda", "lua",
     "R", "perl", "D_ut", "ruby", "scala", "julia", "pytest", "junit", "kotlin_script", "jest", "verilog", "python_gpu", "lean",
     "swift", "racket",
 )  # fmt: skip
-"""The protocol's own, in its order. Every other name of the catalog is taken as well; aliases are not."""
+"""A constant of the protocol, in its order. All other names of the catalog are accepted too; aliases are not."""
 
 RunStatus = Literal["Success", "Failed", "SandboxError"]
 CommandRunStatus = Literal["Finished", "Error", "TimeLimitExceeded"]
 
 Seconds = Annotated[Number, Field(gt=0)]
 NO_LIMIT = -1
+"""Means the highest limit that the server allows."""
 
 
 class RunCodeRequest(RequestModel):
     compile_timeout: Seconds = Field(10, description="compile timeout in seconds")
     run_timeout: Seconds = Field(10, description="run timeout in seconds")
     memory_limit_MB: int = Field(
-        NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the server's ceiling"
+        NO_LIMIT, ge=-(2**31), le=2**31, description="memory limit in MiB; 0 or less: the highest that the server allows"
     )
-    code: str = Field(description="the program")
+    code: str = Field(description="source of the program")
     stdin: str | None = Field(None, description="standard input; null: empty")
-    language: str = Field(description="the language of the program", json_schema_extra={"enum": list(LANGUAGES)})
-    files: dict[str, str | None] = Field({}, description="path → base64 of the content")
+    language: str = Field(description="language of the program", json_schema_extra={"enum": list(PROTOCOL_LANGUAGES)})
+    files: dict[str, str | None] = Field({}, description="files to create: path → base64 of the content")
     fetch_files: list[str] = Field([], description="paths to return after the run")
 
 
-class Usage(BaseModel):
+class RunUsage(BaseModel):
     wall_s: float
     cpu_user_s: float
     cpu_system_s: float
@@ -44,15 +45,15 @@ class Usage(BaseModel):
     output_bytes: int
 
 
-class GivenLimits(BaseModel):
-    """What the command was held to, whatever the request left open."""
+class AppliedLimits(BaseModel):
+    """Limits of the command, with the server's defaults for those that the request left out."""
 
     wall_s: float
     memory_bytes: int | None
 
 
-class Details(BaseModel):
-    """What the protocol has no field for."""
+class RunDetails(BaseModel):
+    """Facts for which the protocol has no field."""
 
     ending: str
     blame: str
@@ -61,8 +62,8 @@ class Details(BaseModel):
     isolation: str
     stdout_dropped_bytes: int
     stderr_dropped_bytes: int
-    usage: Usage
-    limits: GivenLimits | None
+    usage: RunUsage
+    limits: AppliedLimits | None
 
 
 class CommandRunResult(BaseModel):
@@ -71,7 +72,7 @@ class CommandRunResult(BaseModel):
     return_code: int | None
     stdout: str | None
     stderr: str | None
-    details: Details
+    details: RunDetails
 
 
 class RunCodeResponse(BaseModel):
@@ -81,7 +82,7 @@ class RunCodeResponse(BaseModel):
     run_result: CommandRunResult | None
     executor_pod_name: str | None
     files: dict[str, str]
-    skipped_files: dict[str, str] = Field(description="files that exist but are over a bound, and which")
+    skipped_files: dict[str, str] = Field(description="files that exist but exceed a limit: path → reason")
 
 
 Json = dict[str, Any]
