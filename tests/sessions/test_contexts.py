@@ -162,7 +162,7 @@ async def test_the_next_fork_finds_a_place_ready_and_nothing_of_it_stays(opening
     async with opening(warm_pool_enabled=False) as platform:
         sessions = platform.sessions
         session, context = await a_pair(sessions)
-        live = sessions._ground.directory.open[session.id]
+        live = sessions._deps.registry.open[session.id]
         await sessions.execute(session.id, cell(context, "x = 0"))
         for number in range(3):
             await sessions.execute(session.id, cell(context, "x += 1"))

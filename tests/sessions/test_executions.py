@@ -105,17 +105,17 @@ async def test_waiting_ends_and_the_execution_goes_on(sessions: Sessions) -> Non
 async def test_waiting_may_end_while_the_end_is_being_written(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its row comes with its end then: it is not written twice."""
     session = await sessions.create(SessionSpec())
-    add, entered, go_on = sessions.store.executions.add_ended, asyncio.Event(), asyncio.Event()
+    add, admitted_at, go_on = sessions.store.executions.add_ended, asyncio.Event(), asyncio.Event()
 
     async def slowly(*given: Any, **named: Any) -> Execution:
-        entered.set()
+        admitted_at.set()
         await go_on.wait()
         return await add(*given, **named)
 
     monkeypatch.setattr(sessions.store.executions, "add_ended", slowly)
-    monkeypatch.setattr(writer, "NOTE_AFTER_S", 600.0)
+    monkeypatch.setattr(writer, "INSERT_AFTER_S", 600.0)
     waiting = asyncio.create_task(sessions.execute(session.id, ExecutionSpec(code="print(1)"), wait_s=0.5))
-    await asyncio.wait_for(entered.wait(), 60)
+    await asyncio.wait_for(admitted_at.wait(), 60)
     done, _ = await asyncio.wait([waiting], timeout=1.5)
     go_on.set()
     assert not done and (await waiting).stdout == "1\n"
@@ -215,11 +215,11 @@ async def test_nothing_runs_in_a_session_that_has_ended(sessions: Sessions) -> N
 
 async def test_what_is_cancelled_in_the_moment_it_is_asked_for_ends_all_the_same(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    live = sessions._ground.directory.open[session.id]
+    live = sessions._deps.registry.open[session.id]
     for _ in range(5):
         one = await sessions._executions.start(live, ExecutionSpec(code="import time\ntime.sleep(60)"))
         assert not isinstance(one, Execution)
         await sessions._executions.stop(one, "cancelled")
-        assert (await sessions.execution(one.execution.id)).state is ExecutionState.cancelled
+        assert (await sessions.execution(one.row.id)).state is ExecutionState.cancelled
     assert (await sessions.execute(session.id, ExecutionSpec(code="print('fine')"))).stdout == "fine\n"
     await sessions.delete(session.id)

@@ -48,7 +48,7 @@ class Faulty:
 
 @contextmanager
 def quick_retries(sessions: Sessions) -> Iterator[None]:
-    options = sessions._ground.options
+    options = sessions._deps.options
     before = options.retry_first_s
     object.__setattr__(options, "retry_first_s", 0.01)
     try:
@@ -59,7 +59,7 @@ def quick_retries(sessions: Sessions) -> Iterator[None]:
 
 async def executed(sessions: Sessions, *fates: Exception | RunResult | bytes) -> Any:
     session = await sessions.create(SessionSpec())
-    live = sessions._ground.directory.open[session.id]
+    live = sessions._deps.registry.open[session.id]
     live.home = Faulty(live.home, *fates)  # type: ignore[arg-type]
     with quick_retries(sessions):
         done = await sessions.execute(session.id, SPEC)
@@ -97,7 +97,7 @@ async def test_what_this_host_lacks_is_told_and_not_tried_again(platform: Platfo
 async def test_an_unforeseen_fault_is_ours_and_the_session_goes_on(platform: Platform) -> None:
     sessions = platform.sessions
     session = await sessions.create(SessionSpec())
-    live = sessions._ground.directory.open[session.id]
+    live = sessions._deps.registry.open[session.id]
     home, live.home = live.home, Faulty(live.home, ZeroDivisionError("ours"))  # type: ignore[arg-type, assignment]
     done = await sessions.execute(session.id, SPEC)
     assert (done.state, done.blame) == (ExecutionState.crashed, Blame.platform) and "ZeroDivisionError" in done.error

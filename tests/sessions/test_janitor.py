@@ -22,8 +22,8 @@ async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(o
         idling = await sessions.create(SessionSpec(idle_timeout_s=60))
         busy = await sessions.create(SessionSpec(idle_timeout_s=60))
         running = await sessions.submit(busy.id, ExecutionSpec(code="import time\ntime.sleep(60)"))
-        swept = await janitor.sweep(now_ms() + HOUR_MS)
-        assert (swept.expired, swept.idle) == (1, 1)
+        report = await janitor.sweep(now_ms() + HOUR_MS)
+        assert (report.expired, report.idle) == (1, 1)
         states = [(await sessions.get(one.id)).state for one in (lasting, expiring, idling, busy)]
         assert states == [SessionState.running, SessionState.timeout, SessionState.terminated, SessionState.running]
         await sessions.cancel(running.id)
@@ -67,7 +67,7 @@ async def test_what_is_old_is_forgotten_with_its_files(opening: Any) -> None:
         sessions, store = platform.sessions, platform.sessions._store
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
         await sessions.execute(session.id, ExecutionSpec(code="open('f', 'w').write('x' * 100)"))
-        storage = sessions._ground.snapshots._storage
+        storage = sessions._deps.snapshots._storage
         assert await storage.list(f"sessions/{session.id}/")
         await sessions.terminate(session.id)
         assert await storage.list(f"sessions/{session.id}/")
@@ -96,5 +96,5 @@ async def test_a_session_that_another_server_ended_is_let_go(opening: Any) -> No
         await store.sessions.update_if(ended.id, (SessionState.running,), state=SessionState.terminated)
         await store.sessions.delete(deleted.id)
         assert (await sessions._janitor.sweep()).let_go == 2
-        assert set(sessions._ground.directory.open) == {kept.id}
+        assert set(sessions._deps.registry.open) == {kept.id}
         assert len(platform.backend._ground.shared) == 1

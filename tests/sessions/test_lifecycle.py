@@ -218,7 +218,7 @@ async def test_of_many_who_delete_a_session_at_once_nobody_is_told_before_its_na
         await sessions.create(SessionSpec(id="crowded"))
         busy = await sessions.submit("crowded", ExecutionSpec(language="bash", code="sleep 100"))
         assert any(await asyncio.gather(*(deleted() for _ in range(5))))
-        left = sessions._executions.found(busy.id)
+        left = sessions._executions.find(busy.id)
         assert left is None or left.done.done()
         await sessions.create(SessionSpec(id="crowded"))
         await sessions.delete("crowded")

@@ -26,7 +26,7 @@ from sandbox_runtime.sessions.packages.requirements import NODE, PYTHON
     ],
 )
 def test_names_and_versions_become_requirements(name: str, version: str, asked: str) -> None:
-    assert requirements.requirement(Dependency(name, version), PYTHON) == asked
+    assert requirements.to_requirement(Dependency(name, version), PYTHON) == asked
 
 
 @pytest.mark.parametrize(
@@ -46,20 +46,20 @@ def test_names_and_versions_become_requirements(name: str, version: str, asked: 
 )
 def test_names_that_are_none_are_refused_with_advice(name: str, advice: str) -> None:
     with pytest.raises(InvalidRequest, match=advice):
-        requirements.requirement(Dependency(name), PYTHON)
+        requirements.to_requirement(Dependency(name), PYTHON)
 
 
 @pytest.mark.parametrize("version", ["latest && id", "@ file:///etc", "1.0 --pre", "==", ">=1;python_version"])
 def test_versions_that_are_none_are_refused(version: str) -> None:
     with pytest.raises(InvalidRequest, match="no version"):
-        requirements.requirement(Dependency("pandas", version), PYTHON)
+        requirements.to_requirement(Dependency("pandas", version), PYTHON)
 
 
 def test_node_packages_have_scopes_and_versions_of_their_own() -> None:
-    assert requirements.requirement(Dependency("@types/node", "20.1.0"), NODE) == "@types/node@20.1.0"
-    assert requirements.requirement(Dependency("lodash", "^4.17"), NODE) == "lodash@^4.17"
+    assert requirements.to_requirement(Dependency("@types/node", "20.1.0"), NODE) == "@types/node@20.1.0"
+    assert requirements.to_requirement(Dependency("lodash", "^4.17"), NODE) == "lodash@^4.17"
     with pytest.raises(InvalidRequest):
-        requirements.requirement(Dependency("@types/node"), PYTHON)
+        requirements.to_requirement(Dependency("@types/node"), PYTHON)
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "file:///etc/passwd", "https://", "https://x y", "javascript:1"])
@@ -80,10 +80,10 @@ def test_npm_is_started_by_its_own_file_with_a_bounded_patience() -> None:
 
 
 def test_what_a_client_lists_is_a_claim() -> None:
-    good = requirements.pip_listed(
+    good = requirements.parse_pip_list(
         json.dumps([{"name": "a", "version": "1"}, {"name": 5}, "x", {"name": "b" * 999, "version": "1"}]), 7
     )
     assert [(one.name, one.version, one.installed_ms) for one in good] == [("a", "1", 7)]
-    assert requirements.pip_listed("nonsense", 7) == requirements.npm_listed("[]", 7) == ()
-    listed = requirements.npm_listed(json.dumps({"dependencies": {"lodash": {"version": "4.17.21"}, "bad": 5}}), 7)
+    assert requirements.parse_pip_list("nonsense", 7) == requirements.parse_npm_list("[]", 7) == ()
+    listed = requirements.parse_npm_list(json.dumps({"dependencies": {"lodash": {"version": "4.17.21"}, "bad": 5}}), 7)
     assert [(one.name, one.version) for one in listed] == [("lodash", "4.17.21")]

@@ -25,7 +25,7 @@ WAITING = "echo begun; until [ -e word ]; do sleep 0.02; done; echo done"
 @pytest_asyncio.fixture(loop_scope="session")
 async def session(platform: Platform) -> AsyncIterator[Session]:
     made = await platform.sessions.create(SessionSpec())
-    live = platform.sessions._ground.directory.open[made.id]
+    live = platform.sessions._deps.registry.open[made.id]
     if live.home.files.no_pause:  # type: ignore[attr-defined]
         await platform.sessions.delete(made.id)
         pytest.skip(f"this host cannot pause: {live.home.files.no_pause}")  # type: ignore[attr-defined]
@@ -116,7 +116,7 @@ async def test_what_is_paused_can_be_cancelled(sessions: Sessions, session: Sess
 async def test_ending_a_paused_session_leaves_nothing(sessions: Sessions, session: Session, platform: Platform) -> None:
     await sessions.open_context(session.id)
     running = await begun(sessions, session.id, shell(f"sleep 300 & (trap '' TERM; {WAITING})"))
-    boxes = {box.id for box in platform.sessions._ground.directory.open[session.id].home.files._boxes}  # type: ignore[attr-defined]
+    boxes = {box.id for box in platform.sessions._deps.registry.open[session.id].home.files._boxes}  # type: ignore[attr-defined]
     await sessions.pause(session.id)
     async with asyncio.timeout(WITHIN_S):
         assert (await sessions.terminate(session.id)).state is SessionState.terminated
@@ -129,13 +129,13 @@ async def test_paused_executions_keep_nobody_from_running_and_come_back_within_t
     async with opening(max_concurrency=1, queue_size=1, queue_wait_s=0.2) as platform:
         sessions = platform.sessions
         one, other = await sessions.create(SessionSpec()), await sessions.create(SessionSpec())
-        home: Any = sessions._ground.directory.open[one.id].home
+        home: Any = sessions._deps.registry.open[one.id].home
         if home.files.no_pause:
             pytest.skip(f"this host cannot pause: {home.files.no_pause}")
         first = await begun(sessions, one.id, shell(WAITING))
         await sessions.pause(one.id)
         second = await begun(sessions, other.id, shell(WAITING))
-        assert sessions._ground.admission.busy == 1
+        assert sessions._deps.admission.busy == 1
         with pytest.raises(TooMany):
             await sessions.resume(one.id)
         assert (await sessions.get(one.id)).state is SessionState.paused
@@ -144,7 +144,7 @@ async def test_paused_executions_keep_nobody_from_running_and_come_back_within_t
         await sessions.resume(one.id)
         await say(sessions, one.id)
         assert (await sessions.wait(first, WITHIN_S)).state is ExecutionState.completed
-        assert sessions._ground.admission.busy == 0
+        assert sessions._deps.admission.busy == 0
 
 
 @pytest.mark.attack
@@ -152,7 +152,7 @@ async def test_a_paused_session_still_counts_and_its_lifetime_runs_on(opening: A
     async with opening(session_max=1) as platform:
         sessions = platform.sessions
         made = await sessions.create(SessionSpec(lifetime_s=3600, idle_timeout_s=60))
-        home: Any = sessions._ground.directory.open[made.id].home
+        home: Any = sessions._deps.registry.open[made.id].home
         if home.files.no_pause:
             pytest.skip(f"this host cannot pause: {home.files.no_pause}")
         context = await sessions.open_context(made.id)
@@ -183,7 +183,7 @@ async def test_a_persistent_session_that_was_paused_runs_with_the_next_server(op
 
 async def test_where_it_cannot_be_done_the_session_runs_on_and_the_reason_is_told(sessions: Sessions) -> None:
     made = await sessions.create(SessionSpec())
-    home: Any = sessions._ground.directory.open[made.id].home
+    home: Any = sessions._deps.registry.open[made.id].home
     home.files.no_pause = home.files.no_pause or "there is no freezer; have one"
     with pytest.raises(Unavailable, match=r"cannot be paused: .*; "):
         await sessions.pause(made.id)

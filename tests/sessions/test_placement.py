@@ -8,7 +8,15 @@ import pytest
 
 from sandbox_runtime.errors import TooMany, Unavailable
 from sandbox_runtime.model import Node, NodeState, Resources, Session, SessionMode, SessionState
-from sandbox_runtime.sessions.lifecycle.placement import Place, Question, Way, affinity_score, choose, has_room, load_score
+from sandbox_runtime.sessions.lifecycle.placement import (
+    Placement,
+    PlacementKind,
+    PlacementRequest,
+    affinity_score,
+    choose,
+    fits,
+    load_score,
+)
 
 EPHEMERAL, PERSISTENT = SessionMode.ephemeral, SessionMode.persistent
 
@@ -18,8 +26,8 @@ def a_node(key: str, **more: object) -> Node:
     return Node(id=key, **facts)  # type: ignore[arg-type]
 
 
-def asked(mode: SessionMode, *nodes: Node, **more: object) -> Place:
-    return choose(Question(mode=mode, template="t", resources=Resources(), nodes=nodes, **more))  # type: ignore[arg-type]
+def asked(mode: SessionMode, *nodes: Node, **more: object) -> Placement:
+    return choose(PlacementRequest(mode=mode, template="t", resources=Resources(), nodes=nodes, **more))  # type: ignore[arg-type]
 
 
 def a_running(key: str, **more: object) -> Session:
@@ -44,40 +52,40 @@ def test_the_affinity_score_adds_what_is_known_of_template_and_agent() -> None:
 @pytest.mark.requirement("control_plane-6.03")
 def test_an_agents_running_session_is_reused_the_most_recent_first() -> None:
     running = [a_running("old", last_activity_ms=5), a_running("new", last_activity_ms=9, node="b")]
-    assert asked(PERSISTENT, a_node("a"), running=running) == Place(Way.reused, "b", "new")
+    assert asked(PERSISTENT, a_node("a"), running=running) == Placement(PlacementKind.reused, "b", "new")
 
 
 @pytest.mark.parametrize("other", [{"template": "other"}, {"state": SessionState.creating}])
 def test_a_session_of_another_template_or_one_that_does_not_run_is_not_reused(other: dict[str, object]) -> None:
-    assert asked(PERSISTENT, a_node("a"), running=[a_running("s", **other)]).way is Way.cold
+    assert asked(PERSISTENT, a_node("a"), running=[a_running("s", **other)]).kind is PlacementKind.cold
 
 
 @pytest.mark.requirement("control_plane-6.04")
 def test_an_ephemeral_session_is_never_reused() -> None:
-    assert asked(EPHEMERAL, a_node("a"), running=[a_running("s")]).way is Way.cold
+    assert asked(EPHEMERAL, a_node("a"), running=[a_running("s")]).kind is PlacementKind.cold
 
 
 @pytest.mark.requirement("control_plane-6.03")
-def test_then_comes_the_agents_most_recent_node_if_it_has_room() -> None:
+def test_then_comes_the_agents_most_recent_node_if_it_fits() -> None:
     nodes = [a_node("a"), a_node("b", cpu_usage=0.9)]
-    assert asked(PERSISTENT, *nodes, history=["b", "a"], ready=["a"]) == Place(Way.recent, "b")
+    assert asked(PERSISTENT, *nodes, history=["b", "a"], ready=["a"]) == Placement(PlacementKind.recent, "b")
     full = a_node("b", boxes=50)
-    assert asked(PERSISTENT, a_node("a"), full, history=["b"], ready=["a"]) == Place(Way.warm, "a")
+    assert asked(PERSISTENT, a_node("a"), full, history=["b"], ready=["a"]) == Placement(PlacementKind.warm, "a")
 
 
 @pytest.mark.requirement("control_plane-6.03")
 def test_then_what_stands_ready_on_the_best_node() -> None:
     nodes = [a_node("a"), a_node("b", cpu_usage=0.5), a_node("c", cpu_usage=0.9)]
     for mode in (EPHEMERAL, PERSISTENT):
-        assert asked(mode, *nodes, ready=["b", "c"]) == Place(Way.warm, "b")
+        assert asked(mode, *nodes, ready=["b", "c"]) == Placement(PlacementKind.warm, "b")
 
 
 @pytest.mark.requirement("control_plane-6.03")
 def test_then_the_best_score_cold() -> None:
     busy, idle = a_node("a", cpu_usage=0.2, cached_templates=("t",)), a_node("b", cpu_usage=0.1)
-    assert asked(EPHEMERAL, busy, idle) == Place(Way.cold, "b")
-    assert asked(PERSISTENT, busy, idle) == Place(Way.cold, "a")
-    assert asked(PERSISTENT, a_node("a"), a_node("b"), same={"a": 2}) == Place(Way.cold, "a")
+    assert asked(EPHEMERAL, busy, idle) == Placement(PlacementKind.cold, "b")
+    assert asked(PERSISTENT, busy, idle) == Placement(PlacementKind.cold, "a")
+    assert asked(PERSISTENT, a_node("a"), a_node("b"), same={"a": 2}) == Placement(PlacementKind.cold, "a")
 
 
 @pytest.mark.parametrize(
@@ -91,14 +99,14 @@ def test_then_the_best_score_cold() -> None:
     ],
 )
 def test_a_node_without_room_is_not_chosen(facts: dict[str, object]) -> None:
-    assert not has_room(a_node("a", **facts), Resources())
+    assert not fits(a_node("a", **facts), Resources())
     assert asked(EPHEMERAL, a_node("a", **facts), a_node("b", cpu_usage=0.9)).node == "b"
 
 
 def test_a_node_that_promises_more_than_it_has_counts_places_alone() -> None:
     node = a_node("a", allocated_cpu_cores=800.0, labels={"overcommit": "yes"})
-    assert has_room(node, Resources())
-    assert not has_room(dataclasses.replace(node, boxes=50), Resources())
+    assert fits(node, Resources())
+    assert not fits(dataclasses.replace(node, boxes=50), Resources())
 
 
 def test_full_nodes_and_no_nodes_are_told_apart() -> None:

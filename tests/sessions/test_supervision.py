@@ -25,7 +25,7 @@ async def told(sessions: Sessions, session_id: str, action: str) -> list[dict[st
 
 async def break_home(sessions: Sessions, session_id: str) -> None:
     """As if the machine had taken its files away."""
-    await sessions._ground.directory.open[session_id].home.close()
+    await sessions._deps.registry.open[session_id].home.close()
 
 
 @pytest.mark.requirement("sandboxes-7.03")
@@ -87,11 +87,11 @@ async def test_a_node_that_cannot_open_homes_is_not_asked_again_and_again(sessio
     session, homes = await sessions.create(SessionSpec()), sessions._lifecycle.homes
     breaker = homes.breakers[session.node]
     while breaker.state is BreakerState.closed:
-        breaker.failed()
+        breaker.record_failure()
     try:
         with pytest.raises(TooMany):
             await homes.open(session)
     finally:
-        breaker.succeeded()
+        breaker.record_success()
     await (await homes.open(session)).close()
     await sessions.terminate(session.id)

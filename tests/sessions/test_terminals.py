@@ -10,7 +10,7 @@ from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany
 from sandbox_runtime.model import ExecutionKind, ExecutionState
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
-from sandbox_runtime.sessions.registry import TERMINALS
+from sandbox_runtime.sessions.registry import MAX_TERMINALS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -42,7 +42,7 @@ async def test_what_is_typed_is_run_and_what_appears_is_the_output(sessions: Ses
 
 async def test_a_shell_that_waits_for_keys_is_in_nobodys_way(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    shells = [await sessions.submit(session.id, SHELL) for _ in range(TERMINALS)]
+    shells = [await sessions.submit(session.id, SHELL) for _ in range(MAX_TERMINALS)]
     done = await sessions.execute(session.id, ExecutionSpec(code="print('by the way')"), wait_s=30)
     assert done.stdout == "by the way\n"
     with pytest.raises(TooMany):

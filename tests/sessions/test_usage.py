@@ -10,8 +10,8 @@ import pytest_asyncio
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import Execution, ExecutionState, Metering, Session
 from sandbox_runtime.sessions.executions import usage
-from sandbox_runtime.sessions.executions.usage import Recorder
-from sandbox_runtime.sessions.registry import Directory
+from sandbox_runtime.sessions.executions.usage import UsageRecorder
+from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import Store, open_store
 from sandbox_runtime.store.files import MAX_VERSIONS
 from sandbox_runtime.telemetry import open_log
@@ -37,10 +37,10 @@ def entry(name: str) -> Entry:
 
 
 async def test_what_gathered_is_written_together_and_at_the_end(store: Store) -> None:
-    async with Recorder(store, Directory(), LOG, every_s=3600) as recorder:
+    async with UsageRecorder(store, SessionRegistry(), LOG, every_s=3600) as recorder:
         for cpu_ms in (250.0, 750.0):
-            recorder.executed(ended(cpu_ms=cpu_ms))
-        recorder.executed(ended("gone"))
+            recorder.record_execution(ended(cpu_ms=cpu_ms))
+        recorder.record_execution(ended("gone"))
         assert await store.samples.list("s1") == (), "nobody has waited for the store"
     found = {sample.name: sample for sample in await store.samples.list("s1")}
     assert (found["cpu_usage_seconds"].value, found["cpu_usage_seconds"].count) == (1.0, 2)
@@ -51,8 +51,8 @@ async def test_what_gathered_is_written_together_and_at_the_end(store: Store) ->
 
 
 async def test_a_file_that_is_written_and_read_all_the_time_is_a_few_rows(store: Store) -> None:
-    recorder = Recorder(store, Directory(), LOG)
-    notes = recorder.notes_of("s1")
+    recorder = UsageRecorder(store, SessionRegistry(), LOG)
+    notes = recorder.file_recorder("s1")
     for number in range(500):
         notes.written("a.txt", entry("a.txt"), f"{number:064x}")
         notes.read("/workspace/./a.txt")
@@ -62,17 +62,17 @@ async def test_a_file_that_is_written_and_read_all_the_time_is_a_few_rows(store:
     assert len(kept) == MAX_VERSIONS and kept[0].checksum == f"sha256:{499:064x}" and kept[0].reads == 500
     notes.deleted("a.txt")
     await recorder.write()
-    assert await store.files.latest("s1", "/workspace/a.txt") is None and recorder.left_out == 0
+    assert await store.files.latest("s1", "/workspace/a.txt") is None and recorder.dropped == 0
 
 
 async def test_more_than_there_is_room_for_is_counted_and_left_out(store: Store) -> None:
-    recorder = Recorder(store, Directory(), LOG)
-    for number in range(usage.MOST_SERIES // 4 + 10):
-        recorder.executed(ended(f"s{number}"))
-    notes = recorder.notes_of("s1")
-    for number in range(usage.MOST_FILES + 5):
+    recorder = UsageRecorder(store, SessionRegistry(), LOG)
+    for number in range(usage.MAX_SERIES // 4 + 10):
+        recorder.record_execution(ended(f"s{number}"))
+    notes = recorder.file_recorder("s1")
+    for number in range(usage.MAX_FILES + 5):
         notes.read(f"f{number}")
-    assert recorder.left_out == 40 + 5
+    assert recorder.dropped == 40 + 5
 
 
 async def test_a_store_that_is_away_costs_figures_and_nothing_else(store: Store) -> None:
@@ -80,8 +80,8 @@ async def test_a_store_that_is_away_costs_figures_and_nothing_else(store: Store)
         async def add(self, _samples: object) -> None:
             raise Unavailable("the database is away")
 
-    recorder = Recorder(store, Directory(), LOG)
+    recorder = UsageRecorder(store, SessionRegistry(), LOG)
     store.samples = Away()  # type: ignore[assignment]
-    recorder.executed(ended())
+    recorder.record_execution(ended())
     await recorder.write()
-    assert recorder.left_out == 4
+    assert recorder.dropped == 4

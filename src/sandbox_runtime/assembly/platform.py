@@ -45,7 +45,7 @@ from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.languages import Catalog, load_catalog
 from sandbox_runtime.model import Network, Policy, StorageKind
-from sandbox_runtime.sessions import Around, Sessions
+from sandbox_runtime.sessions import PlatformParts, Sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log, Metrics, measure_loop_lag, open_log
 from sandbox_runtime.workspace.ledger import PLATFORM, Ledger
@@ -142,7 +142,7 @@ async def open_platform(
                 _notebooks(settings, pool, admission, metrics, log) as notebooks,
             ):
                 metrics.add_gauge("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
-                around = Around(workshop, admission, metrics, log, ledger)
+                around = PlatformParts(workshop, admission, metrics, log, ledger)
                 judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with (
                     judging as judge,

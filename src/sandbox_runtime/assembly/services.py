@@ -29,7 +29,7 @@ from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import open_rows
 from sandbox_runtime.judge.text_workers import TextWorkers
-from sandbox_runtime.sessions import Around, Sessions, holding_node, open_sessions
+from sandbox_runtime.sessions import PlatformParts, Sessions, lock_node, open_sessions
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.store import open_store
 from sandbox_runtime.telemetry import JudgeMetrics, Log, Metrics
@@ -39,14 +39,16 @@ from sandbox_runtime.workspace.storage import open_storage
 
 
 @asynccontextmanager
-async def sessions_opened(settings: Settings, around: Around, *, wanted: bool, ahead: bool) -> AsyncIterator[Sessions | str]:
+async def sessions_opened(
+    settings: Settings, around: PlatformParts, *, wanted: bool, ahead: bool
+) -> AsyncIterator[Sessions | str]:
     """A node that another server has is no reason for this one not to do the rest."""
     if not wanted:
         yield "this process was started without sessions"
         return
     async with AsyncExitStack() as stack:
         try:
-            stack.enter_context(holding_node(settings.data_dir, settings.node_name))
+            stack.enter_context(lock_node(settings.data_dir, settings.node_name))
         except Unavailable as error:
             around.log.warning("there are no sessions here", reason=str(error))
             yield str(error)
@@ -56,7 +58,7 @@ async def sessions_opened(settings: Settings, around: Around, *, wanted: bool, a
         storage = await stack.enter_async_context(open_storage(storage_options_of(settings)))
         bounds = FileBounds(max_file_bytes=settings.session_file_max_bytes)
         options = session_options_of(settings)
-        yield await stack.enter_async_context(open_sessions(around, store, storage, options, bounds, ahead=ahead))
+        yield await stack.enter_async_context(open_sessions(around, store, storage, options, bounds, warm=ahead))
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """Sessions: boxes with a life.
 
-    async with open_sessions(around, store, storage, options, bounds) as sessions:
+    async with open_sessions(platform, store, storage, options, bounds) as sessions:
         session = await sessions.create(SessionSpec(), owner)
         execution = await sessions.execute(session.id, ExecutionSpec(code="print(1)"), owner=owner)
 
@@ -22,19 +22,19 @@ context keeps a live interpreter. The room knows no HTTP; nodes of other kinds c
 
 from sandbox_runtime.sessions.api import Sessions
 from sandbox_runtime.sessions.executions.contexts import ContextView
-from sandbox_runtime.sessions.executions.output import Piece
+from sandbox_runtime.sessions.executions.output import OutputPiece
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
-from sandbox_runtime.sessions.startup import Around, holding_node, open_sessions
+from sandbox_runtime.sessions.startup import PlatformParts, lock_node, open_sessions
 
 __all__ = [
-    "Around",
     "ContextView",
     "ExecutionSpec",
-    "Piece",
+    "OutputPiece",
+    "PlatformParts",
     "SessionOptions",
     "SessionSpec",
     "Sessions",
-    "holding_node",
+    "lock_node",
     "open_sessions",
 ]

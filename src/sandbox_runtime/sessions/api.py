@@ -31,20 +31,20 @@ from sandbox_runtime.model.health import Health
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import output as streams
 from sandbox_runtime.sessions.executions.contexts import Contexts, ContextView
-from sandbox_runtime.sessions.executions.executor import CANCELLED, Executions
-from sandbox_runtime.sessions.executions.output import Piece
-from sandbox_runtime.sessions.executions.usage import path_of
+from sandbox_runtime.sessions.executions.executor import CANCELLED, Executor
+from sandbox_runtime.sessions.executions.output import OutputPiece
+from sandbox_runtime.sessions.executions.usage import absolute_path
 from sandbox_runtime.sessions.lifecycle import fork as forking
 from sandbox_runtime.sessions.lifecycle import pause as pausing
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.maintenance import health, storage
-from sandbox_runtime.sessions.maintenance.janitor import Janitor, Swept
+from sandbox_runtime.sessions.maintenance.janitor import Janitor, SweepReport
 from sandbox_runtime.sessions.nodes.api import Nodes
 from sandbox_runtime.sessions.nodes.reports import Reports
-from sandbox_runtime.sessions.packages.installer import Dependencies
+from sandbox_runtime.sessions.packages.installer import PackageInstaller
 from sandbox_runtime.sessions.registry import LiveExecution, LiveSession
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec
 from sandbox_runtime.sessions.templates import Templates
@@ -64,9 +64,9 @@ _BOX_STATES = {
     SessionState.running: BoxState.running,
     SessionState.paused: BoxState.paused,
 }
-_MOST_ARTIFACTS = 1000
+_MAX_ARTIFACTS = 1000
 _SAVE_WITHIN_S = 30.0
-LONGEST_WAIT_S = 3600.0
+MAX_WAIT_S = 3600.0
 
 
 class Sessions:
@@ -75,25 +75,25 @@ class Sessions:
 
     def __init__(
         self,
-        ground: Ground,
+        deps: SessionDeps,
         lifecycle: Lifecycle,
-        executions: Executions,
+        executions: Executor,
         contexts: Contexts,
-        dependencies: Dependencies,
+        dependencies: PackageInstaller,
         janitor: Janitor,
         bounds: FileBounds,
     ) -> None:
-        self._ground = ground
-        self._store = ground.store
+        self._deps = deps
+        self._store = deps.store
         self._lifecycle = lifecycle
         self._executions = executions
         self._contexts = contexts
         self._dependencies = dependencies
         self._janitor = janitor
         self._bounds = bounds
-        self.templates = Templates(ground.store, lifecycle)
-        self.nodes = Nodes(ground.store, lifecycle)
-        self.reports = Reports(ground, lifecycle, executions)
+        self.templates = Templates(deps.store, lifecycle)
+        self.nodes = Nodes(deps.store, lifecycle)
+        self.reports = Reports(deps, lifecycle, executions)
         """What nodes elsewhere tell."""
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -112,7 +112,7 @@ class Sessions:
         self._dependencies.check(spec.dependencies, spec.index_url, template.runtime)
         session, new = await self._lifecycle.create(spec, owner, hold=True, most=most)
         if new:
-            self._keep(asyncio.create_task(self._furnish(self._ground.directory.open[session.id], spec)))
+            self._keep(asyncio.create_task(self._furnish(self._deps.registry.open[session.id], spec)))
         return session
 
     async def get(self, session_id: str, owner: str = "") -> Session:
@@ -161,7 +161,7 @@ class Sessions:
 
     def at_work(self, session_id: str) -> bool:
         """Whether something runs in it, or waits for its turn, on this server."""
-        live = self._ground.directory.open.get(session_id)
+        live = self._deps.registry.open.get(session_id)
         return live is not None and any(not one.done.done() for one in live.executions.values())
 
     async def finish(self, session_id: str, exit_code: int = 0, reason: str = "normal") -> Session:
@@ -172,24 +172,24 @@ class Sessions:
         """Everything in it stands still until it is resumed; time limits too. Raises Unavailable where that cannot be done."""
         live = await self._lifecycle.live(session_id, owner)
         live.home.check_pause()
-        async with pausing.turn(live):
+        async with pausing.locked(live):
             return await self._lifecycle.apply(session_id, machine.Paused(), owner)
 
     async def resume(self, session_id: str, owner: str = "") -> Session:
         """Raises TooMany where the machine has no room for what ran in it."""
         session = await self._lifecycle.find(session_id, owner)
-        live = self._ground.directory.open.get(session_id)
+        live = self._deps.registry.open.get(session_id)
         if live is None:
             if session.state is SessionState.paused:
                 raise Unavailable(f"the session {session_id!r} is on node {session.node!r}, which another server holds")
             return await self._lifecycle.apply(session_id, machine.Resumed(), owner)
-        async with pausing.turn(live), self._executions.places.taken_again(live):
+        async with pausing.locked(live), self._executions.slots.reacquire(live):
             return await self._lifecycle.apply(session_id, machine.Resumed(), owner)
 
     async def fork(self, session_id: str, count: int = 1, owner: str = "", *, most: int | None = None) -> tuple[Session, ...]:
         live = await self._lifecycle.live(session_id, owner)
-        self._lifecycle.check_room(live.session.owner, most, count)
-        return await forking.fork(self._ground, self._lifecycle, live, count, owner)
+        self._lifecycle.check_capacity(live.session.owner, most, count)
+        return await forking.fork(self._deps, self._lifecycle, live, count, owner)
 
     async def install(
         self,
@@ -202,7 +202,7 @@ class Sessions:
         owner: str = "",
     ) -> Session:
         live = await self._lifecycle.live(session_id, owner)
-        storage.check_room(self._ground, live)
+        storage.check_capacity(self._deps, live)
         return await self._dependencies.install(live, dependencies, index_url, timeout_s, sink, owner)
 
     # Executions.
@@ -210,11 +210,9 @@ class Sessions:
     async def submit(self, session_id: str, spec: ExecutionSpec, owner: str = "") -> Execution:
         """Written down and on its way."""
         found = await self._submit(session_id, spec, owner)
-        return found.execution if isinstance(found, LiveExecution) else found
+        return found.row if isinstance(found, LiveExecution) else found
 
-    async def execute(
-        self, session_id: str, spec: ExecutionSpec, *, wait_s: float = LONGEST_WAIT_S, owner: str = ""
-    ) -> Execution:
+    async def execute(self, session_id: str, spec: ExecutionSpec, *, wait_s: float = MAX_WAIT_S, owner: str = "") -> Execution:
         """Its end, or how it stands after wait_s: then it goes on, and execution() tells more."""
         live = await self._lifecycle.live(session_id, owner)
         found = await self._executions.start(live, spec, owner)
@@ -235,7 +233,7 @@ class Sessions:
 
     async def wait(self, execution_id: str, wait_s: float, owner: str = "") -> Execution:
         execution = await self.execution(execution_id, owner)
-        one = self._executions.found(execution_id)
+        one = self._executions.find(execution_id)
         return execution if one is None or execution.state.ended else await self._executions.wait(one, wait_s)
 
     async def executions(self, wanted: ExecutionFilter, limit: int = 50, offset: int = 0, owner: str = "") -> Page[Execution]:
@@ -258,10 +256,10 @@ class Sessions:
 
     async def artifacts_of(self, execution: Execution) -> tuple[Artifact, ...]:
         """Of one that was found: whose it is has been looked at. By their paths."""
-        one = self._executions.found(execution.id)
+        one = self._executions.find(execution.id)
         if one is not None and one.done.done():
             return one.artifacts
-        found = await self._store.artifacts.list(ArtifactFilter(execution=execution.id), limit=_MOST_ARTIFACTS)
+        found = await self._store.artifacts.list(ArtifactFilter(execution=execution.id), limit=_MAX_ARTIFACTS)
         return tuple(sorted(found.items, key=lambda artifact: artifact.path))
 
     async def cancel(self, execution_id: str, owner: str = "") -> Execution:
@@ -271,20 +269,22 @@ class Sessions:
         await self._store.audit.add(entry(owner, "cancel", "execution", execution_id))
         return await self._store.executions.get(execution_id)
 
-    async def output(self, execution_id: str, stream: str = "both", offset: int = 0, owner: str = "") -> AsyncIterator[Piece]:
+    async def output(
+        self, execution_id: str, stream: str = "both", offset: int = 0, owner: str = ""
+    ) -> AsyncIterator[OutputPiece]:
         """From that byte on, until it has ended. stream: stdout, stderr or both."""
-        async for piece in self.follow(execution_id, streams.offsets_of(stream, offset), owner):
+        async for piece in self.follow(execution_id, streams.parse_offsets(stream, offset), owner):
             yield piece
 
-    async def follow(self, execution_id: str, offsets: dict[str, int], owner: str = "") -> AsyncIterator[Piece]:
+    async def follow(self, execution_id: str, offsets: dict[str, int], owner: str = "") -> AsyncIterator[OutputPiece]:
         """As output, with an offset of its own for each stream that is wanted."""
         execution = await self.execution(execution_id, owner)
-        one = self._executions.found(execution_id)
+        one = self._executions.find(execution_id)
         if one is not None:
-            async for piece in one.tape.follow(offsets):
+            async for piece in one.output.follow(offsets):
                 yield piece
             return
-        for piece in streams.kept(execution, offsets):
+        for piece in streams.stored_pieces(execution, offsets):
             yield piece
 
     # Terminals. What appears on one is the output of its execution.
@@ -318,21 +318,21 @@ class Sessions:
         """Whoever changes some of a persistent session calls saved() afterwards."""
         live = await self._lifecycle.live(session_id, owner)
         live.touch()
-        room = _Room(self._ground, live)
-        return SessionFiles(live.home.files, self._bounds, notes=self._ground.recorder.notes_of(session_id), room=room)
+        room = _Room(self._deps, live)
+        return SessionFiles(live.home.files, self._bounds, notes=self._deps.recorder.file_recorder(session_id), room=room)
 
     async def files_digest(self, session_id: str, owner: str = "") -> str:
         """The same digest, the same files: names, modes and bytes of all that its programs can write. Raises InvalidRequest
         where that is more than is looked at."""
         live = await self._lifecycle.live(session_id, owner)
-        async with live.looking:
+        async with live.digest_lock:
             return await SessionFiles(live.home.files, self._bounds).digest(live.digests)
 
     async def saved(self, session_id: str, owner: str = "") -> None:
         """Files were changed from outside: a persistent session keeps them."""
         live = await self._lifecycle.live(session_id, owner)
         if live.session.mode is SessionMode.persistent:
-            await self._ground.snapshots.save(session_id, live.home.files, live.session.owner)
+            await self._deps.snapshots.save(session_id, live.home.files, live.session.owner)
         await self._store.audit.add(entry(owner, "change files", "session", session_id, owner=live.session.owner))
 
     # Figures. What has gathered on the way to the store is written first, so that whoever asks misses nothing.
@@ -340,7 +340,7 @@ class Sessions:
     async def usage(self, session_id: str, owner: str = "") -> SessionUsage:
         """What it used in all."""
         await self._lifecycle.find(session_id, owner)
-        await self._ground.recorder.write()
+        await self._deps.recorder.write()
         return await self._store.sessions.get_usage(session_id)
 
     async def samples(
@@ -348,19 +348,19 @@ class Sessions:
     ) -> tuple[MetricSample, ...]:
         """What was measured, in the order of time: the older, the more time one sample stands for."""
         await self._lifecycle.find(session_id, owner)
-        await self._ground.recorder.write()
+        await self._deps.recorder.write()
         return await self._store.samples.list(session_id, name=name, since_ms=since_ms)
 
     async def file_versions(self, session_id: str, name: str, owner: str = "") -> tuple[FileRecord, ...]:
         """Of a file that was sent in, the newest first; none of one that a program made."""
         await self._lifecycle.find(session_id, owner)
-        await self._ground.recorder.write()
-        return await self._store.files.versions(session_id, path_of(name))
+        await self._deps.recorder.write()
+        return await self._store.files.versions(session_id, absolute_path(name))
 
     async def sent_files(self, session_id: str, owner: str = "", limit: int = 1000, offset: int = 0) -> Page[FileRecord]:
         """Those that were sent in and not deleted since."""
         await self._lifecycle.find(session_id, owner)
-        await self._ground.recorder.write()
+        await self._deps.recorder.write()
         return await self._store.files.list(session_id, limit, offset)
 
     # Boxes, health, upkeep.
@@ -370,24 +370,24 @@ class Sessions:
     ) -> Page[BoxRecord]:
         """Each session has one, for as long as it lives and is remembered."""
         page = await self.list(wanted, limit, offset, owner)
-        return Page(tuple(box_of(session) for session in page.items), page.total, page.limit, page.offset)
+        return Page(tuple(box_record(session) for session in page.items), page.total, page.limit, page.offset)
 
     async def check_storage(self) -> None:
         """Raises where files of persistent sessions could not be kept now."""
-        await self._ground.snapshots.check()
+        await self._deps.snapshots.check()
 
     async def health(self, session_id: str, owner: str = "") -> Health:
         """As it is seen now."""
         session = await self._lifecycle.find(session_id, owner)
-        live = self._ground.directory.open.get(session_id)
-        return health.of_row(session) if live is None else health.of_live(live)
+        live = self._deps.registry.open.get(session_id)
+        return health.check_row(session) if live is None else health.check_live(live)
 
     async def events(self, session_id: str, limit: int = 50, offset: int = 0, owner: str = "") -> Page[AuditEntry]:
         """What happened to it, newest first: changes of its state, of its health, and what was done to mend it."""
         await self._lifecycle.find(session_id, owner)
         return await self._store.audit.list(AuditFilter(kind="session", subject=session_id), limit, offset)
 
-    async def sweep(self) -> Swept:
+    async def sweep(self) -> SweepReport:
         """What the janitor does every now and then, now."""
         await self._janitor.beat()
         await self._janitor.supervise()
@@ -397,11 +397,11 @@ class Sessions:
 
     async def _terminal(self, execution_id: str, owner: str) -> Terminal:
         execution = await self.execution(execution_id, owner)
-        one = self._executions.found(execution_id)
+        one = self._executions.find(execution_id)
         if one is None or one.terminal is None:
             told = "has ended" if execution.state.ended else "has no terminal"
             raise Conflict(f"the execution {execution_id!r} {told}: nothing can be typed there")
-        live = self._ground.directory.open.get(execution.session)
+        live = self._deps.registry.open.get(execution.session)
         if live is not None:
             live.check_running()
             live.touch()
@@ -428,7 +428,7 @@ class Sessions:
         """Everything that runs is stopped and written down. Persistent sessions go on with the next server."""
         for task in list(self._tasks):
             task.cancel()
-        await asyncio.gather(*(self._let_go(live, reason) for live in list(self._ground.directory.open.values())))
+        await asyncio.gather(*(self._let_go(live, reason) for live in list(self._deps.registry.open.values())))
         await self._janitor.note_activity()
         self._executions.forget_all()
 
@@ -437,7 +437,7 @@ class Sessions:
         if live.session.mode is SessionMode.persistent:
             with contextlib.suppress(SandboxError, TimeoutError):
                 async with asyncio.timeout(_SAVE_WITHIN_S):
-                    await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
+                    await self._deps.snapshots.save(live.id, live.home.files, live.session.owner)
         await self._lifecycle.close(live, reason)
         if live.session.mode is SessionMode.ephemeral:
             with contextlib.suppress(SandboxError):  # where it cannot be written, the next server finds it
@@ -448,20 +448,20 @@ class Sessions:
 class _Room:
     """What uploads into a session are charged to."""
 
-    ground: Ground
+    deps: SessionDeps
     live: LiveSession
 
     def check(self) -> None:
-        storage.check_room(self.ground, self.live)
+        storage.check_capacity(self.deps, self.live)
 
     def measure(self) -> None:
-        storage.measure(self.ground, self.live)
+        storage.measure(self.deps, self.live)
 
     def upload(self) -> Charge:
-        return self.ground.ledger.open(StorageKind.uploads, self.live.session.owner)
+        return self.deps.ledger.open(StorageKind.uploads, self.live.session.owner)
 
 
-def box_of(session: Session) -> BoxRecord:
+def box_record(session: Session) -> BoxRecord:
     return BoxRecord(
         id=session.box or f"box_of_{session.id}"[:128],
         session=session.id,

@@ -11,7 +11,7 @@ from sandbox_runtime.model import AuditEntry
 
 def entry(actor: str, action: str, kind: str, subject: str, *, owner: str = "", **details: Any) -> AuditEntry:
     """details hold no code, no output and no secret."""
-    told = json.dumps(details) if details else None
+    details_json = json.dumps(details) if details else None
     return AuditEntry(
-        at_ms=timestamps.now_ms(), actor=actor, action=action, kind=kind, subject=subject, owner=owner, details_json=told
+        at_ms=timestamps.now_ms(), actor=actor, action=action, kind=kind, subject=subject, owner=owner, details_json=details_json
     )

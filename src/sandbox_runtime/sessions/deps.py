@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_runtime.engine import Admission
-from sandbox_runtime.sessions.executions.usage import Recorder
+from sandbox_runtime.sessions.executions.usage import UsageRecorder
 from sandbox_runtime.sessions.nodes.node import Host
 from sandbox_runtime.sessions.options import SessionOptions
-from sandbox_runtime.sessions.registry import Directory
+from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
 from sandbox_runtime.workspace import Area
@@ -46,16 +46,16 @@ class Snapshots(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class SessionDeps:
     """hosts: the nodes that this server opens homes on, by id."""
 
     store: Store
     options: SessionOptions
-    directory: Directory
+    registry: SessionRegistry
     hosts: Mapping[str, Host]
     snapshots: Snapshots
     admission: Admission
     metrics: SessionMetrics
     log: Log
-    recorder: Recorder
+    recorder: UsageRecorder
     ledger: Ledger

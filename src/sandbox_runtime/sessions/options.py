@@ -20,21 +20,21 @@ class SessionOptions:
     template: str = BASIC_TEMPLATE
     template_image: str = ""
     limits: Limits = field(default_factory=Limits)
-    most_memory_bytes: int = 4 * GIB
-    most_disk_bytes: int = 16 * GIB
-    most_cpu_cores: float = 4096.0
-    most_processes: int = 1024
-    longest_s: float = 3600.0
-    most_sessions: int = 2000
-    most_per_owner: int = 1000
-    parallel: int = 1
+    max_memory_bytes: int = 4 * GIB
+    max_disk_bytes: int = 16 * GIB
+    max_cpu_cores: float = 4096.0
+    max_processes: int = 1024
+    max_execution_s: float = 3600.0
+    max_sessions: int = 2000
+    max_per_owner: int = 1000
+    max_parallel: int = 1
     queue: int = 256
-    place_wait_s: float = 300.0
+    slot_wait_s: float = 300.0
     contexts: int = 8
     forks: int = 64
     spare_s: float = 60.0
     output_bytes: int = MIB
-    linger_s: float = 60.0
+    output_linger_s: float = 60.0
     idle_s: float | None = None
     lifetime_s: float | None = None
     creating_s: float = 300.0
@@ -43,10 +43,10 @@ class SessionOptions:
     silent_s: float = 30.0
     retries: int = 3
     retry_first_s: float = 1.0
-    retry_longest_s: float = 10.0
+    retry_max_s: float = 10.0
     pool: PoolSizes = field(default_factory=lambda: PoolSizes(ephemeral=2, persistent=1, minimum=1))
     pool_enabled: bool = True
-    most_ready: int = 32
+    max_ready: int = 32
     package_index: str = ""
     network: str = "none"
     """What programs are given: none, or nat, which a session can do without."""

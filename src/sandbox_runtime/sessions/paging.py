@@ -5,13 +5,13 @@ from __future__ import annotations
 from sandbox_runtime.model import Session
 from sandbox_runtime.store import SessionFilter, Store
 
-_AT_ONCE = 500
+_PAGE = 500
 
 
-async def all_sessions(store: Store, wanted: SessionFilter) -> list[Session]:
-    found: list[Session] = []
+async def all_sessions(store: Store, where: SessionFilter) -> list[Session]:
+    sessions: list[Session] = []
     while True:
-        page = await store.sessions.list(wanted, limit=_AT_ONCE, offset=len(found))
-        found += page.items
+        page = await store.sessions.list(where, limit=_PAGE, offset=len(sessions))
+        sessions += page.items
         if not page.items or not page.has_more:
-            return found
+            return sessions

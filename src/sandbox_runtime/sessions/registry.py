@@ -12,15 +12,15 @@ from sandbox_runtime.engine.fifo import FifoSlots, Turn
 from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
-from sandbox_runtime.sessions.executions.output import Tape
+from sandbox_runtime.sessions.executions.output import OutputLog
 from sandbox_runtime.sessions.lifecycle.fork_pool import Spare
 from sandbox_runtime.sessions.nodes.node import Home
 from sandbox_runtime.workspace.digest import Digests
 from sandbox_runtime.workspace.ledger import Charge
 
 _FULL_RETRY_S = 2.0
-TERMINALS = 4
-"""Of one session, at once."""
+MAX_TERMINALS = 4
+"""Concurrent terminals of one session."""
 
 
 class Slots(FifoSlots):
@@ -37,7 +37,7 @@ class Slots(FifoSlots):
         return turn
 
 
-def _set() -> asyncio.Event:
+def _set_event() -> asyncio.Event:
     event = asyncio.Event()
     event.set()
     return event
@@ -45,24 +45,31 @@ def _set() -> asyncio.Event:
 
 @dataclass(slots=True)
 class LiveExecution:
-    """task performs it; done is its end, with the row as it was stored. stopped_for: why we stopped it, if we did. birth: what
-    the audit will be told with its row; None once that is written. noting: the row is being written, which begins at note_at.
-    ending: its end is being written, or was. artifacts: files that it left. entered: since when it has a place on the machine;
-    halted: it had to give that up."""
+    """An execution of this server, from its start until its output is forgotten."""
 
-    execution: Execution
-    tape: Tape
+    row: Execution
+    output: OutputLog
     done: asyncio.Future[Execution]
+    """Resolves to the row as it was stored at the end."""
     task: asyncio.Task[None] | None = None
-    stopped_for: str = ""
+    """Runs it."""
+    stop_reason: str = ""
+    """Why the server stopped it; empty if it did not."""
     terminal: Terminal | None = None
-    birth: AuditEntry | None = None
-    note_at: asyncio.TimerHandle | None = None
-    noting: asyncio.Task[Execution] | None = None
-    ending: asyncio.Event | None = None
+    pending_audit: AuditEntry | None = None
+    """The audit entry to write with its row; None once that is written."""
+    insert_timer: asyncio.TimerHandle | None = None
+    """Starts insert_task unless the execution ends first."""
+    insert_task: asyncio.Task[Execution] | None = None
+    """Inserts its row."""
+    end_written: asyncio.Event | None = None
+    """Set when its end has been written; None before that write starts."""
     artifacts: tuple[Artifact, ...] = ()
-    entered: float | None = None
-    halted: bool = False
+    """Files that it created or changed."""
+    admitted_at: float | None = None
+    """When it got its slot on the machine; None while it has none."""
+    suspended: bool = False
+    """It released its slot because its session is paused."""
 
 
 @dataclass(slots=True)
@@ -84,19 +91,19 @@ class LiveSession:
     contexts: dict[str, LiveContext] = field(default_factory=dict)
     executions: dict[str, LiveExecution] = field(default_factory=dict)
     active_ms: int = 0
-    ending: bool = False
-    terminals: Slots = field(default_factory=lambda: Slots(TERMINALS, 0))
+    closing: bool = False
+    terminals: Slots = field(default_factory=lambda: Slots(MAX_TERMINALS, 0))
     """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
     spare: Spare | None = None
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    removed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the directory has it no more."""
-    going: asyncio.Event = field(default_factory=_set)
+    resumed: asyncio.Event = field(default_factory=_set_event)
     """Cleared while it is paused."""
     digests: Digests = field(default_factory=dict)
     """What the last look at the bytes of its files found."""
-    looking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    digest_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while there is such a look."""
-    guard: asyncio.Lock = field(default_factory=asyncio.Lock)
+    change_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while its set of contexts, its packages or its copies change, and while it is being paused or resumed."""
 
     @property
@@ -111,17 +118,17 @@ class LiveSession:
         self.active_ms = timestamps.now_ms()
 
     def check_running(self) -> None:
-        if self.session.state is SessionState.paused and not self.ending:
+        if self.session.state is SessionState.paused and not self.closing:
             raise Conflict(f"the session {self.id!r} is paused: resume it first")
-        if self.ending or self.session.state is not SessionState.running:
-            raise Conflict(f"the session {self.id!r} is {'ending' if self.ending else self.session.state}, not running")
+        if self.closing or self.session.state is not SessionState.running:
+            raise Conflict(f"the session {self.id!r} is {'ending' if self.closing else self.session.state}, not running")
 
 
 PACKAGES_FOLDER = "/home/sandbox/.packages"
 """Where packages of a session are installed."""
 
 
-class Directory:
+class SessionRegistry:
     """Every session of this node that has not ended, open here or not, and those whose homes are open."""
 
     def __init__(self) -> None:
@@ -150,7 +157,7 @@ class Directory:
         live = self.open.pop(session_id, None)
         self.release(session_id)
         if live is not None:
-            live.gone.set()
+            live.removed.set()
         owner = self._owners.pop(session_id, None)
         if owner is not None:
             self._per_owner[owner] -= 1
@@ -164,4 +171,4 @@ class Directory:
             charge.release()
 
     def executions(self) -> dict[str, LiveExecution]:
-        return {key: one for live in self.open.values() for key, one in live.executions.items()}
+        return {key: execution for live in self.open.values() for key, execution in live.executions.items()}

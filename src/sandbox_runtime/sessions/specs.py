@@ -14,10 +14,10 @@ from sandbox_runtime.model.execution import LONGEST_S
 from sandbox_runtime.model.session import NETWORKS
 from sandbox_runtime.sessions import ids
 
-MOST_ARGS = 1000
-MOST_WANTED = 100
-MOST_DEPENDENCIES = 50
-SHORTEST_INSTALL_S, LONGEST_INSTALL_S = 1.0, 1800.0
+MAX_ARGS = 1000
+MAX_VARIABLES = 100
+MAX_DEPENDENCIES = 50
+MIN_INSTALL_S, MAX_INSTALL_S = 1.0, 1800.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +51,15 @@ class SessionSpec:
         if self.network == "none" and self.dependencies:
             raise InvalidRequest("packages cannot be installed without a network: ask for network nat, or for none of them")
         bounds.check_env(self.env)
-        bounds.check_count(self.dependencies, "dependencies", MOST_DEPENDENCIES)
-        bounds.check_number(self.install_timeout_s, "install_timeout_s", SHORTEST_INSTALL_S, LONGEST_INSTALL_S)
+        bounds.check_count(self.dependencies, "dependencies", MAX_DEPENDENCIES)
+        bounds.check_number(self.install_timeout_s, "install_timeout_s", MIN_INSTALL_S, MAX_INSTALL_S)
         bounds.check_text(self.index_url, "index_url", 512)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSpec:
     """kind: code (a program), handler (called with the event), command (a shell's line, or with args a program), cell (code in
-    the live context of that id). timeout_s None: the session's. filename, wanted, call_found, args: see engine.homes.Work.
+    the live context of that id). timeout_s None: the session's. filename, wanted, call_found, args: see engine.homes.RunRequest.
     about: fields that a handler finds in its context beside the usual ones. artifacts: files that it leaves are recorded.
     terminal: a command runs on one of this size; see type_in and resize. Without code it is a shell."""
 
@@ -82,8 +82,8 @@ class ExecutionSpec:
 
     def __post_init__(self) -> None:
         bounds.check_text(self.code, "code")
-        bounds.check_count(self.args, "args", MOST_ARGS)
-        bounds.check_count(self.wanted, "wanted variables", MOST_WANTED)
+        bounds.check_count(self.args, "args", MAX_ARGS)
+        bounds.check_count(self.wanted, "wanted variables", MAX_VARIABLES)
         bounds.check_number(self.timeout_s, "timeout_s", 0.001, LONGEST_S)
         bounds.check_env(self.env)
         if self.event is not None and not isinstance(self.event, Mapping):

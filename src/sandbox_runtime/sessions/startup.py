@@ -15,30 +15,30 @@ from sandbox_runtime.engine.environments import RunPlanner
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
 from sandbox_runtime.sessions.api import Sessions
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions.contexts import Contexts
-from sandbox_runtime.sessions.executions.executor import SHUT_DOWN, Executions
-from sandbox_runtime.sessions.executions.usage import Recorder
+from sandbox_runtime.sessions.executions.executor import SHUT_DOWN, Executor
+from sandbox_runtime.sessions.executions.usage import UsageRecorder
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool
 from sandbox_runtime.sessions.lifecycle.recovery import recover
-from sandbox_runtime.sessions.lifecycle.snapshots import KeptFiles
+from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
 from sandbox_runtime.sessions.maintenance.janitor import Janitor
 from sandbox_runtime.sessions.nodes.node import Host, LocalHost
 from sandbox_runtime.sessions.options import BASIC_TEMPLATE, SessionOptions
-from sandbox_runtime.sessions.packages.installer import Dependencies
-from sandbox_runtime.sessions.registry import Directory
+from sandbox_runtime.sessions.packages.installer import PackageInstaller
+from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log, Metrics, SessionMetrics
 from sandbox_runtime.workspace.ledger import Ledger
 from sandbox_runtime.workspace.session_files import FileBounds
 from sandbox_runtime.workspace.storage import Storage
 
-_DESCRIPTORS, _DESCRIPTORS_EACH = 4096, 4
+_DESCRIPTORS, _DESCRIPTORS_PER_SESSION = 4096, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class PlatformParts:
     """What is open already, and stays so longer than this room."""
 
     workshop: RunPlanner
@@ -49,7 +49,7 @@ class Around:
 
 
 @contextmanager
-def holding_node(folder: str, name: str) -> Iterator[None]:
+def lock_node(folder: str, name: str) -> Iterator[None]:
     """One server has a node: two would take each other's sessions for lost. Let go by the kernel when the process ends."""
     path = f"{folder}/node-{name}.lock"
     try:
@@ -61,8 +61,8 @@ def holding_node(folder: str, name: str) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            told = f"another server has the node {name!r} ({path} is locked); set node_name, or state_dir, to another value"
-            raise Unavailable(told) from error
+            message = f"another server has the node {name!r} ({path} is locked); set node_name, or state_dir, to another value"
+            raise Unavailable(message) from error
         yield
     finally:
         os.close(descriptor)
@@ -70,39 +70,41 @@ def holding_node(folder: str, name: str) -> Iterator[None]:
 
 @asynccontextmanager
 async def open_sessions(
-    around: Around, store: Store, storage: Storage, options: SessionOptions, bounds: FileBounds, *, ahead: bool = True
+    platform: PlatformParts, store: Store, storage: Storage, options: SessionOptions, bounds: FileBounds, *, warm: bool = True
 ) -> AsyncIterator[Sessions]:
-    """ahead=False: nothing stands ready before it is asked for."""
-    _make_room(options.most_sessions, around.log)
-    workshop = around.workshop
-    host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.most_sessions)
-    directory = Directory()
-    recorder = Recorder(store, directory, around.log)
-    kept = KeptFiles(storage, around.ledger)
-    await kept.recount(store)
-    ground = Ground(
+    """warm: open environments for the default template in advance."""
+    _raise_descriptor_limit(options.max_sessions, platform.log)
+    workshop = platform.workshop
+    host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.max_sessions)
+    registry = SessionRegistry()
+    recorder = UsageRecorder(store, registry, platform.log)
+    snapshots = SessionSnapshots(storage, platform.ledger)
+    await snapshots.recount(store)
+    deps = SessionDeps(
         store=store,
         options=options,
-        directory=directory,
+        registry=registry,
         hosts={host.id: host},
-        snapshots=kept,
-        admission=around.admission,
-        metrics=SessionMetrics(around.metrics),
-        log=around.log,
+        snapshots=snapshots,
+        admission=platform.admission,
+        metrics=SessionMetrics(platform.metrics),
+        log=platform.log,
         recorder=recorder,
-        ledger=around.ledger,
+        ledger=platform.ledger,
     )
-    pool = EnvironmentPool(host, options.most_ready if options.pool_enabled and ahead else 0, around.log)
-    executions = Executions(ground)
-    lifecycle = Lifecycle(ground, pool, executions)
-    await _prepare(ground, lifecycle, host)
+    pool = EnvironmentPool(host, options.max_ready if options.pool_enabled and warm else 0, platform.log)
+    executions = Executor(deps)
+    lifecycle = Lifecycle(deps, pool, executions)
+    await _prepare(deps, lifecycle, host)
     network = workshop.usual_policy.network.mode != "none"
-    dependencies = Dependencies(ground, workshop.ways.python, workshop.node_bin, network=network, index_url=options.package_index)
-    janitor = Janitor(ground, lifecycle, executions)
-    sessions = Sessions(ground, lifecycle, executions, Contexts(ground), dependencies, janitor, bounds)
-    _watch(around.metrics, ground, pool, host)
+    dependencies = PackageInstaller(
+        deps, workshop.ways.python, workshop.node_bin, network=network, index_url=options.package_index
+    )
+    janitor = Janitor(deps, lifecycle, executions)
+    sessions = Sessions(deps, lifecycle, executions, Contexts(deps), dependencies, janitor, bounds)
+    _register_metrics(platform.metrics, deps, pool, host)
     async with recorder, pool, janitor:
-        if ahead and options.pool_enabled:
+        if warm and options.pool_enabled:
             await lifecycle.warm(options.template)
         try:
             yield sessions
@@ -110,35 +112,35 @@ async def open_sessions(
             await sessions.close(SHUT_DOWN)
 
 
-def _make_room(sessions: int, log: Log) -> None:
+def _raise_descriptor_limit(sessions: int, log: Log) -> None:
     """Each session holds a few descriptors; what a process gets without asking is not enough for many."""
-    needed = _DESCRIPTORS + _DESCRIPTORS_EACH * sessions
+    needed = _DESCRIPTORS + _DESCRIPTORS_PER_SESSION * sessions
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < needed and soft != resource.RLIM_INFINITY:
-        most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-        if most < needed:
+        limit = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        if limit < needed:
             log.warning("descriptors may run out before sessions do", limit=hard, needed=needed)
 
 
-async def _prepare(ground: Ground, lifecycle: Lifecycle, host: Host) -> None:
+async def _prepare(deps: SessionDeps, lifecycle: Lifecycle, host: Host) -> None:
     """Rows that others refer to come first, then what the last server left."""
-    lifecycle.nodes[host.id] = await _registered(ground, host)
-    await _seeded(ground)
-    found = await recover(ground, lifecycle)
-    if found.lost or found.kept or found.crashed:
-        ground.log.warning("sessions of the server before", lost=found.lost, kept=found.kept, crashed_executions=found.crashed)
+    lifecycle.nodes[host.id] = await _register_node(deps, host)
+    await _seed_template(deps)
+    report = await recover(deps, lifecycle)
+    if report.lost or report.kept or report.crashed:
+        deps.log.warning("sessions of the server before", lost=report.lost, kept=report.kept, crashed_executions=report.crashed)
 
 
-async def _registered(ground: Ground, host: Host) -> Node:
-    nodes, now_ms = ground.store.nodes, timestamps.now_ms()
+async def _register_node(deps: SessionDeps, host: Host) -> Node:
+    nodes, now_ms = deps.store.nodes, timestamps.now_ms()
     row = host.describe(now_ms)
-    known = await nodes.find(row.id)
-    if known is None:
+    existing = await nodes.find(row.id)
+    if existing is None:
         return await nodes.add(row)
-    state = NodeState.online if known.state is NodeState.offline else known.state
+    state = NodeState.online if existing.state is NodeState.offline else existing.state
     return await nodes.update(
-        known,
+        existing,
         state=state,
         hostname=row.hostname,
         backend=row.backend,
@@ -150,21 +152,21 @@ async def _registered(ground: Ground, host: Host) -> Node:
     )
 
 
-async def _seeded(ground: Ground) -> None:
-    options, now_ms = ground.options, timestamps.now_ms()
-    if options.template != BASIC_TEMPLATE or await ground.store.templates.find(BASIC_TEMPLATE) is not None:
+async def _seed_template(deps: SessionDeps) -> None:
+    options, now_ms = deps.options, timestamps.now_ms()
+    if options.template != BASIC_TEMPLATE or await deps.store.templates.find(BASIC_TEMPLATE) is not None:
         return
     try:
-        await ground.store.templates.add(
+        await deps.store.templates.add(
             Template(id=BASIC_TEMPLATE, name="Python Basic", image=options.template_image, created_ms=now_ms)
         )
     except Conflict:  # another server that starts at the same time
         return
 
 
-def _watch(metrics: Metrics, ground: Ground, pool: EnvironmentPool, host: Host) -> None:
-    metrics.add_gauge("sandbox_sessions_active", "Sessions that have not ended", lambda: ground.directory.count)
-    metrics.add_gauge("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: ground.recorder.left_out)
+def _register_metrics(metrics: Metrics, deps: SessionDeps, pool: EnvironmentPool, host: Host) -> None:
+    metrics.add_gauge("sandbox_sessions_active", "Sessions that have not ended", lambda: deps.registry.count)
+    metrics.add_gauge("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: deps.recorder.dropped)
     metrics.add_gauge("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)
     metrics.add_gauge("sandbox_runtime_cpu_usage", "Share of the processors in use", lambda: host.usage()[0])
     metrics.add_gauge("sandbox_runtime_memory_usage", "Share of the memory in use", lambda: host.usage()[1])

@@ -26,23 +26,23 @@ class Templates:
     async def get(self, template_id: str) -> Template:
         return await self._store.templates.get(template_id)
 
-    async def usable(self, template_id: str) -> Template:
+    async def get_active(self, template_id: str) -> Template:
         """As it was a moment ago at the most; Conflict where it is switched off."""
         return await self._lifecycle.template(template_id)
 
-    async def list(self, wanted: TemplateFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Template]:
-        return await self._store.templates.list(wanted, limit, offset)
+    async def list(self, where: TemplateFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Template]:
+        return await self._store.templates.list(where, limit, offset)
 
     async def change(self, template_id: str, owner: str = "", **changes: Any) -> Template:
-        told = entry(owner, "change", "template", template_id, fields=sorted(changes))
-        changed = await self._store.templates.update(await self.get(template_id), by=owner, audit=told, **changes)
+        audit = entry(owner, "change", "template", template_id, fields=sorted(changes))
+        changed = await self._store.templates.update(await self.get(template_id), by=owner, audit=audit, **changes)
         self._lifecycle.forget_template(template_id)
         return changed
 
-    async def delete(self, template_id: str, owner: str = "", *, even_in_use: bool = False) -> None:
+    async def delete(self, template_id: str, owner: str = "", *, force: bool = False) -> None:
         """Conflict where sessions that have not ended were made from it, unless that does not matter."""
         using = await self._store.sessions.count(SessionFilter(template=template_id, states=_NOT_ENDED))
-        if using and not even_in_use:
+        if using and not force:
             raise Conflict(f"{using} sessions that have not ended were made from the template {template_id!r}: end them first")
         await self._store.templates.delete(template_id, by=owner, audit=entry(owner, "delete", "template", template_id))
         self._lifecycle.forget_template(template_id)

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from sandbox_runtime.api.dialects.control_plane.output_events import Utf8EventEncoder, event_id, offsets_of_id
-from sandbox_runtime.sessions import Piece
+from sandbox_runtime.sessions import OutputPiece
 
 
 def test_a_character_in_two_pieces_is_one() -> None:
@@ -15,7 +15,11 @@ def test_a_character_in_two_pieces_is_one() -> None:
     euro = "€".encode()
     told = [
         m
-        for piece in (Piece("stdout", 0, b"a" + euro[:1]), Piece("stdout", 2, euro[1:2]), Piece("stdout", 3, euro[2:] + b"b"))
+        for piece in (
+            OutputPiece("stdout", 0, b"a" + euro[:1]),
+            OutputPiece("stdout", 2, euro[1:2]),
+            OutputPiece("stdout", 3, euro[2:] + b"b"),
+        )
         for m in encoder.messages(piece)
     ]
     assert [(one["offset"], one["next_offset"], one["data"]) for one in told] == [(0, 1, "a"), (1, 5, "€b")]
@@ -24,7 +28,7 @@ def test_a_character_in_two_pieces_is_one() -> None:
 
 def test_half_a_character_at_the_end_is_told_as_it_is() -> None:
     encoder = Utf8EventEncoder({"stdout": 7})
-    assert list(encoder.messages(Piece("stdout", 7, b"\xf0\x9f"))) == []
+    assert list(encoder.messages(OutputPiece("stdout", 7, b"\xf0\x9f"))) == []
     assert [base64.b64decode(one["data_base64"]) for one in encoder.last()] == [b"\xf0\x9f"]
     assert encoder.offsets == {"stdout": 9}
 

@@ -26,7 +26,7 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door
 
 def break_first(client: Door, session_id: str, times: int) -> list[int]:
     """The home of the session fails so often before anything runs, and then works. Returns what counts its runs."""
-    home: Any = client.platform.sessions._ground.directory.open[session_id].home
+    home: Any = client.platform.sessions._deps.registry.open[session_id].home
     real, runs = home.run, []
 
     async def run(*arguments: Any) -> Any:

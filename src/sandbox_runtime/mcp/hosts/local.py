@@ -142,7 +142,7 @@ class LocalPlace:
         asked = {name: value for name, value in given.items() if value is not None}
         if not asked:
             return None
-        usual = (await self._sessions.templates.usable(self._platform.settings.session_template)).resources
+        usual = (await self._sessions.templates.get_active(self._platform.settings.session_template)).resources
         words = {"cpu_cores": usual.cpu_cores, "memory_bytes": usual.memory_bytes, "disk_bytes": usual.disk_bytes} | asked
         return Resources(processes=usual.processes, **words)  # type: ignore[arg-type]
 

@@ -20,47 +20,47 @@ from sandbox_runtime.workspace import Area, place
 from sandbox_runtime.workspace.listing import Kind, list_folder
 from sandbox_runtime.workspace.openat2 import open_beneath
 
-MOST = 1000
-MOST_HASHED_BYTES = 64 * 1024**2
+MAX_ARTIFACTS = 1000
+MAX_HASHED_BYTES = 64 * 1024**2
 """Larger files have no checksum, and so have those after so much in one execution."""
-FEW = 128
-_PIECE_BYTES = 1024**2
+MAX_INLINE_FILES = 128
+_CHUNK_BYTES = 1024**2
 _KINDS = {"output": ArtifactKind.output, "logs": ArtifactKind.log}
 
 
-async def seen(area: Area) -> dict[str, str]:
+async def scan(area: Area) -> dict[str, str]:
     """Name → mark of what it holds. Hidden names are nobody's artifacts."""
     return _marks(area) if _has_few(area) else await asyncio.to_thread(_marks, area)
 
 
-async def left(area: Area, before: Mapping[str, str], execution: str, now_ms: int) -> tuple[Artifact, ...]:
-    new = [name for name, mark in (await seen(area)).items() if before.get(name) != mark][:MOST]
-    return tuple(await asyncio.to_thread(_measured_all, area, new, execution, now_ms)) if new else ()
+async def collect(area: Area, before: Mapping[str, str], execution: str, now_ms: int) -> tuple[Artifact, ...]:
+    new = [name for name, mark in (await scan(area)).items() if before.get(name) != mark][:MAX_ARTIFACTS]
+    return tuple(await asyncio.to_thread(_to_artifacts, area, new, execution, now_ms)) if new else ()
 
 
 def _has_few(area: Area) -> bool:
     """By what its file system counts, where that does."""
-    counted = os.fstatvfs(area.files_fd)
-    return counted.f_files > 0 and counted.f_files - counted.f_ffree <= FEW
+    usage = os.fstatvfs(area.files_fd)
+    return usage.f_files > 0 and usage.f_files - usage.f_ffree <= MAX_INLINE_FILES
 
 
 def _marks(area: Area) -> dict[str, str]:
     try:
-        entries = list_folder(area, recursive=True, hidden=False, limit=10 * MOST).entries
+        entries = list_folder(area, recursive=True, hidden=False, limit=10 * MAX_ARTIFACTS).entries
     except SandboxError:
         return {}
     return {entry.name: entry.etag for entry in entries if entry.kind is Kind.file and entry.nameable}
 
 
-def _measured_all(area: Area, names: list[str], execution: str, now_ms: int) -> list[Artifact]:
-    budget = MOST_HASHED_BYTES
-    found = []
+def _to_artifacts(area: Area, names: list[str], execution: str, now_ms: int) -> list[Artifact]:
+    budget = MAX_HASHED_BYTES
+    artifacts = []
     for name in names:
-        size, checksum = _measured(area, name, budget)
+        size, checksum = _measure(area, name, budget)
         if size is None:
             continue
         budget -= size if checksum else 0
-        found.append(
+        artifacts.append(
             Artifact(
                 id=ids.artifact_id(),
                 execution=execution,
@@ -73,10 +73,10 @@ def _measured_all(area: Area, names: list[str], execution: str, now_ms: int) -> 
                 created_ms=now_ms,
             )
         )
-    return found
+    return artifacts
 
 
-def _measured(area: Area, name: str, budget: int) -> tuple[int | None, str]:
+def _measure(area: Area, name: str, budget: int) -> tuple[int | None, str]:
     try:
         descriptor = open_beneath(area.files_fd, place(area, name), os.O_RDONLY)
     except (OSError, SandboxError):
@@ -92,7 +92,7 @@ def _measured(area: Area, name: str, budget: int) -> tuple[int | None, str]:
 
 def _checksum(descriptor: int, size: int) -> str:
     digest = hashlib.sha256()
-    while size > 0 and (piece := os.read(descriptor, min(size, _PIECE_BYTES))):
+    while size > 0 and (piece := os.read(descriptor, min(size, _CHUNK_BYTES))):
         digest.update(piece)
         size -= len(piece)
     return f"sha256:{digest.hexdigest()}"

@@ -22,11 +22,11 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.audit import entry
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import artifacts, result, run_request
-from sandbox_runtime.sessions.executions.output import Tape
-from sandbox_runtime.sessions.executions.slots import Places
-from sandbox_runtime.sessions.executions.writer import Rows
+from sandbox_runtime.sessions.executions.output import OutputLog
+from sandbox_runtime.sessions.executions.slots import ExecutionSlots
+from sandbox_runtime.sessions.executions.writer import ExecutionWriter
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveContext, LiveExecution, LiveSession, Slots
 from sandbox_runtime.sessions.specs import ExecutionSpec
@@ -34,121 +34,127 @@ from sandbox_runtime.sessions.specs import ExecutionSpec
 STOP_WITHIN_S = 30.0
 DEAD_ON_ARRIVAL_S = 0.1
 """A box that broke within this time was broken before it was given anything."""
-MOST_LINGERING, MOST_LINGERING_BYTES = 2000, 512 * MIB
+MAX_LINGERING, MAX_LINGERING_BYTES = 2000, 512 * MIB
 """Executions that ended a moment ago and whose whole output can still be followed."""
 CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PlannedExecution:
     spec: ExecutionSpec
     work: RunRequest
     context: LiveContext | None
 
 
-class Executions:
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._rows = Rows(ground.store)
-        self.places = Places(ground)
+class Executor:
+    def __init__(self, deps: SessionDeps) -> None:
+        self._deps = deps
+        self._writer = ExecutionWriter(deps.store)
+        self.slots = ExecutionSlots(deps)
         self._lingering: dict[str, LiveExecution] = {}
         self._lingering_bytes = 0
 
     async def submit(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """As start, and its row is written."""
-        one = await self.start(live, spec, actor)
-        if isinstance(one, LiveExecution):
+        execution = await self.start(live, spec, actor)
+        if isinstance(execution, LiveExecution):
             try:
-                await self._rows.noted(one)
+                await self._writer.ensure_inserted(execution)
             except SandboxError:
-                await self.stop(one, "it could not be written down")
+                await self.stop(execution, "it could not be written down")
                 raise
-        return one
+        return execution
 
     async def start(self, live: LiveSession, spec: ExecutionSpec, actor: str = "") -> LiveExecution | Execution:
         """The execution under way; with an idempotency key that the session has seen, the row of that time."""
         live.check_running()
-        storage.check_room(self._ground, live)
-        context = self._context(live, spec)
-        wall_s = run_request.time_of(live.session, spec, self._ground.options)
-        execution = self._row(live, spec, wall_s)
-        work = run_request.work_of(live.session, spec, wall_s, execution.id, live.modules, self._ground.options)
+        storage.check_capacity(self._deps, live)
+        context = self._find_context(live, spec)
+        wall_s = run_request.resolve_timeout(live.session, spec, self._deps.options)
+        row = self._new_row(live, spec, wall_s)
+        work = run_request.build_run_request(live.session, spec, wall_s, row.id, live.modules, self._deps.options)
         if context is None:
             live.home.check(work)
-        slots = _slots(live, work, context)
+        slots = _slots_for(live, work, context)
         turn = slots.reserve()
         if turn.done():
-            execution = dataclasses.replace(execution, state=ExecutionState.running, started_ms=execution.created_ms)
-        birth = entry(actor, "execute", "execution", execution.id, owner=live.session.owner, session=live.id)
-        one = LiveExecution(execution, Tape(), asyncio.get_running_loop().create_future(), terminal=work.terminal, birth=birth)
+            row = dataclasses.replace(row, state=ExecutionState.running, started_ms=row.created_ms)
+        pending_audit = entry(actor, "execute", "execution", row.id, owner=live.session.owner, session=live.id)
+        execution = LiveExecution(
+            row, OutputLog(), asyncio.get_running_loop().create_future(), terminal=work.terminal, pending_audit=pending_audit
+        )
         if spec.idempotency_key:
             try:
-                one.execution, new = await self._ground.store.executions.add_once(execution, by=actor, audit=birth)
+                execution.row, new = await self._deps.store.executions.add_once(row, by=actor, audit=pending_audit)
             except BaseException:
                 slots.abandon(turn)
                 raise
             if not new:
                 slots.abandon(turn)
-                return self.found(one.execution.id) or one.execution
-            one.birth = None
+                return self.find(execution.row.id) or execution.row
+            execution.pending_audit = None
         else:
-            self._rows.soon(one)
+            self._writer.insert_later(execution)
         live.touch()
-        live.executions[execution.id] = one
-        one.task = asyncio.create_task(self._perform(live, one, _Asked(spec, work, context), slots, turn))
-        return one
+        live.executions[row.id] = execution
+        execution.task = asyncio.create_task(self._perform(live, execution, _PlannedExecution(spec, work, context), slots, turn))
+        return execution
 
-    def found(self, execution_id: str) -> LiveExecution | None:
+    def find(self, execution_id: str) -> LiveExecution | None:
         """One that lives, or that ended a moment ago."""
         lingering = self._lingering.get(execution_id)
-        return lingering or next((one.executions[execution_id] for one in self._open() if execution_id in one.executions), None)
+        return lingering or next(
+            (live.executions[execution_id] for live in self._open() if execution_id in live.executions), None
+        )
 
-    async def wait(self, one: LiveExecution, wait_s: float) -> Execution:
+    async def wait(self, execution: LiveExecution, wait_s: float) -> Execution:
         """Its end; or how it stands when the time is over."""
-        await asyncio.wait((one.done,), timeout=wait_s)
-        if one.done.done():
-            return one.done.result()
-        await self._rows.noted(one)
-        return one.execution
+        await asyncio.wait((execution.done,), timeout=wait_s)
+        if execution.done.done():
+            return execution.done.result()
+        await self._writer.ensure_inserted(execution)
+        return execution.row
 
     async def cancel(self, execution_id: str, reason: str = CANCELLED) -> None:
         """Returns when it has ended; one that had ended is left as it is."""
-        one = self.found(execution_id)
-        if one is not None:
-            await self.stop(one, reason)
+        execution = self.find(execution_id)
+        if execution is not None:
+            await self.stop(execution, reason)
 
-    async def stop(self, one: LiveExecution, reason: str) -> None:
+    async def stop(self, execution: LiveExecution, reason: str) -> None:
         """Asked once: what it does after that is to write down its end."""
-        if one.task is not None and not one.done.done() and not one.stopped_for:
-            one.stopped_for = reason
+        if execution.task is not None and not execution.done.done() and not execution.stop_reason:
+            execution.stop_reason = reason
             await asyncio.sleep(0)  # a task that is cancelled before its first step never takes it, and so would not end anything
-            one.task.cancel()
-        await asyncio.wait((one.done,), timeout=STOP_WITHIN_S)
+            execution.task.cancel()
+        await asyncio.wait((execution.done,), timeout=STOP_WITHIN_S)
 
     async def stop_all(self, live: LiveSession, reason: str) -> None:
-        await asyncio.gather(*(self.stop(one, reason) for one in list(live.executions.values())))
+        await asyncio.gather(*(self.stop(execution, reason) for execution in list(live.executions.values())))
 
     @property
     def output_bytes(self) -> int:
         """What is held of the output of executions that live or ended a moment ago."""
-        return self._lingering_bytes + sum(one.tape.size_bytes for live in self._open() for one in live.executions.values())
+        return self._lingering_bytes + sum(
+            execution.output.size_bytes for live in self._open() for execution in live.executions.values()
+        )
 
     def forget_all(self) -> None:
         for execution_id in list(self._lingering):
             self._forget(execution_id)
 
     def _open(self) -> list[LiveSession]:
-        return list(self._ground.directory.open.values())
+        return list(self._deps.registry.open.values())
 
-    def _context(self, live: LiveSession, spec: ExecutionSpec) -> LiveContext | None:
+    def _find_context(self, live: LiveSession, spec: ExecutionSpec) -> LiveContext | None:
         if spec.kind is not ExecutionKind.cell:
             return None
-        found = live.contexts.get(spec.context)
-        if found is None:
+        context = live.contexts.get(spec.context)
+        if context is None:
             raise NotFound(f"the session {live.id!r} has no context {spec.context!r}")
-        return found
+        return context
 
-    def _row(self, live: LiveSession, spec: ExecutionSpec, wall_s: float) -> Execution:
+    def _new_row(self, live: LiveSession, spec: ExecutionSpec, wall_s: float) -> Execution:
         now_ms = timestamps.now_ms()
         return Execution(
             id=ids.execution_id(),
@@ -168,143 +174,147 @@ class Executions:
         )
 
     async def _perform(
-        self, live: LiveSession, one: LiveExecution, asked: _Asked, slots: Slots, turn: asyncio.Future[None]
+        self, live: LiveSession, execution: LiveExecution, planned: _PlannedExecution, slots: Slots, turn: asyncio.Future[None]
     ) -> None:
         try:
-            fields = await self._fields(live, one, asked, turn)
+            fields = await self._run_to_end(live, execution, planned, turn)
         finally:
             slots.abandon(turn)
-        await self._conclude(live, one, fields)
+        await self._finish(live, execution, fields)
 
-    async def _fields(self, live: LiveSession, one: LiveExecution, asked: _Asked, turn: asyncio.Future[None]) -> result.Fields:
+    async def _run_to_end(
+        self, live: LiveSession, execution: LiveExecution, planned: _PlannedExecution, turn: asyncio.Future[None]
+    ) -> result.Fields:
         """How it ended, whatever happened."""
         try:
             at_once = turn.done()
             await turn
-            await self._begin(one, at_once=at_once)
-            async with self.places.held(live, one) if asked.work.terminal is None else contextlib.nullcontext():
-                if asked.context is not None:
-                    return await self._cell(one, asked.spec, asked.context)
-                return await self._work(live, one, asked.spec, asked.work)
+            await self._mark_running(execution, at_once=at_once)
+            async with self.slots.hold(live, execution) if planned.work.terminal is None else contextlib.nullcontext():
+                if planned.context is not None:
+                    return await self._run_cell(execution, planned.spec, planned.context)
+                return await self._run(live, execution, planned.spec, planned.work)
         except asyncio.CancelledError:
-            return self._stopped(one)
+            return self._stopped_fields(execution)
         except PlatformFault as fault:
-            return result.of_fault(str(fault), *self._printed(one))
+            return result.from_fault(str(fault), *self._partial_output(execution))
         except SandboxError as refusal:
-            return result.of_refusal(str(refusal))
+            return result.from_refusal(str(refusal))
         except Exception as error:
-            self._ground.log.exception("an execution failed in an unforeseen way", execution=one.execution.id)
-            return result.of_fault(f"an unforeseen fault: {type(error).__name__}", *self._printed(one))
+            self._deps.log.exception("an execution failed in an unforeseen way", execution=execution.row.id)
+            return result.from_fault(f"an unforeseen fault: {type(error).__name__}", *self._partial_output(execution))
 
-    async def _begin(self, one: LiveExecution, *, at_once: bool) -> None:
+    async def _mark_running(self, execution: LiveExecution, *, at_once: bool) -> None:
         """One that had to wait says that it runs; one whose turn was at once said so when it was noted."""
         if not at_once:
-            await self._rows.noted(one)
+            await self._writer.ensure_inserted(execution)
             now_ms = timestamps.now_ms()
-            one.execution = await self._ground.store.executions.update(
-                one.execution, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
+            execution.row = await self._deps.store.executions.update(
+                execution.row, state=ExecutionState.running, started_ms=now_ms, heartbeat_ms=now_ms
             )
 
-    async def _cell(self, one: LiveExecution, spec: ExecutionSpec, context: LiveContext) -> result.Fields:
+    async def _run_cell(self, execution: LiveExecution, spec: ExecutionSpec, context: LiveContext) -> result.Fields:
         clock = context.context.box.clock
         context.executions += 1
         begun = clock.time()
-        cell = await context.context.execute(spec.code, wall_s=one.execution.timeout_s, sink=one.tape.write)
-        return result.of_cell(cell, clock.time() - begun)
+        cell = await context.context.execute(spec.code, wall_s=execution.row.timeout_s, sink=execution.output.write)
+        return result.from_cell(cell, clock.time() - begun)
 
-    async def _work(self, live: LiveSession, one: LiveExecution, spec: ExecutionSpec, work: RunRequest) -> result.Fields:
-        options = self._ground.options
-        before = await artifacts.seen(live.home.files) if spec.artifacts else {}
+    async def _run(self, live: LiveSession, execution: LiveExecution, spec: ExecutionSpec, work: RunRequest) -> result.Fields:
+        options = self._deps.options
+        before = await artifacts.scan(live.home.files) if spec.artifacts else {}
         attempts = itertools.count()
         ran = await retry(
-            lambda: self._attempt(live, one, work, last=next(attempts) == options.retries),
-            Backoff(options.retries, options.retry_first_s, max_s=options.retry_longest_s),
+            lambda: self._attempt(live, execution, work, last=next(attempts) == options.retries),
+            Backoff(options.retries, options.retry_first_s, max_s=options.retry_max_s),
             retry_result=lambda ran: ran is None,
-            before_retry=lambda number, _: self._again(one, number),
+            before_retry=lambda number, _: self._record_retry(execution, number),
         )
         assert ran is not None, "the last attempt returns a result or raises"
         if spec.artifacts:
-            one.artifacts = await artifacts.left(live.home.files, before, one.execution.id, timestamps.now_ms())
-        return result.of_ran(spec.kind, ran)
+            execution.artifacts = await artifacts.collect(live.home.files, before, execution.row.id, timestamps.now_ms())
+        return result.from_run(spec.kind, ran)
 
-    async def _attempt(self, live: LiveSession, one: LiveExecution, work: RunRequest, *, last: bool) -> RunResult | None:
+    async def _attempt(self, live: LiveSession, execution: LiveExecution, work: RunRequest, *, last: bool) -> RunResult | None:
         """None where the platform failed before anything of the program was seen, and there is another attempt to make."""
         try:
-            ran = await live.home.run(work, one.tape.write)
+            ran = await live.home.run(work, execution.output.write)
         except PlatformFault:
-            if last or not one.tape.empty or live.ending:
+            if last or not execution.output.empty or live.closing:
                 raise
             return None
-        early = result.is_fault(ran) and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and one.tape.empty
-        return None if early and not last and not live.ending else ran
+        early = result.is_fault(ran) and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and execution.output.empty
+        return None if early and not last and not live.closing else ran
 
-    async def _again(self, one: LiveExecution, number: int) -> None:
-        self._ground.metrics.record_retry()
-        await self._rows.noted(one)
-        one.execution = await self._ground.store.executions.update(one.execution, retries=number)
+    async def _record_retry(self, execution: LiveExecution, number: int) -> None:
+        self._deps.metrics.record_retry()
+        await self._writer.ensure_inserted(execution)
+        execution.row = await self._deps.store.executions.update(execution.row, retries=number)
 
-    def _stopped(self, one: LiveExecution) -> result.Fields:
-        printed = self._printed(one)
-        if one.stopped_for == CANCELLED:
-            return result.of_cancellation(*printed)
-        return result.of_fault(one.stopped_for or SHUT_DOWN, *printed)
+    def _stopped_fields(self, execution: LiveExecution) -> result.Fields:
+        printed = self._partial_output(execution)
+        if execution.stop_reason == CANCELLED:
+            return result.from_cancellation(*printed)
+        return result.from_fault(execution.stop_reason or SHUT_DOWN, *printed)
 
-    def _printed(self, one: LiveExecution) -> tuple[str, str]:
-        most = self._ground.options.output_bytes
-        return one.tape.text("stdout", most), one.tape.text("stderr", most)
+    def _partial_output(self, execution: LiveExecution) -> tuple[str, str]:
+        max_bytes = self._deps.options.output_bytes
+        return execution.output.text("stdout", max_bytes), execution.output.text("stderr", max_bytes)
 
-    async def _conclude(self, live: LiveSession, one: LiveExecution, fields: result.Fields) -> None:
+    async def _finish(self, live: LiveSession, execution: LiveExecution, fields: result.Fields) -> None:
         """First the files of a session that outlives us, then the row, then those who wait."""
         try:
             if live.session.mode is SessionMode.persistent and not live.home.closed:
-                fields = {**fields, **await self._save(live, fields)}
-            await self._rows.ended(one, {**fields, "completed_ms": timestamps.now_ms()})
+                fields = {**fields, **await self._save_files(live, fields)}
+            await self._writer.write_end(execution, {**fields, "completed_ms": timestamps.now_ms()})
         except Exception as error:
             # Whoever deletes a session wants nothing of it to be written any more.
-            log = self._ground.log.info if isinstance(error, NotFound) else self._ground.log.error
-            log("the end of an execution could not be written", execution=one.execution.id, reason=str(error))
-            one.done.set_exception(error if isinstance(error, SandboxError) else PlatformFault("its end could not be written"))
-            one.done.exception()  # whoever waits is told; nobody may be waiting
+            log = self._deps.log.info if isinstance(error, NotFound) else self._deps.log.error
+            log("the end of an execution could not be written", execution=execution.row.id, reason=str(error))
+            execution.done.set_exception(
+                error if isinstance(error, SandboxError) else PlatformFault("its end could not be written")
+            )
+            execution.done.exception()  # whoever waits is told; nobody may be waiting
         else:
-            one.done.set_result(one.execution)
-        self._let_go(live, one)
+            execution.done.set_result(execution.row)
+        self._release(live, execution)
 
-    async def _save(self, live: LiveSession, fields: result.Fields) -> result.Fields:
+    async def _save_files(self, live: LiveSession, fields: result.Fields) -> result.Fields:
         """Return what the execution is to say where its files could not be kept, unless it has an error of its own."""
         try:
-            await self._ground.snapshots.save(live.id, live.home.files, live.session.owner)
+            await self._deps.snapshots.save(live.id, live.home.files, live.session.owner)
         except (SandboxError, OSError) as error:
-            self._ground.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
+            self._deps.log.error("the files of a session could not be kept", session=live.id, reason=str(error))
             return {"error": fields.get("error") or f"its files were not kept and would be lost with the server: {error}"[:2000]}
         return {}
 
-    def _let_go(self, live: LiveSession, one: LiveExecution) -> None:
-        execution = one.execution
-        one.tape.end()
-        storage.measure(self._ground, live)
+    def _release(self, live: LiveSession, execution: LiveExecution) -> None:
+        row = execution.row
+        execution.output.end()
+        storage.measure(self._deps, live)
         live.touch()
-        live.executions.pop(execution.id, None)
-        self._linger(execution.id, one)
-        asyncio.get_running_loop().call_later(self._ground.options.linger_s, self._forget, execution.id)
-        took_s = max(0, (execution.completed_ms or 0) - (execution.started_ms or execution.created_ms)) / 1000
-        self._ground.metrics.record_execution(execution.kind, execution.state, took_s)
-        self._ground.recorder.executed(execution)
+        live.executions.pop(row.id, None)
+        self._keep_for_followers(row.id, execution)
+        asyncio.get_running_loop().call_later(self._deps.options.output_linger_s, self._forget, row.id)
+        took_s = max(0, (row.completed_ms or 0) - (row.started_ms or row.created_ms)) / 1000
+        self._deps.metrics.record_execution(row.kind, row.state, took_s)
+        self._deps.recorder.record_execution(row)
 
-    def _linger(self, execution_id: str, one: LiveExecution) -> None:
+    def _keep_for_followers(self, execution_id: str, execution: LiveExecution) -> None:
         """The oldest go early where many ended lately, or much was printed."""
-        self._lingering[execution_id] = one
-        self._lingering_bytes += one.tape.size_bytes
-        while len(self._lingering) > MOST_LINGERING or self._lingering_bytes > MOST_LINGERING_BYTES:
+        self._lingering[execution_id] = execution
+        self._lingering_bytes += execution.output.size_bytes
+        while len(self._lingering) > MAX_LINGERING or self._lingering_bytes > MAX_LINGERING_BYTES:
             self._forget(next(iter(self._lingering)))
 
     def _forget(self, execution_id: str) -> None:
-        one = self._lingering.pop(execution_id, None)
-        if one is not None:
-            self._lingering_bytes -= one.tape.size_bytes
-            one.tape.close()
+        execution = self._lingering.pop(execution_id, None)
+        if execution is not None:
+            self._lingering_bytes -= execution.output.size_bytes
+            execution.output.close()
 
 
-def _slots(live: LiveSession, work: RunRequest, context: LiveContext | None) -> Slots:
+def _slots_for(live: LiveSession, work: RunRequest, context: LiveContext | None) -> Slots:
     if work.terminal is not None:
         return live.terminals
     return live.slots if context is None else context.slots

@@ -20,7 +20,7 @@ _IN_MEMORY_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OutputPiece:
     """data begins at byte offset of its stream; the next piece of the stream begins at offset + len(data)."""
 
     stream: str
@@ -28,7 +28,7 @@ class Piece:
     data: bytes
 
 
-class Tape:
+class OutputLog:
     """Of one execution. Written by its sink, read by any number of followers, each at its own pace."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Tape:
         self._sizes = dict.fromkeys(STREAMS, 0)
         self._grown = asyncio.Event()
         self._followers = 0
-        self._unwanted = False
+        self._closing = False
         self.ended = False
 
     def write(self, name: str, piece: bytes) -> None:
@@ -45,11 +45,11 @@ class Tape:
         file.seek(self._sizes[name])
         file.write(piece)
         self._sizes[name] += len(piece)
-        self._tell()
+        self._notify()
 
     def end(self) -> None:
         self.ended = True
-        self._tell()
+        self._notify()
 
     @property
     def size_bytes(self) -> int:
@@ -59,24 +59,24 @@ class Tape:
     def empty(self) -> bool:
         return not any(self._sizes.values())
 
-    def text(self, name: str, most_bytes: int) -> str:
+    def text(self, name: str, max_bytes: int) -> str:
         file = self._files[name]
         file.seek(0)
-        return file.read(min(most_bytes, self._sizes[name])).decode(errors="replace")
+        return file.read(min(max_bytes, self._sizes[name])).decode(errors="replace")
 
     def read(self, name: str, offset: int) -> bytes:
         file = self._files[name]
         file.seek(offset)
         return file.read(min(PIECE_BYTES, max(0, self._sizes[name] - offset)))
 
-    async def follow(self, offsets: Mapping[str, int]) -> AsyncIterator[Piece]:
+    async def follow(self, offsets: Mapping[str, int]) -> AsyncIterator[OutputPiece]:
         """Until it has ended and all of it was given."""
         self._followers += 1
         try:
             at = dict(offsets)
             while True:
                 grown, ended, begun = self._grown, self.ended, dict(at)
-                for piece in self._from(at):
+                for piece in self._read_from(at):
                     yield piece
                 if ended:
                     return
@@ -84,30 +84,30 @@ class Tape:
                     await grown.wait()
         finally:
             self._followers -= 1
-            if self._unwanted:
+            if self._closing:
                 self.close()
 
-    def _from(self, at: dict[str, int]) -> Iterator[Piece]:
+    def _read_from(self, at: dict[str, int]) -> Iterator[OutputPiece]:
         for name in at:
             while data := self.read(name, at[name]):
-                piece = Piece(name, at[name], data)
+                piece = OutputPiece(name, at[name], data)
                 at[name] += len(data)
                 yield piece
 
     def close(self) -> None:
         """Whoever still follows gets the rest first."""
-        self._unwanted = True
+        self._closing = True
         if not self._followers:
             for file in self._files.values():
                 file.close()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         """Whoever waits has this event; the next to wait gets another."""
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
 
-def offsets_of(stream: str, offset: int) -> dict[str, int]:
+def parse_offsets(stream: str, offset: int) -> dict[str, int]:
     if stream not in (*STREAMS, "both"):
         raise InvalidRequest(f"a stream is stdout, stderr or both, not {stream!r}")
     if offset < 0:
@@ -115,10 +115,10 @@ def offsets_of(stream: str, offset: int) -> dict[str, int]:
     return dict.fromkeys(STREAMS if stream == "both" else (stream,), offset)
 
 
-def kept(execution: Execution, offsets: Mapping[str, int]) -> list[Piece]:
+def stored_pieces(execution: Execution, offsets: Mapping[str, int]) -> list[OutputPiece]:
     """What the store has of it. Where the middle was dropped, a note stands in its place."""
     pieces = []
     for name, offset in offsets.items():
         data = str(getattr(execution, name)).encode()
-        pieces += [Piece(name, at, data[at : at + PIECE_BYTES]) for at in range(offset, len(data), PIECE_BYTES)]
+        pieces += [OutputPiece(name, at, data[at : at + PIECE_BYTES]) for at in range(offset, len(data), PIECE_BYTES)]
     return pieces

@@ -16,8 +16,8 @@ from sandbox_runtime.model.notebook import CellEnding, CellResult
 
 Fields = dict[str, Any]
 _MESSAGE_CHARACTERS = MESSAGE_BYTES // 4
-_STATE_OF_CELL = {CellEnding.ok: ExecutionState.completed, CellEnding.timed_out: ExecutionState.timeout}
-_ENDING_OF_CELL = {
+_CELL_STATES = {CellEnding.ok: ExecutionState.completed, CellEnding.timed_out: ExecutionState.timeout}
+_CELL_ENDINGS = {
     CellEnding.ok: Ending.exited,
     CellEnding.error: Ending.exited,
     CellEnding.timed_out: Ending.timed_out,
@@ -27,7 +27,7 @@ _ENDING_OF_CELL = {
 }
 
 
-def of_ran(kind: ExecutionKind, ran: RunResult) -> Fields:
+def from_run(kind: ExecutionKind, ran: RunResult) -> Fields:
     outcome, told = ran.outcome, ran.told
     code = exit_code(outcome, told) if kind is ExecutionKind.handler else outcome.exit_code
     return {
@@ -35,45 +35,49 @@ def of_ran(kind: ExecutionKind, ran: RunResult) -> Fields:
         "exit_code": code,
         "signal": outcome.signal,
         "ending": outcome.ending,
-        **_kept("stdout", outcome.stdout),
-        **_kept("stderr", outcome.stderr),
+        **_output_fields("stdout", outcome.stdout),
+        **_output_fields("stderr", outcome.stderr),
         "return_value_json": told.value_json if told is not None else None,
         "error": ((told.error if told is not None else "") or outcome.message)[:_MESSAGE_CHARACTERS],
         "metering": _metering(outcome),
     }
 
 
-def of_cell(cell: CellResult, wall_s: float) -> Fields:
+def from_cell(cell: CellResult, wall_s: float) -> Fields:
     shown, dropped = _displays(cell.displays)
     errors = "; ".join(f"{error.name}: {error.text}" for error in cell.errors)
     if dropped + cell.dropped_displays:
         errors = f"{errors}; {dropped + cell.dropped_displays} displays were too large to be kept".removeprefix("; ")
     ok = cell.ending is CellEnding.ok
     return {
-        "state": _STATE_OF_CELL.get(cell.ending, ExecutionState.failed),
+        "state": _CELL_STATES.get(cell.ending, ExecutionState.failed),
         "exit_code": 0 if ok else 1,
-        "ending": _ENDING_OF_CELL[cell.ending],
-        **_kept("stdout", cell.stdout),
-        **_kept("stderr", cell.stderr),
+        "ending": _CELL_ENDINGS[cell.ending],
+        **_output_fields("stdout", cell.stdout),
+        **_output_fields("stderr", cell.stderr),
         "displays_json": shown,
         "error": errors[:_MESSAGE_CHARACTERS],
         "metering": Metering(duration_ms=wall_s * 1000),
     }
 
 
-def of_fault(reason: str, stdout: str = "", stderr: str = "") -> Fields:
+def from_fault(reason: str, stdout: str = "", stderr: str = "") -> Fields:
     """This platform failed: that says nothing of the program."""
-    return {"state": ExecutionState.crashed, "ending": Ending.lost, "error": reason, **_printed(stdout, stderr)}
+    return {"state": ExecutionState.crashed, "ending": Ending.lost, "error": reason, **_partial_output(stdout, stderr)}
 
 
-def of_refusal(reason: str) -> Fields:
+def from_refusal(reason: str) -> Fields:
     """What was asked for cannot be run."""
     return {"state": ExecutionState.failed, "ending": Ending.not_started, "error": reason}
 
 
-def of_cancellation(stdout: str, stderr: str) -> Fields:
-    told = "it was cancelled"
-    return {"state": ExecutionState.cancelled, "ending": Ending.cancelled, "error": told, **_printed(stdout, stderr)}
+def from_cancellation(stdout: str, stderr: str) -> Fields:
+    return {
+        "state": ExecutionState.cancelled,
+        "ending": Ending.cancelled,
+        "error": "it was cancelled",
+        **_partial_output(stdout, stderr),
+    }
 
 
 def is_fault(ran: RunResult) -> bool:
@@ -90,13 +94,13 @@ def _state(kind: ExecutionKind, outcome: Outcome, code: int | None) -> Execution
     return ExecutionState.completed if outcome.ending is Ending.exited and code == 0 else ExecutionState.failed
 
 
-def _kept(name: str, output: Output) -> Fields:
+def _output_fields(name: str, output: Output) -> Fields:
     """The engine keeps more than the store does; what either dropped is counted."""
     text, dropped = keep(output.text)
     return {name: text, f"{name}_dropped_bytes": dropped + output.dropped_bytes}
 
 
-def _printed(stdout: str, stderr: str) -> Fields:
+def _partial_output(stdout: str, stderr: str) -> Fields:
     return {"stdout": keep(stdout)[0], "stderr": keep(stderr)[0]}
 
 

@@ -16,38 +16,38 @@ from sandbox_runtime.sessions.specs import ExecutionSpec
 
 
 def check_resources(resources: Resources, options: SessionOptions) -> None:
-    for name, most in (
-        ("cpu_cores", options.most_cpu_cores),
-        ("memory_bytes", options.most_memory_bytes),
-        ("disk_bytes", options.most_disk_bytes),
-        ("processes", options.most_processes),
+    for name, maximum in (
+        ("cpu_cores", options.max_cpu_cores),
+        ("memory_bytes", options.max_memory_bytes),
+        ("disk_bytes", options.max_disk_bytes),
+        ("processes", options.max_processes),
     ):
-        if getattr(resources, name) > most:
-            asked, allowed = (show_amount(value, name) for value in (getattr(resources, name), most))
-            raise InvalidRequest(f"{name} of a session must be at most {allowed} here, not {asked}")
+        if getattr(resources, name) > maximum:
+            requested, allowed = (show_amount(value, name) for value in (getattr(resources, name), maximum))
+            raise InvalidRequest(f"{name} of a session must be at most {allowed} here, not {requested}")
 
 
-def network_of(asked: str, options: SessionOptions) -> str:
+def resolve_network(requested: str, options: SessionOptions) -> str:
     """What a session has that asks for this."""
-    if asked == "nat" and options.network == "none":
+    if requested == "nat" and options.network == "none":
         raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
-    return asked or options.network
+    return requested or options.network
 
 
-def time_of(session: Session, spec: ExecutionSpec, options: SessionOptions) -> float:
+def resolve_timeout(session: Session, spec: ExecutionSpec, options: SessionOptions) -> float:
     """A handler's event may ask for less than the request does."""
-    asked = session.timeout_s if spec.timeout_s is None else spec.timeout_s
+    timeout = session.timeout_s if spec.timeout_s is None else spec.timeout_s
     if spec.kind is ExecutionKind.handler and spec.event is not None and TIMEOUT_KEY in spec.event:
-        of_event = timeout_s(spec.event)
-        asked = of_event if spec.timeout_s is None else min(of_event, asked)
-    if asked > options.longest_s:
+        event_timeout_s = timeout_s(spec.event)
+        timeout = event_timeout_s if spec.timeout_s is None else min(event_timeout_s, timeout)
+    if timeout > options.max_execution_s:
         raise InvalidRequest(
-            f"{show_number(asked)} s is longer than the {show_number(options.longest_s)} s that an execution may take"
+            f"{show_number(timeout)} s is longer than the {show_number(options.max_execution_s)} s that an execution may take"
         )
-    return asked
+    return timeout
 
 
-def limits_of(resources: Resources, wall_s: float, options: SessionOptions) -> Limits:
+def build_limits(resources: Resources, wall_s: float, options: SessionOptions) -> Limits:
     return options.limits.replace(
         wall_s=wall_s,
         cpu_cores=resources.cpu_cores,
@@ -58,14 +58,14 @@ def limits_of(resources: Resources, wall_s: float, options: SessionOptions) -> L
     )
 
 
-def work_of(
+def build_run_request(
     session: Session, spec: ExecutionSpec, wall_s: float, execution: str, modules: tuple[str, ...], options: SessionOptions
 ) -> RunRequest:
     return RunRequest(
         kind=spec.kind,
         code=spec.code,
         language=spec.language,
-        limits=limits_of(session.resources, wall_s, options),
+        limits=build_limits(session.resources, wall_s, options),
         args=spec.args,
         stdin=None if spec.stdin is None else spec.stdin.encode(),
         env={**session.env, **spec.env},
@@ -79,5 +79,5 @@ def work_of(
     )
 
 
-def resources_of(asked: Resources | None, template: Template) -> Resources:
-    return template.resources if asked is None else asked
+def resolve_resources(requested: Resources | None, template: Template) -> Resources:
+    return template.resources if requested is None else requested

@@ -1,7 +1,7 @@
-"""Places on the machine: as many executions as may run at once. One whose session is paused uses none.
+"""Execution slots: how many executions run on this machine at once.
 
-Whoever pauses a session gives the places of its executions to others, and takes as many again before it goes on; so a paused
-session keeps nobody from running, and none goes on past the bound of the machine.
+Pausing a session releases the slots of its executions to others; resuming it acquires them again first. So a paused session
+blocks nobody, and a resumed one never exceeds the limit of the machine.
 """
 
 from __future__ import annotations
@@ -11,57 +11,57 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from sandbox_runtime.errors import PlatformFault, TooMany
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.registry import LiveExecution, LiveSession
 
 
-class Places:
-    def __init__(self, ground: Ground) -> None:
-        self._admission = ground.admission
-        self._wait_s = ground.options.place_wait_s
+class ExecutionSlots:
+    def __init__(self, deps: SessionDeps) -> None:
+        self._admission = deps.admission
+        self._wait_s = deps.options.slot_wait_s
 
     @contextlib.asynccontextmanager
-    async def held(self, live: LiveSession, one: LiveExecution) -> AsyncIterator[None]:
-        one.entered = await self._enter_when_going(live)
+    async def hold(self, live: LiveSession, execution: LiveExecution) -> AsyncIterator[None]:
+        execution.admitted_at = await self._enter_when_resumed(live)
         try:
             yield
         finally:
-            one.halted = False
-            self._leave(one)
+            execution.suspended = False
+            self._leave(execution)
 
-    def give_up(self, live: LiveSession) -> None:
+    def release_all(self, live: LiveSession) -> None:
         """Those of its executions, which stand still."""
-        for one in live.executions.values():
-            if one.entered is not None:
-                one.halted = True
-                self._leave(one)
+        for execution in live.executions.values():
+            if execution.admitted_at is not None:
+                execution.suspended = True
+                self._leave(execution)
 
     @contextlib.asynccontextmanager
-    async def taken_again(self, live: LiveSession) -> AsyncIterator[None]:
+    async def reacquire(self, live: LiveSession) -> AsyncIterator[None]:
         """Raises TooMany where there is no room for all of them; they are given up again where the body fails."""
         try:
-            for one in [one for one in live.executions.values() if one.halted]:
-                await self._take_again(one)
+            for execution in [execution for execution in live.executions.values() if execution.suspended]:
+                await self._reacquire(execution)
             yield
         except BaseException:
-            self.give_up(live)
+            self.release_all(live)
             raise
 
-    async def _take_again(self, one: LiveExecution) -> None:
-        entered = await self._admission.enter()
-        if one.halted:
-            one.entered, one.halted = entered, False
+    async def _reacquire(self, execution: LiveExecution) -> None:
+        admitted_at = await self._admission.enter()
+        if execution.suspended:
+            execution.admitted_at, execution.suspended = admitted_at, False
         else:  # it was cancelled meanwhile
-            self._admission.leave(entered)
+            self._admission.leave(admitted_at)
 
-    async def _enter_when_going(self, live: LiveSession) -> float:
+    async def _enter_when_resumed(self, live: LiveSession) -> float:
         """The end of the session ends the wait for it to go on."""
         while True:
-            await live.going.wait()
-            entered = await self._enter()
-            if live.going.is_set():
-                return entered
-            self._admission.leave(entered)
+            await live.resumed.wait()
+            admitted_at = await self._enter()
+            if live.resumed.is_set():
+                return admitted_at
+            self._admission.leave(admitted_at)
 
     async def _enter(self) -> float:
         """What is acknowledged already waits longer than a request that can still be refused."""
@@ -75,7 +75,7 @@ class Places:
                     raise PlatformFault(f"there was no room to run it: {error}") from error
                 await asyncio.sleep(error.retry_after_s)
 
-    def _leave(self, one: LiveExecution) -> None:
-        if one.entered is not None:
-            self._admission.leave(one.entered)
-            one.entered = None
+    def _leave(self, execution: LiveExecution) -> None:
+        if execution.admitted_at is not None:
+            self._admission.leave(execution.admitted_at)
+            execution.admitted_at = None

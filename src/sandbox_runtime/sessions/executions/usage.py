@@ -1,9 +1,9 @@
-"""Figures of sessions on their way into the store: what executions used, and which files came in, went out and were deleted.
+"""Usage of sessions, recorded in memory and written to the store in the background.
 
-Nobody waits for them. Whoever has something to note puts it into memory; a task of its own writes what has gathered every few
-seconds, put together by session, and once more at the end. What gathers is bounded: figures that find no room are counted and
-left out, for a sandbox must not wait for its bookkeeping. A server that is killed loses the last few seconds of them, and
-nothing else.
+Recorded are the resources that executions used and the files that were uploaded, read and deleted. Recording never waits: a task
+writes what was recorded every few seconds, summed up by session, and once more at shutdown. Memory is bounded; figures over the
+bound are dropped and counted, because a sandbox must not wait for bookkeeping. A server that is killed loses only the figures of
+the last few seconds.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSample, SessionUsage
 from sandbox_runtime.model.footprint import observed
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.sessions.registry import Directory
+from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import FileDeleted, FileRead, Store
 from sandbox_runtime.store.files import MAX_VERSIONS
 from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace.listing import Entry
 
 WRITE_EVERY_S = 5.0
-MOST_SERIES, MOST_FILES = 20_000, 10_000
-_AT_ONCE = 100
+MAX_SERIES, MAX_FILES = 20_000, 10_000
+_BATCH = 100
 """In one transaction: others wait for it."""
 _WORKSPACE = "/workspace"
-_LAST_WITHIN_S = 10.0
+_FINAL_WRITE_S = 10.0
 
 
 Series = tuple[str, str, MetricKind, str, str]
@@ -40,8 +40,8 @@ Series = tuple[str, str, MetricKind, str, str]
 
 
 @dataclass(slots=True)
-class Sum:
-    """What has gathered of one series."""
+class SeriesTotal:
+    """Sum, count and extremes of one series since the last write."""
 
     count: int
     total: float
@@ -57,26 +57,26 @@ class Sum:
             self.most = value
 
 
-class Recorder:
+class UsageRecorder:
     """As a context it writes regularly, and what is left at its end."""
 
-    def __init__(self, store: Store, directory: Directory, log: Log, every_s: float = WRITE_EVERY_S) -> None:
+    def __init__(self, store: Store, registry: SessionRegistry, log: Log, every_s: float = WRITE_EVERY_S) -> None:
         self._store = store
-        self._directory = directory
+        self._registry = registry
         self._log = log
         self._every_s = every_s
-        self._gathered: dict[Series, Sum] = {}
+        self._series: dict[Series, SeriesTotal] = {}
         self._files: list[FileRecord | FileDeleted] = []
         self._waiting: dict[tuple[str, str], list[int]] = {}
         """Where the changes of a path stand among those of all files."""
         self._reads: dict[tuple[str, str], FileRead] = {}
-        self._turn = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        self.left_out = 0
+        self.dropped = 0
         """Figures for which there was no room, or that the store would not take."""
 
-    async def __aenter__(self) -> Recorder:
-        self._task = asyncio.create_task(self._regularly())
+    async def __aenter__(self) -> UsageRecorder:
+        self._task = asyncio.create_task(self._write_periodically())
         return self
 
     async def __aexit__(self, *_error: object) -> None:
@@ -84,60 +84,60 @@ class Recorder:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_LAST_WITHIN_S):
+            async with asyncio.timeout(_FINAL_WRITE_S):
                 await self.write()
 
-    def executed(self, execution: Execution) -> None:
+    def record_execution(self, execution: Execution) -> None:
         """One that has ended."""
         session, used = execution.session, execution.metering
-        self._measure((session, "executions_total", MetricKind.counter, execution.kind, execution.state), 1.0)
+        self._add((session, "executions_total", MetricKind.counter, execution.kind, execution.state), 1.0)
         if used is None:
             return
-        self._measure((session, "execution_seconds", MetricKind.histogram, "", ""), used.duration_ms / 1000)
+        self._add((session, "execution_seconds", MetricKind.histogram, "", ""), used.duration_ms / 1000)
         if used.cpu_time_ms is not None:
-            self._measure((session, "cpu_usage_seconds", MetricKind.counter, "", ""), used.cpu_time_ms / 1000)
+            self._add((session, "cpu_usage_seconds", MetricKind.counter, "", ""), used.cpu_time_ms / 1000)
         if used.peak_memory_mb is not None:
-            self._measure((session, "memory_usage_bytes", MetricKind.gauge, "", ""), used.peak_memory_mb * MIB)
+            self._add((session, "memory_usage_bytes", MetricKind.gauge, "", ""), used.peak_memory_mb * MIB)
 
-    def notes_of(self, session: str) -> FileNotes:
-        return FileNotes(self, session)
+    def file_recorder(self, session: str) -> FileRecorder:
+        return FileRecorder(self, session)
 
-    def file(self, change: FileRecord | FileDeleted) -> None:
+    def record_file(self, change: FileRecord | FileDeleted) -> None:
         """Of a path that is written all the time, the last versions count: no more of them are kept anyway."""
         key = (change.session, change.path)
         waiting = self._waiting.setdefault(key, [])
         if isinstance(change, FileRecord) and len(waiting) >= MAX_VERSIONS:
             self._files[waiting[-1]] = change
-        elif len(self._files) < MOST_FILES:
+        elif len(self._files) < MAX_FILES:
             waiting.append(len(self._files))
             self._files.append(change)
         else:
-            self.left_out += 1
+            self.dropped += 1
 
-    def read(self, session: str, path: str) -> None:
+    def record_read(self, session: str, path: str) -> None:
         """Counted together: whoever reads a file a thousand times is one line."""
-        known = self._reads.get((session, path))
-        if known is None and len(self._reads) >= MOST_FILES:
-            self.left_out += 1
+        reads = self._reads.get((session, path))
+        if reads is None and len(self._reads) >= MAX_FILES:
+            self.dropped += 1
             return
-        self._reads[session, path] = FileRead(session, path, timestamps.now_ms(), 1 if known is None else known.times + 1)
+        self._reads[session, path] = FileRead(session, path, timestamps.now_ms(), 1 if reads is None else reads.times + 1)
 
     async def write(self) -> None:
-        """What has gathered so far is in the store afterwards, or has been told as left out."""
-        async with self._turn:
-            gathered, self._gathered = self._gathered, {}
+        """Write everything recorded so far; what the store refuses is counted as dropped."""
+        async with self._write_lock:
+            recorded, self._series = self._series, {}
             files = [*self._files, *self._reads.values()]
             self._files, self._waiting, self._reads = [], {}, {}
-            for start in range(0, len(files), _AT_ONCE):
-                some = files[start : start + _AT_ONCE]
-                await self._tried(self._store.files.record(some), len(some))
-            if gathered:
-                samples = [_sample(series, figures) for series, figures in gathered.items()]
-                found = [*samples, *self._disks({series[0] for series in gathered})]
-                await self._tried(self._store.samples.add(found), len(found))
-                await self._tried(self._store.sessions.add_usage(_usage(found)), 0)
+            for start in range(0, len(files), _BATCH):
+                batch = files[start : start + _BATCH]
+                await self._try_write(self._store.files.record(batch), len(batch))
+            if recorded:
+                samples = [_to_sample(series, total) for series, total in recorded.items()]
+                samples = [*samples, *self._disk_samples({series[0] for series in recorded})]
+                await self._try_write(self._store.samples.add(samples), len(samples))
+                await self._try_write(self._store.sessions.add_usage(_usage_by_session(samples)), 0)
 
-    async def _regularly(self) -> None:
+    async def _write_periodically(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
             try:
@@ -145,51 +145,51 @@ class Recorder:
             except Exception:
                 self._log.exception("figures of sessions could not be written, in an unforeseen way")
 
-    async def _tried(self, writing: object, count: int) -> None:
+    async def _try_write(self, writing: object, count: int) -> None:
         try:
             await writing  # type: ignore[misc]
         except SandboxError as error:
-            self.left_out += count
+            self.dropped += count
             self._log.warning("figures of sessions could not be written", count=count, reason=str(error))
 
-    def _measure(self, series: Series, value: float) -> None:
+    def _add(self, series: Series, value: float) -> None:
         """Every execution comes here: no object is made but the first time."""
-        known = self._gathered.get(series)
-        if known is not None:
-            known.add(value)
-        elif len(self._gathered) < MOST_SERIES:
-            self._gathered[series] = Sum(1, value, value, value)
+        total = self._series.get(series)
+        if total is not None:
+            total.add(value)
+        elif len(self._series) < MAX_SERIES:
+            self._series[series] = SeriesTotal(1, value, value, value)
         else:
-            self.left_out += 1
+            self.dropped += 1
 
-    def _disks(self, sessions: set[str]) -> list[MetricSample]:
+    def _disk_samples(self, sessions: set[str]) -> list[MetricSample]:
         """How much room their files take now."""
-        found = []
+        samples = []
         for session in sessions:
-            live = self._directory.open.get(session)
+            live = self._registry.open.get(session)
             if live is None or live.home.closed:
                 continue
             with contextlib.suppress(OSError, SandboxError):
                 area = os.fstatvfs(live.home.files.files_fd)
-                taken = (area.f_blocks - area.f_bfree) * area.f_frsize
-                found.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(taken), timestamps.now_ms()))
-        return found
+                used = (area.f_blocks - area.f_bfree) * area.f_frsize
+                samples.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(used), timestamps.now_ms()))
+        return samples
 
 
-class FileNotes:
+class FileRecorder:
     """What the files of one session tell of themselves."""
 
-    def __init__(self, recorder: Recorder, session: str) -> None:
+    def __init__(self, recorder: UsageRecorder, session: str) -> None:
         self._recorder = recorder
         self._session = session
 
     def written(self, name: str, entry: Entry, checksum: str) -> None:
         """A file whose path is too long to be noted is there all the same."""
         with contextlib.suppress(InvalidRequest):
-            self._recorder.file(
+            self._recorder.record_file(
                 FileRecord(
                     session=self._session,
-                    path=path_of(name),
+                    path=absolute_path(name),
                     checksum=f"sha256:{checksum}",
                     size_bytes=entry.size_bytes,
                     media_type=mimetypes.guess_type(name)[0] or "application/octet-stream",
@@ -199,44 +199,44 @@ class FileNotes:
             )
 
     def read(self, name: str) -> None:
-        self._recorder.read(self._session, path_of(name))
+        self._recorder.record_read(self._session, absolute_path(name))
 
     def deleted(self, name: str) -> None:
-        self._recorder.file(FileDeleted(self._session, path_of(name), timestamps.now_ms()))
+        self._recorder.record_file(FileDeleted(self._session, absolute_path(name), timestamps.now_ms()))
 
 
-def path_of(name: str) -> str:
+def absolute_path(name: str) -> str:
     """Absolute, as programs see it."""
     return posixpath.normpath(posixpath.join(_WORKSPACE, name))
 
 
-def _sample(series: Series, figures: Sum) -> MetricSample:
-    session, name, kind, of, state = series
+def _to_sample(series: Series, total: SeriesTotal) -> MetricSample:
+    session, name, kind, execution_kind, state = series
     return MetricSample(
         session=session,
         name=name,
         kind=kind,
-        value=figures.total if kind is MetricKind.counter else figures.total / figures.count,
+        value=total.total if kind is MetricKind.counter else total.total / total.count,
         at_ms=timestamps.now_ms(),
-        labels={"kind": str(of), "state": str(state)} if state else {},
-        count=figures.count,
-        least=figures.least,
-        most=figures.most,
+        labels={"kind": str(execution_kind), "state": str(state)} if state else {},
+        count=total.count,
+        least=total.least,
+        most=total.most,
     )
 
 
-def _usage(samples: list[MetricSample]) -> Mapping[str, SessionUsage]:
-    figures: dict[str, dict[str, float]] = {}
+def _usage_by_session(samples: list[MetricSample]) -> Mapping[str, SessionUsage]:
+    values: dict[str, dict[str, float]] = {}
     for sample in samples:
         value = sample.value if sample.kind is MetricKind.counter else sample.most
-        figures.setdefault(sample.session, {})[sample.name] = value
-    return {session: _used(found) for session, found in figures.items()}
+        values.setdefault(sample.session, {})[sample.name] = value
+    return {session: _to_usage(figures) for session, figures in values.items()}
 
 
-def _used(found: Mapping[str, float]) -> SessionUsage:
-    memory, disk = found.get("memory_usage_bytes"), found.get("disk_usage_bytes")
+def _to_usage(figures: Mapping[str, float]) -> SessionUsage:
+    memory, disk = figures.get("memory_usage_bytes"), figures.get("disk_usage_bytes")
     return SessionUsage(
-        cpu_s=found.get("cpu_usage_seconds"),
+        cpu_s=figures.get("cpu_usage_seconds"),
         memory_bytes=None if memory is None else int(memory),
         disk_bytes=None if disk is None else int(disk),
         updated_ms=timestamps.now_ms(),

@@ -1,9 +1,9 @@
-"""What is written down of an execution, and when.
+"""Writes executions to the store: what is written, and when.
 
-Its row is there before anybody learns its name, and its end before anybody is told of it. Whoever asks for an execution and waits
-for its end learns both at once. So one that ends within a moment is written once: with its end, the files that it left and the
-audit, in one transaction. One that takes longer, or whose name is told at once, has its row written while it runs: then it is
-known to have been under way when the server dies.
+The row of an execution exists before a client learns its id, and its end is stored before anybody is notified. A client that
+waits for the result learns both at the same time, so an execution that ends quickly is written once: row, artifacts and audit
+entry in one transaction, at its end. One that runs longer, or whose id is returned immediately, gets its row while it runs;
+after a crash the next server then finds that it was in flight.
 """
 
 from __future__ import annotations
@@ -20,61 +20,65 @@ from sandbox_runtime.sessions.executions.result import Fields
 from sandbox_runtime.sessions.registry import LiveExecution
 from sandbox_runtime.store import Store
 
-NOTE_AFTER_S = 0.05
+INSERT_AFTER_S = 0.05
 _BACKOFF = Backoff(retries=4, first_s=0.2)
 
 
-class Rows:
+class ExecutionWriter:
     def __init__(self, store: Store) -> None:
         self._executions = store.executions
 
-    def soon(self, one: LiveExecution) -> None:
+    def insert_later(self, execution: LiveExecution) -> None:
         """Its row is written while it runs, unless it ends before."""
-        one.note_at = asyncio.get_running_loop().call_later(NOTE_AFTER_S, self._noting, one)
+        execution.insert_timer = asyncio.get_running_loop().call_later(INSERT_AFTER_S, self._start_insert, execution)
 
-    async def noted(self, one: LiveExecution) -> None:
+    async def ensure_inserted(self, execution: LiveExecution) -> None:
         """Its row is there from now on."""
-        if one.ending is not None:  # its row comes with its end
-            await one.ending.wait()
-        if one.birth is None:
+        if execution.end_written is not None:  # its row comes with its end
+            await execution.end_written.wait()
+        if execution.pending_audit is None:
             return
-        written = await asyncio.shield(self._noting(one))
-        if one.birth is not None:  # whoever comes second finds it done, and the row maybe changed since
-            one.execution, one.birth = written, None
+        written = await asyncio.shield(self._start_insert(execution))
+        if execution.pending_audit is not None:  # whoever comes second finds it done, and the row maybe changed since
+            execution.row, execution.pending_audit = written, None
 
-    async def ended(self, one: LiveExecution, fields: Fields) -> None:
+    async def write_end(self, execution: LiveExecution, fields: Fields) -> None:
         """A database that is away for a moment costs no result."""
-        if one.note_at is not None:
-            one.note_at.cancel()
-        if one.noting is not None:
-            with contextlib.suppress(SandboxError):  # it is tried again below, as a whole
-                await self.noted(one)
-        one.ending = asyncio.Event()
+        if execution.insert_timer is not None:
+            execution.insert_timer.cancel()
+        if execution.insert_task is not None:
+            with contextlib.suppress(SandboxError):  # retried below, together with the end
+                await self.ensure_inserted(execution)
+        execution.end_written = asyncio.Event()
         try:
-            one.execution = await retry(lambda: self._end(one, fields), _BACKOFF, retry_error=_is_transient)
-            one.birth = None
+            execution.row = await retry(lambda: self._end(execution, fields), _BACKOFF, retry_error=_is_transient)
+            execution.pending_audit = None
         finally:
-            one.ending.set()
+            execution.end_written.set()
 
-    def _noting(self, one: LiveExecution) -> asyncio.Task[Execution]:
-        if one.noting is None:
-            assert one.birth is not None
-            one.noting = asyncio.create_task(self._executions.add(one.execution, by=one.birth.actor, audit=one.birth))
-        return one.noting
+    def _start_insert(self, execution: LiveExecution) -> asyncio.Task[Execution]:
+        if execution.insert_task is None:
+            assert execution.pending_audit is not None
+            execution.insert_task = asyncio.create_task(
+                self._executions.add(execution.row, by=execution.pending_audit.actor, audit=execution.pending_audit)
+            )
+        return execution.insert_task
 
-    async def _end(self, one: LiveExecution, fields: Fields) -> Execution:
+    async def _end(self, execution: LiveExecution, fields: Fields) -> Execution:
         try:
-            if one.birth is None:
-                return await self._executions.end(one.execution, one.artifacts, **fields)
-            whole = dataclasses.replace(one.execution, updated_ms=timestamps.now_ms(), **fields)
-            return await self._executions.add_ended(whole, one.artifacts, by=one.birth.actor, audit=one.birth)
+            if execution.pending_audit is None:
+                return await self._executions.end(execution.row, execution.artifacts, **fields)
+            row = dataclasses.replace(execution.row, updated_ms=timestamps.now_ms(), **fields)
+            return await self._executions.add_ended(
+                row, execution.artifacts, by=execution.pending_audit.actor, audit=execution.pending_audit
+            )
         except Conflict:
-            return await self._settled(one, fields)
+            return await self._resolve_conflict(execution, fields)
 
-    async def _settled(self, one: LiveExecution, fields: Fields) -> Execution:
+    async def _resolve_conflict(self, execution: LiveExecution, fields: Fields) -> Execution:
         """Somebody ended it first; or its row was written after all, by a call that seemed to fail."""
-        found = await self._executions.get(one.execution.id)
-        return found if found.state.ended else await self._executions.end(found, one.artifacts, **fields)
+        row = await self._executions.get(execution.row.id)
+        return row if row.state.ended else await self._executions.end(row, execution.artifacts, **fields)
 
 
 def _is_transient(error: Exception) -> bool:

@@ -1,5 +1,5 @@
-"""Homes for sessions, opened with patience but not without end: once more after a fault, and not at all for a while where a node
-has failed again and again."""
+"""Opens environments for sessions. A fault is retried once; after repeated faults the node's circuit breaker refuses for a
+while."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sandbox_runtime.sessions.maintenance.breaker import Breaker
 from sandbox_runtime.sessions.nodes.node import Home, Host
 
 BUDGET_S = 10.0
-_AGAIN = Backoff(retries=1, first_s=0.1, max_s=0.1)
+_BACKOFF = Backoff(retries=1, first_s=0.1, max_s=0.1)
 
 
-class Homes:
+class EnvironmentOpener:
     def __init__(self, hosts: Mapping[str, Host]) -> None:
         self._hosts = hosts
         self.breakers = {node: Breaker(f"opening homes on node {node!r}") for node in hosts}
@@ -32,12 +32,12 @@ class Homes:
 
         breaker.check()
         try:
-            home = await retry(opened, _AGAIN, retry_error=lambda error: isinstance(error, PlatformFault), budget_s=BUDGET_S)
+            home = await retry(opened, _BACKOFF, retry_error=lambda error: isinstance(error, PlatformFault), budget_s=BUDGET_S)
         except PlatformFault:
-            breaker.failed()
+            breaker.record_failure()
             raise
         except BaseException:
-            breaker.withdrawn()
+            breaker.release()
             raise
-        breaker.succeeded()
+        breaker.record_success()
         return home

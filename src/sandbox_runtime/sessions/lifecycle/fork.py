@@ -1,7 +1,7 @@
-"""Copies of a live session: its files, its interpreters with everything in them, and nothing of what it does from then on.
+"""Forks of a live session: copies of its files and of its interpreters with their state.
 
-Files are copied into a home of their own, interpreters are forked into boxes on it, where their random numbers begin anew. The
-original goes on; what runs in it at that moment would be copied half way, so there must be nothing.
+Files are copied into a new environment, interpreters are forked into boxes on it, with new random seeds. The original keeps
+running. Nothing may execute in it meanwhile, because a half-finished execution cannot be copied.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sandbox_runtime.engine.contexts import copy
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.model import Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ids
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
 from sandbox_runtime.sessions.lifecycle.fork_pool import Spare, Spot
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle, box_id
@@ -22,93 +22,93 @@ from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveContext, LiveSession
 from sandbox_runtime.workspace.session_files import SessionFiles
 
-AT_ONCE = 4
-MOST_SPARES = 8
+MAX_CONCURRENT = 4
+MAX_POOLS = 8
 """Sessions for whose next fork a place is kept ready."""
 
 
-async def fork(ground: Ground, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
+async def fork(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
     """All of them or, where one fails, none."""
-    if not 1 <= count <= ground.options.forks:
-        raise InvalidRequest(f"a session can be forked 1 to {ground.options.forks} times at once, not {count}")
-    async with live.guard:
+    if not 1 <= count <= deps.options.forks:
+        raise InvalidRequest(f"a session can be forked 1 to {deps.options.forks} times at once, not {count}")
+    async with live.change_lock:
         live.check_running()
-        _refuse_where_busy(live)
+        _check_idle(live)
         turn = live.slots.reserve()
         try:
-            made = await _copies(ground, lifecycle, live, count, actor)
+            copies = await _make_copies(deps, lifecycle, live, count, actor)
         finally:
             live.slots.abandon(turn)
-        _prepare_next(ground, lifecycle, live)
+        _prepare_next(deps, lifecycle, live)
     live.touch()
-    return tuple(one.session for one in made)
+    return tuple(copy.session for copy in copies)
 
 
-def _refuse_where_busy(live: LiveSession) -> None:
+def _check_idle(live: LiveSession) -> None:
     if live.executions:
         raise Conflict(f"{len(live.executions)} executions of the session {live.id!r} run or wait; let them end first")
 
 
-async def _copies(ground: Ground, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str) -> list[LiveSession]:
-    made: list[LiveSession] = []
+async def _make_copies(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str) -> list[LiveSession]:
+    copies: list[LiveSession] = []
     try:
-        while len(made) < count:
-            batch = [_one(ground, lifecycle, live, actor) for _ in range(min(AT_ONCE, count - len(made)))]
+        while len(copies) < count:
+            batch = [_make_copy(deps, lifecycle, live, actor) for _ in range(min(MAX_CONCURRENT, count - len(copies)))]
             results = await asyncio.gather(*batch, return_exceptions=True)
-            made += [one for one in results if isinstance(one, LiveSession)]
+            copies += [session for session in results if isinstance(session, LiveSession)]
             for failure in results:
                 if isinstance(failure, BaseException):
                     raise failure
     except BaseException:
-        await asyncio.gather(*(_undo(ground, lifecycle, one) for one in made))
+        await asyncio.gather(*(_undo(deps, lifecycle, session) for session in copies))
         raise
-    return made
+    return copies
 
 
-async def _undo(ground: Ground, lifecycle: Lifecycle, one: LiveSession) -> None:
-    await lifecycle.close(one, "a fork failed")
-    ground.directory.leave(one.id)
-    await ground.store.sessions.delete(one.id)
+async def _undo(deps: SessionDeps, lifecycle: Lifecycle, copy: LiveSession) -> None:
+    await lifecycle.close(copy, "a fork failed")
+    deps.registry.leave(copy.id)
+    await deps.store.sessions.delete(copy.id)
 
 
-def _prepare_next(ground: Ground, lifecycle: Lifecycle, live: LiveSession) -> None:
-    if not live.contexts or live.ending:
+def _prepare_next(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession) -> None:
+    if not live.contexts or live.closing:
         return
     if live.spare is None:
-        live.spare = Spare(lambda contexts: _spot(ground, lifecycle, live.session, contexts), ground.options.spare_s)
-    waiting = sum(one.spare is not None and one.spare.waits for one in ground.directory.open.values())
-    if waiting < MOST_SPARES:
-        live.spare.prepare(len(_alive(live)))
+        live.spare = Spare(lambda contexts: _prepared(deps, lifecycle, live.session, contexts), deps.options.spare_s)
+    waiting = sum(session.spare is not None and session.spare.waits for session in deps.registry.open.values())
+    if waiting < MAX_POOLS:
+        live.spare.prepare(len(_alive_contexts(live)))
 
 
-async def _one(ground: Ground, lifecycle: Lifecycle, live: LiveSession, actor: str) -> LiveSession:
-    alive = _alive(live)
-    spot = await live.spare.take(len(alive)) if live.spare is not None else None
-    spot = spot or await _spot(ground, lifecycle, live.session, len(alive))
-    home, session = spot.home, _row(live.session)
+async def _make_copy(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, actor: str) -> LiveSession:
+    alive = _alive_contexts(live)
+    prepared = await live.spare.take(len(alive)) if live.spare is not None else None
+    prepared = prepared or await _prepared(deps, lifecycle, live.session, len(alive))
+    home, session = prepared.home, _copy_row(live.session)
     try:
-        storage.admit(ground, session, live.home.used_bytes())
-        made = zip(alive, spot.contexts, strict=True)
-        contexts = {one.id: LiveContext(one.id, context, timestamps.now_ms()) for one, context in made}
-        await asyncio.gather(_continued(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
+        storage.admit(deps, session, live.home.used_bytes())
+        pairs = zip(alive, prepared.contexts, strict=True)
+        contexts = {original.id: LiveContext(original.id, context, timestamps.now_ms()) for original, context in pairs}
+        await asyncio.gather(_copy_contexts(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
         if session.mode is SessionMode.persistent:
-            await ground.snapshots.save(session.id, home.files, session.owner)
-        copied = await lifecycle.adopt(session, home, live.id, actor)
+            await deps.snapshots.save(session.id, home.files, session.owner)
+        copy_session = await lifecycle.adopt(session, home, live.id, actor)
     except BaseException:
-        ground.directory.release(session.id)
+        deps.registry.release(session.id)
         await home.close()
         raise
-    copied.contexts = contexts
-    return copied
+    copy_session.contexts = contexts
+    return copy_session
 
 
-def _alive(live: LiveSession) -> list[LiveContext]:
-    return [one for one in live.contexts.values() if one.context.alive]
+def _alive_contexts(live: LiveSession) -> list[LiveContext]:
+    return [context for context in live.contexts.values() if context.context.alive]
 
 
-async def _spot(ground: Ground, lifecycle: Lifecycle, session: Session, contexts: int) -> Spot:
+async def _prepared(deps: SessionDeps, lifecycle: Lifecycle, session: Session, contexts: int) -> Spot:
     """A home with an empty context for each of the original's."""
-    limits = run_request.limits_of(session.resources, ground.options.longest_s, ground.options)
+    limits = run_request.build_limits(session.resources, deps.options.max_execution_s, deps.options)
     home = await lifecycle.take_home(session)
     try:
         opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
@@ -120,18 +120,18 @@ async def _spot(ground: Ground, lifecycle: Lifecycle, session: Session, contexts
     return Spot(home, tuple(opened))
 
 
-async def _continued(live: LiveSession, contexts: dict[str, LiveContext]) -> None:
+async def _copy_contexts(live: LiveSession, contexts: dict[str, LiveContext]) -> None:
     for key, target in contexts.items():
         original = live.contexts[key]
         turn = original.slots.reserve()
         try:
-            await turn  # another copy of the same is being made
+            await turn  # another copy of this context may be under way
             await copy(original.context, target.context)
         finally:
             original.slots.abandon(turn)
 
 
-def _row(session: Session) -> Session:
+def _copy_row(session: Session) -> Session:
     now_ms = timestamps.now_ms()
     lifetime_s = session.lifetime_s
     return dataclasses.replace(

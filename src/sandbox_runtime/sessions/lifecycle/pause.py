@@ -11,39 +11,39 @@ import contextlib
 from collections.abc import AsyncIterator
 
 from sandbox_runtime.errors import Conflict
-from sandbox_runtime.sessions.executions.slots import Places
+from sandbox_runtime.sessions.executions.slots import ExecutionSlots
 from sandbox_runtime.sessions.registry import LiveSession
 
-_TURN_WITHIN_S = 10.0
+_LOCK_WITHIN_S = 10.0
 
 
 @contextlib.asynccontextmanager
-async def turn(live: LiveSession) -> AsyncIterator[None]:
+async def locked(live: LiveSession) -> AsyncIterator[None]:
     """Nothing is being added to the session meanwhile: half a context or half a package could not be told from a whole one."""
     try:
-        async with asyncio.timeout(_TURN_WITHIN_S):
-            await live.guard.acquire()
+        async with asyncio.timeout(_LOCK_WITHIN_S):
+            await live.change_lock.acquire()
     except TimeoutError as error:
-        told = "packages are being installed, contexts opened or copies made"
-        raise Conflict(f"the session {live.id!r} is busy: {told}; try again when that is done") from error
+        reason = "packages are being installed, contexts opened or copies made"
+        raise Conflict(f"the session {live.id!r} is busy: {reason}; try again when that is done") from error
     try:
         yield
     finally:
-        live.guard.release()
+        live.change_lock.release()
 
 
-async def halt(live: LiveSession, places: Places) -> None:
+async def suspend(live: LiveSession, slots: ExecutionSlots) -> None:
     """All of it or nothing."""
-    live.going.clear()
+    live.resumed.clear()
     try:
         await live.home.pause()
     except BaseException:
-        go_on(live)
+        resume(live)
         raise
-    places.give_up(live)
+    slots.release_all(live)
 
 
-def go_on(live: LiveSession) -> None:
-    live.going.set()
+def resume(live: LiveSession) -> None:
+    live.resumed.set()
     live.home.resume()
     live.touch()

@@ -18,10 +18,10 @@ RETRY_AFTER_S = 5.0
 OVERCOMMIT = "overcommit"
 """Label of nodes that promise more cores and memory than they have, because idle sessions use none."""
 _TEMPLATE_CACHED, _IN_HISTORY = 0.2, 0.15
-_EACH_SAME, _MOST_SAME = 0.025, 0.05
+_PER_SAME_TEMPLATE, _MAX_SAME_TEMPLATE = 0.025, 0.05
 
 
-class Way(StrEnum):
+class PlacementKind(StrEnum):
     reused = "reused"
     recent = "recent"
     warm = "warm"
@@ -29,7 +29,7 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PlacementRequest:
     """ready: nodes on which a place of this template and mode stands ready. same: sessions of this template on each node.
     history: the agent's nodes, the latest first. running: the agent's running sessions."""
 
@@ -44,73 +44,75 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    way: Way
+class Placement:
+    kind: PlacementKind
     node: str
     session: str = ""
     """The one that is reused."""
 
 
 def load_score(node: Node) -> float:
-    return 0.4 * (1 - node.cpu_usage) + 0.4 * (1 - node.memory_usage) + 0.2 * (1 - _filled(node))
+    return 0.4 * (1 - node.cpu_usage) + 0.4 * (1 - node.memory_usage) + 0.2 * (1 - _fill_share(node))
 
 
 def affinity_score(node: Node, template: str, history: Collection[str], same: int) -> float:
-    free = 0.24 * (1 - node.cpu_usage) + 0.24 * (1 - node.memory_usage) + 0.12 * (1 - _filled(node))
+    free = 0.24 * (1 - node.cpu_usage) + 0.24 * (1 - node.memory_usage) + 0.12 * (1 - _fill_share(node))
     known = _TEMPLATE_CACHED * (template in node.cached_templates) + _IN_HISTORY * (node.id in history)
-    return free + known + min(_EACH_SAME * same, _MOST_SAME)
+    return free + known + min(_PER_SAME_TEMPLATE * same, _MAX_SAME_TEMPLATE)
 
 
-def has_room(node: Node, resources: Resources) -> bool:
+def fits(node: Node, resources: Resources) -> bool:
     """A node that promises more than it has counts places alone; every other also counts cores and memory."""
     if node.state is not NodeState.online or node.boxes >= node.most_boxes:
         return False
     memory_mb = node.allocated_memory_mb + -(-resources.memory_bytes // MIB)
-    fits = node.allocated_cpu_cores + resources.cpu_cores <= node.cpu_cores and memory_mb <= node.memory_mb
-    return fits or node.labels.get(OVERCOMMIT) == "yes"
+    within = node.allocated_cpu_cores + resources.cpu_cores <= node.cpu_cores and memory_mb <= node.memory_mb
+    return within or node.labels.get(OVERCOMMIT) == "yes"
 
 
-def choose(question: Question) -> Place:
+def choose(request: PlacementRequest) -> Placement:
     """Raises TooMany where nodes are full, Unavailable where there is none."""
-    if question.mode is SessionMode.persistent and (reused := _reused(question)) is not None:
+    if request.mode is SessionMode.persistent and (reused := _reuse(request)) is not None:
         return reused
-    nodes = {node.id: node for node in question.nodes if has_room(node, question.resources)}
+    nodes = {node.id: node for node in request.nodes if fits(node, request.resources)}
     if not nodes:
-        raise _refused(question)
-    return _persistent(question, nodes) if question.mode is SessionMode.persistent else _ephemeral(question, nodes)
+        raise _no_node_error(request)
+    return _place_persistent(request, nodes) if request.mode is SessionMode.persistent else _place_ephemeral(request, nodes)
 
 
-def _reused(question: Question) -> Place | None:
-    fitting = [one for one in question.running if one.state is SessionState.running and one.template == question.template]
-    newest = max(fitting, key=lambda one: one.last_activity_ms or one.created_ms, default=None)
-    return None if newest is None else Place(Way.reused, newest.node, newest.id)
+def _reuse(request: PlacementRequest) -> Placement | None:
+    fitting = [
+        session for session in request.running if session.state is SessionState.running and session.template == request.template
+    ]
+    newest = max(fitting, key=lambda session: session.last_activity_ms or session.created_ms, default=None)
+    return None if newest is None else Placement(PlacementKind.reused, newest.node, newest.id)
 
 
-def _persistent(question: Question, nodes: Mapping[str, Node]) -> Place:
-    if question.history and question.history[0] in nodes:
-        return Place(Way.recent, question.history[0])
+def _place_persistent(request: PlacementRequest, nodes: Mapping[str, Node]) -> Placement:
+    if request.history and request.history[0] in nodes:
+        return Placement(PlacementKind.recent, request.history[0])
 
     def score(node: Node) -> float:
-        return affinity_score(node, question.template, question.history, question.same.get(node.id, 0))
+        return affinity_score(node, request.template, request.history, request.same.get(node.id, 0))
 
-    return _ready_or_best(question, nodes, score)
-
-
-def _ephemeral(question: Question, nodes: Mapping[str, Node]) -> Place:
-    return _ready_or_best(question, nodes, load_score)
+    return _ready_or_best(request, nodes, score)
 
 
-def _ready_or_best(question: Question, nodes: Mapping[str, Node], score: Callable[[Node], float]) -> Place:
-    ready = [node for node in nodes.values() if node.id in question.ready]
+def _place_ephemeral(request: PlacementRequest, nodes: Mapping[str, Node]) -> Placement:
+    return _ready_or_best(request, nodes, load_score)
+
+
+def _ready_or_best(request: PlacementRequest, nodes: Mapping[str, Node], score: Callable[[Node], float]) -> Placement:
+    ready = [node for node in nodes.values() if node.id in request.ready]
     best = max(ready or nodes.values(), key=lambda node: (score(node), node.id))
-    return Place(Way.warm if ready else Way.cold, best.id)
+    return Placement(PlacementKind.warm if ready else PlacementKind.cold, best.id)
 
 
-def _refused(question: Question) -> TooMany | Unavailable:
-    if any(node.state is NodeState.online for node in question.nodes):
+def _no_node_error(request: PlacementRequest) -> TooMany | Unavailable:
+    if any(node.state is NodeState.online for node in request.nodes):
         return TooMany("no node has room for another session with these resources; try again later", RETRY_AFTER_S)
     return Unavailable("no node is online")
 
 
-def _filled(node: Node) -> float:
+def _fill_share(node: Node) -> float:
     return min(node.boxes / node.most_boxes, 1.0) if node.most_boxes else 1.0

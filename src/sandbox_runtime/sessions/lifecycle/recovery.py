@@ -13,12 +13,12 @@ from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Ending, ExecutionState, Session, SessionMode, SessionState
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
 from sandbox_runtime.sessions import machine
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.paging import all_sessions
 from sandbox_runtime.store import ExecutionFilter, SessionFilter
 
-_AT_ONCE = 200
+_PAGE = 200
 CRASHED = "the server ended while it ran; it is not known how far it came"
 LOST = "the server that held it ended, and its files with it"
 NEVER_READY = "the server ended while it was being made"
@@ -26,49 +26,49 @@ _IN_FLIGHT = (ExecutionState.pending, ExecutionState.running)
 
 
 @dataclass(slots=True)
-class Recovered:
+class RecoveryReport:
     lost: int = 0
     kept: int = 0
     crashed: int = 0
 
 
-async def recover(ground: Ground, lifecycle: Lifecycle) -> Recovered:
+async def recover(deps: SessionDeps, lifecycle: Lifecycle) -> RecoveryReport:
     """Called once, before anything else; idempotent."""
-    found = Recovered()
-    for node in ground.hosts:
-        for session in await all_sessions(ground.store, SessionFilter(states=LIVE_SESSION_STATES, node=node)):
-            found.crashed += await _crash(ground, session)
-            await _settle(ground, lifecycle, session, found)
-    return found
+    report = RecoveryReport()
+    for node in deps.hosts:
+        for session in await all_sessions(deps.store, SessionFilter(states=LIVE_SESSION_STATES, node=node)):
+            report.crashed += await _fail_executions(deps, session)
+            await _recover_session(deps, lifecycle, session, report)
+    return report
 
 
-async def _settle(ground: Ground, lifecycle: Lifecycle, session: Session, found: Recovered) -> None:
-    event = _event(session)
+async def _recover_session(deps: SessionDeps, lifecycle: Lifecycle, session: Session, report: RecoveryReport) -> None:
+    event = _recovery_event(session)
     try:
         await lifecycle.apply(session.id, event, "recovery")
     except (Conflict, NotFound):
         return
     if isinstance(event, machine.Restored):
-        ground.directory.enter(session.id, session.owner)
-        found.kept += 1
+        deps.registry.enter(session.id, session.owner)
+        report.kept += 1
     else:
-        found.lost += 1
+        report.lost += 1
 
 
-def _event(session: Session) -> machine.Event:
+def _recovery_event(session: Session) -> machine.Event:
     if session.state is SessionState.creating:
         return machine.OpenFailed(NEVER_READY)
     return machine.Restored() if session.mode is SessionMode.persistent else machine.Lost(LOST)
 
 
-async def _crash(ground: Ground, session: Session) -> int:
+async def _fail_executions(deps: SessionDeps, session: Session) -> int:
     count = 0
     while True:
-        page = await ground.store.executions.list(ExecutionFilter(session=session.id, states=_IN_FLIGHT), limit=_AT_ONCE)
+        page = await deps.store.executions.list(ExecutionFilter(session=session.id, states=_IN_FLIGHT), limit=_PAGE)
         if not page.items:
             return count
         for execution in page.items:
-            await ground.store.executions.update(
+            await deps.store.executions.update(
                 execution, state=ExecutionState.crashed, ending=Ending.lost, error=CRASHED, completed_ms=timestamps.now_ms()
             )
             count += 1

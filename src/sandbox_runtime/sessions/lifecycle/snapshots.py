@@ -17,19 +17,19 @@ _PREFIX = "sessions/"
 _MAX_LISTED = 10_000_000
 
 
-class KeptFiles:
+class SessionSnapshots:
     """ledger: charged with what is kept, where the storage is on this machine."""
 
     def __init__(self, storage: Storage, ledger: Ledger) -> None:
         self._storage = storage
         self._ledger = ledger
         self._local = storage.name == "local"
-        self._known: dict[str, Snapshot] = {}
+        self._snapshots: dict[str, Snapshot] = {}
         self._charges: dict[str, Charge] = {}
 
     async def save(self, session: str, area: Area, owner: str) -> None:
         """Raises StorageFull or QuotaExceeded where there is no room for what has changed."""
-        snapshot = self._of(session)
+        snapshot = self._snapshot(session)
         if not self._local:
             await snapshot.save(area)
             return
@@ -40,14 +40,14 @@ class KeptFiles:
             charge.resize(snapshot.held_bytes, force=True)
 
     async def restore(self, session: str, area: Area) -> bool:
-        return await self._of(session).restore(area) is not None
+        return await self._snapshot(session).restore(area) is not None
 
     def size_bytes(self, session: str) -> int:
         charge = self._charges.get(session)
         return 0 if charge is None else charge.size_bytes
 
     async def drop(self, session: str) -> None:
-        await self._of(session).delete()
+        await self._snapshot(session).delete()
         self.forget(session)
         charge = self._charges.pop(session, None)
         if charge is not None:
@@ -55,7 +55,7 @@ class KeptFiles:
 
     def forget(self, session: str) -> None:
         """It has ended, and nothing more will be saved."""
-        self._known.pop(session, None)
+        self._snapshots.pop(session, None)
 
     async def check(self) -> None:
         await self._storage.check()
@@ -76,5 +76,5 @@ class KeptFiles:
             self._charges[session] = self._ledger.open(StorageKind.snapshots, owner)
         return self._charges[session]
 
-    def _of(self, session: str) -> Snapshot:
-        return self._known.setdefault(session, Snapshot(self._storage, f"{_PREFIX}{session}", FOLDERS))
+    def _snapshot(self, session: str) -> Snapshot:
+        return self._snapshots.setdefault(session, Snapshot(self._storage, f"{_PREFIX}{session}", FOLDERS))

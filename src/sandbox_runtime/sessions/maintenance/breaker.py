@@ -25,42 +25,44 @@ class BreakerState(StrEnum):
 
 
 class Breaker:
-    def __init__(self, what: str, failures: int = 5, open_s: float = 15.0, clock: Callable[[], float] = time.monotonic) -> None:
-        self._what = what
-        self._most = failures
+    def __init__(
+        self, subject: str, failures: int = 5, open_s: float = 15.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._subject = subject
+        self._max_failures = failures
         self._open_s = open_s
         self._clock = clock
         self._failures = 0
-        self._until = 0.0
-        self._trying_until = 0.0
+        self._open_until = 0.0
+        self._trying_open_until = 0.0
 
     @property
     def state(self) -> BreakerState:
-        if self._failures < self._most:
+        if self._failures < self._max_failures:
             return BreakerState.closed
-        return BreakerState.open if self._clock() < self._until else BreakerState.half_open
+        return BreakerState.open if self._clock() < self._open_until else BreakerState.half_open
 
     def check(self) -> None:
         """Raises TooMany where it must not be tried now. Whoever passes owes succeeded(), failed() or withdrawn()."""
         state, now = self.state, self._clock()
         if state is BreakerState.closed:
             return
-        wait_s = self._until - now if state is BreakerState.open else self._trying_until - now
+        wait_s = self._open_until - now if state is BreakerState.open else self._trying_open_until - now
         if wait_s > 0:
-            told = f"{self._what} failed {self._failures} times in a row and is not tried for a while; try again later"
-            raise TooMany(told, max(1.0, wait_s if state is BreakerState.open else 1.0))
-        self._trying_until = now + TRY_WITHIN_S
+            message = f"{self._subject} failed {self._failures} times in a row and is not tried for a while; try again later"
+            raise TooMany(message, max(1.0, wait_s if state is BreakerState.open else 1.0))
+        self._trying_open_until = now + TRY_WITHIN_S
 
-    def withdrawn(self) -> None:
+    def release(self) -> None:
         """It came to nothing for reasons of its own: another may try."""
-        self._trying_until = 0.0
+        self._trying_open_until = 0.0
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         self._failures = 0
-        self._trying_until = 0.0
+        self._trying_open_until = 0.0
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         self._failures += 1
-        self._trying_until = 0.0
-        if self._failures >= self._most:
-            self._until = self._clock() + self._open_s
+        self._trying_open_until = 0.0
+        if self._failures >= self._max_failures:
+            self._open_until = self._clock() + self._open_s

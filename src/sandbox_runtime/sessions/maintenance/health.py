@@ -12,7 +12,7 @@ from sandbox_runtime.sessions.registry import LiveSession
 NEARLY_FULL, FULL = 0.9, 0.99
 
 
-def of_row(session: Session) -> Health:
+def check_row(session: Session) -> Health:
     """Of one whose home is not open here."""
     if session.state.ended:
         check = Check(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
@@ -21,7 +21,7 @@ def of_row(session: Session) -> Health:
     return Health(session.id, timestamps.now_ms(), (check,))
 
 
-def of_live(live: LiveSession) -> Health:
+def check_live(live: LiveSession) -> Health:
     alive = _liveness(live)
     if alive.status is HealthStatus.unhealthy:
         return Health(live.id, timestamps.now_ms(), (alive,))
@@ -39,7 +39,7 @@ def _liveness(live: LiveSession) -> Check:
 
 
 def _readiness(live: LiveSession) -> Check:
-    if live.ending:
+    if live.closing:
         return Check(CheckKind.readiness, HealthStatus.warning, "it is ending")
     if live.session.state is not SessionState.running:
         return Check(CheckKind.readiness, HealthStatus.warning, f"it is {live.session.state}")
@@ -51,15 +51,15 @@ def _readiness(live: LiveSession) -> Check:
 def _resource(live: LiveSession) -> Check:
     area = os.fstatvfs(live.home.files.files_fd)
     share = 1 - area.f_bavail / area.f_blocks if area.f_blocks else 0.0
-    told = f"{share:.0%} of the room for its files is taken"
+    message = f"{share:.0%} of the room for its files is taken"
     if share >= FULL:
-        return Check(CheckKind.resource, HealthStatus.unhealthy, told)
-    return Check(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, told)
+        return Check(CheckKind.resource, HealthStatus.unhealthy, message)
+    return Check(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, message)
 
 
 def _interpreters(live: LiveSession) -> Check:
     dead = [context.id for context in live.contexts.values() if not context.context.alive]
     if dead:
-        told = f"interpreters that died: {', '.join(sorted(dead))[:200]}; restart or close them"
-        return Check(CheckKind.custom, HealthStatus.warning, told)
+        message = f"interpreters that died: {', '.join(sorted(dead))[:200]}; restart or close them"
+        return Check(CheckKind.custom, HealthStatus.warning, message)
     return Check(CheckKind.custom, HealthStatus.healthy)

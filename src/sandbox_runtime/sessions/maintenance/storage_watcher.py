@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 
 from sandbox_runtime.model import StorageKind
-from sandbox_runtime.sessions.deps import Ground
-from sandbox_runtime.sessions.executions.executor import Executions
+from sandbox_runtime.sessions.deps import SessionDeps
+from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.maintenance.storage import measure
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.workspace.ledger import PLATFORM
@@ -20,22 +20,22 @@ STOPPED = "it was stopped: no storage is left for what it writes"
 
 
 class StorageWatcher:
-    def __init__(self, ground: Ground, executions: Executions) -> None:
-        self._ground = ground
-        self._executions = executions
-        self._outputs = ground.ledger.open(StorageKind.outputs, PLATFORM)
+    def __init__(self, deps: SessionDeps, executor: Executor) -> None:
+        self._deps = deps
+        self._executor = executor
+        self._outputs = deps.ledger.open(StorageKind.outputs, PLATFORM)
 
     async def round(self) -> int:
         """Measure every open session; stop what grows where there is no room left. Return how many sessions were stopped."""
-        await asyncio.to_thread(self._ground.ledger.refresh)
-        self._outputs.resize(self._executions.output_bytes, force=True)
-        grown = [live for live in list(self._ground.directory.open.values()) if measure(self._ground, live) > 0]
+        await asyncio.to_thread(self._deps.ledger.refresh)
+        self._outputs.resize(self._executor.output_bytes, force=True)
+        grown = [live for live in list(self._deps.registry.open.values()) if measure(self._deps, live) > 0]
         full = [live for live in grown if live.executions and self._is_full(live)]
         for live in full:
-            self._ground.log.warning("a session was stopped: no storage is left", session=live.id, owner=live.session.owner)
-        await asyncio.gather(*(self._executions.stop_all(live, STOPPED) for live in full))
+            self._deps.log.warning("a session was stopped: no storage is left", session=live.id, owner=live.session.owner)
+        await asyncio.gather(*(self._executor.stop_all(live, STOPPED) for live in full))
         return len(full)
 
     def _is_full(self, live: LiveSession) -> bool:
-        charge = self._ground.directory.charges.get(live.id)
-        return charge is not None and self._ground.ledger.is_over(charge.owner, charge.medium)
+        charge = self._deps.registry.charges.get(live.id)
+        return charge is not None and self._deps.ledger.is_over(charge.owner, charge.medium)

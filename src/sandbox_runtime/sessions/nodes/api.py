@@ -16,12 +16,12 @@ class Nodes:
         self._store = store
         self._lifecycle = lifecycle
 
-    async def list(self, wanted: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
-        page = await self._store.nodes.list(wanted, limit, offset)
-        now = {row.id: row for row in self._lifecycle.node_rows()}
-        return dataclasses.replace(page, items=tuple(now.get(row.id, row) for row in page.items))
+    async def list(self, where: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
+        page = await self._store.nodes.list(where, limit, offset)
+        current = {row.id: row for row in self._lifecycle.node_rows()}
+        return dataclasses.replace(page, items=tuple(current.get(row.id, row) for row in page.items))
 
     async def get(self, node_id: str) -> Node:
         """Raises NotFound for what is not there."""
         row = await self._store.nodes.get(node_id)
-        return next((one for one in self._lifecycle.node_rows() if one.id == node_id), row)
+        return next((node for node in self._lifecycle.node_rows() if node.id == node_id), row)

@@ -1,7 +1,7 @@
 """The port that every kind of node implements, and the node that is this machine.
 
-A Node opens Homes: files that outlive what runs on them, and everything that can be run there. The local one opens them on the
-isolation backend of this server; others will reach containers.
+A node opens environments: files that outlive what runs on them, and everything that can be run there. The local node opens them
+on the isolation backend of this server; others will reach containers.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ class Host(Protocol):
 
 
 class LocalHost:
-    def __init__(self, workshop: RunPlanner, node: str, hostname: str, disk_files: int, most_homes: int) -> None:
+    def __init__(self, workshop: RunPlanner, node: str, hostname: str, disk_files: int, max_homes: int) -> None:
         self.id = node
         self.backend = workshop.backend.name
         self._workshop = workshop
         self._hostname = hostname
         self._disk_files = disk_files
-        self._most_homes = most_homes
+        self._max_homes = max_homes
         self._meter = _Meter()
 
     def medium(self, disk_bytes: int) -> Medium:
@@ -115,7 +115,7 @@ class LocalHost:
             backend=self.backend,
             cpu_cores=float(os.cpu_count() or 1),
             memory_mb=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB,
-            most_boxes=self._most_homes,
+            most_boxes=self._max_homes,
             labels={OVERCOMMIT: "yes"},
             heartbeat_ms=created_ms,
             created_ms=created_ms,

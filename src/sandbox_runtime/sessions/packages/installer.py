@@ -26,16 +26,16 @@ from sandbox_runtime.model import (
 from sandbox_runtime.model.bounds import MESSAGE_BYTES
 from sandbox_runtime.model.limits import GIB
 from sandbox_runtime.sessions.audit import entry
-from sandbox_runtime.sessions.deps import Ground
+from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
 from sandbox_runtime.sessions.packages import requirements
 from sandbox_runtime.sessions.registry import PACKAGES_FOLDER, LiveSession
-from sandbox_runtime.sessions.specs import MOST_DEPENDENCIES
+from sandbox_runtime.sessions.specs import MAX_DEPENDENCIES
 
 _LIST_WITHIN_S = 60.0
-_TOLD_LINES = 20
+_ERROR_LINES = 20
 _PATH_WITHIN_S = 10.0
-_MOST_TOLD = MESSAGE_BYTES // 8
+_MAX_ERROR_CHARACTERS = MESSAGE_BYTES // 8
 _OFFLINE = (
     "Temporary failure in name resolution",
     "Name or service not known",
@@ -45,11 +45,11 @@ _OFFLINE = (
 )
 
 
-class Dependencies:
+class PackageInstaller:
     """python and node_bin: the clients as boxes see them. index_url: where packages come from unless a session says otherwise."""
 
-    def __init__(self, ground: Ground, python: str, node_bin: str, *, network: bool, index_url: str = "") -> None:
-        self._ground = ground
+    def __init__(self, deps: SessionDeps, python: str, node_bin: str, *, network: bool, index_url: str = "") -> None:
+        self._deps = deps
         self._python = python
         self._node_bin = node_bin
         self._network = network
@@ -57,11 +57,11 @@ class Dependencies:
 
     def check(self, dependencies: Sequence[Dependency], index_url: str, runtime: str) -> list[str]:
         """What will be asked of the client; raises before anything is done."""
-        if not 1 <= len(dependencies) <= MOST_DEPENDENCIES:
-            raise InvalidRequest(f"1 to {MOST_DEPENDENCIES} packages can be installed at once, not {len(dependencies)}")
+        if not 1 <= len(dependencies) <= MAX_DEPENDENCIES:
+            raise InvalidRequest(f"1 to {MAX_DEPENDENCIES} packages can be installed at once, not {len(dependencies)}")
         if index_url:
             requirements.check_index(index_url)
-        asked = [requirements.requirement(one, _kind(runtime)) for one in dependencies]
+        packages = [requirements.to_requirement(dependency, _kind(runtime)) for dependency in dependencies]
         if not self._network:
             raise Unavailable(
                 "packages cannot be installed: programs have no network here. Set allow_network, or install them with the guest "
@@ -69,7 +69,7 @@ class Dependencies:
             )
         if _kind(runtime) == requirements.NODE and not self._node_bin:
             raise Unavailable("npm is not installed: sandbox languages install nodejs")
-        return asked
+        return packages
 
     async def install(
         self,
@@ -81,51 +81,56 @@ class Dependencies:
         actor: str = "",
     ) -> Session:
         """The session with what came of it; raises InvalidRequest or Unavailable with the client's own words where it failed."""
-        asked = self.check(dependencies, index_url, live.session.runtime)
+        packages = self.check(dependencies, index_url, live.session.runtime)
         if live.session.network == "none":
             raise Conflict(f"packages cannot be installed: the session {live.id!r} was made without a network")
-        async with live.guard:
-            if live.ending:
+        async with live.change_lock:
+            if live.closing:
                 raise Conflict(f"the session {live.id!r} is ending")
-            await self._begin(live, dependencies, index_url, entry(actor, "install", "session", live.id, packages=asked))
+            await self._begin(live, dependencies, index_url, entry(actor, "install", "session", live.id, packages=packages))
             try:
-                outcome = await self._client(live, asked, index_url or self._index_url, timeout_s, sink)
-                error = "" if outcome.ok else self._error(outcome, timeout_s)
+                outcome = await self._run_client(live, packages, index_url or self._index_url, timeout_s, sink)
+                error = "" if outcome.ok else self._error_text(outcome, timeout_s)
             except (PlatformFault, Unavailable) as fault:
                 outcome, error = None, str(fault)
-            await self._end(live, await self._installed(live) if not error else live.session.installation.installed, error)
+            await self._end(live, await self._list_installed(live) if not error else live.session.installation.installed, error)
         if error:
             raise (Unavailable if outcome is None or any(sign in error for sign in _OFFLINE) else InvalidRequest)(error)
         return live.session
 
-    async def _client(self, live: LiveSession, asked: list[str], index_url: str, wall_s: float, sink: Sink | None) -> Outcome:
+    async def _run_client(
+        self, live: LiveSession, packages: list[str], index_url: str, wall_s: float, sink: Sink | None
+    ) -> Outcome:
         node = _kind(live.session.runtime) == requirements.NODE
         argv = (requirements.npm_install if node else requirements.pip_install)(
-            self._node_bin if node else self._python, asked, index_url
+            self._node_bin if node else self._python, packages, index_url
         )
         return await live.home.command(self._command(live, argv, wall_s), sink)
 
     def _command(self, live: LiveSession, argv: tuple[str, ...], wall_s: float) -> Command:
         """Clients are large programs: they get as much memory as this server gives, whatever the session has."""
-        options = self._ground.options
-        limits = run_request.limits_of(live.session.resources, wall_s, options)
-        memory_bytes = min(options.most_memory_bytes, max(GIB, live.session.resources.memory_bytes))
+        options = self._deps.options
+        limits = run_request.build_limits(live.session.resources, wall_s, options)
+        memory_bytes = min(options.max_memory_bytes, max(GIB, live.session.resources.memory_bytes))
         env = {"PATH": f"{self._node_bin}:/usr/local/bin:/usr/bin:/bin"} if self._node_bin else {}
         return Command(argv, env=env, limits=limits.replace(memory_bytes=memory_bytes))
 
-    async def _installed(self, live: LiveSession) -> tuple[InstalledDependency, ...]:
+    async def _list_installed(self, live: LiveSession) -> tuple[InstalledDependency, ...]:
         node = _kind(live.session.runtime) == requirements.NODE
         argv = requirements.npm_list(self._node_bin) if node else requirements.pip_list(self._python)
         outcome = await live.home.command(self._command(live, argv, _LIST_WITHIN_S))
-        found = (requirements.npm_listed if node else requirements.pip_listed)(outcome.stdout.text, timestamps.now_ms())
-        before = {one.name: one for one in live.session.installation.installed}
+        listed = (requirements.parse_npm_list if node else requirements.parse_pip_list)(outcome.stdout.text, timestamps.now_ms())
+        before = {package.name: package for package in live.session.installation.installed}
         return tuple(
-            before[one.name] if before.get(one.name, one).version == one.version and one.name in before else one for one in found
+            before[package.name]
+            if before.get(package.name, package).version == package.version and package.name in before
+            else package
+            for package in listed
         )
 
-    async def _begin(self, live: LiveSession, dependencies: Sequence[Dependency], index_url: str, told: AuditEntry) -> None:
+    async def _begin(self, live: LiveSession, dependencies: Sequence[Dependency], index_url: str, audit: AuditEntry) -> None:
         before = live.session.installation
-        requested = {one.name: one for one in (*before.requested, *dependencies)}
+        requested = {package.name: package for package in (*before.requested, *dependencies)}
         await self._write(
             live,
             dataclasses.replace(
@@ -137,7 +142,7 @@ class Dependencies:
                 started_ms=timestamps.now_ms(),
                 completed_ms=None,
             ),
-            told,
+            audit,
         )
 
     async def _end(self, live: LiveSession, installed: tuple[InstalledDependency, ...], error: str) -> None:
@@ -149,33 +154,35 @@ class Dependencies:
             ),
         )
         if not error and _kind(live.session.runtime) == requirements.PYTHON:
-            await self._tell_contexts(live)
+            await self._add_to_path(live)
 
-    async def _tell_contexts(self, live: LiveSession) -> None:
+    async def _add_to_path(self, live: LiveSession) -> None:
         """Those that are up looked for packages before there were any."""
         code = (
             f"__import__('sys').path.append({PACKAGES_FOLDER!r}) if {PACKAGES_FOLDER!r} not in __import__('sys').path else None"
         )
-        for one in live.contexts.values():
-            if one.context.alive and not one.context.busy:
-                await one.context.execute(code, wall_s=_PATH_WITHIN_S)
+        for context in live.contexts.values():
+            if context.context.alive and not context.context.busy:
+                await context.context.execute(code, wall_s=_PATH_WITHIN_S)
 
-    async def _write(self, live: LiveSession, installation: Installation, told: AuditEntry | None = None) -> None:
+    async def _write(self, live: LiveSession, installation: Installation, audit: AuditEntry | None = None) -> None:
         """Somebody else may have changed another part of the row meanwhile."""
         try:
-            live.session = await self._ground.store.sessions.update(live.session, audit=told, installation=installation)
+            live.session = await self._deps.store.sessions.update(live.session, audit=audit, installation=installation)
         except Conflict:
-            latest = await self._ground.store.sessions.get(live.id)
-            live.session = await self._ground.store.sessions.update(latest, audit=told, installation=installation)
+            latest = await self._deps.store.sessions.get(live.id)
+            live.session = await self._deps.store.sessions.update(latest, audit=audit, installation=installation)
         live.touch()
 
-    def _error(self, outcome: Outcome, timeout_s: float) -> str:
+    def _error_text(self, outcome: Outcome, timeout_s: float) -> str:
         if outcome.ending is Ending.timed_out:
             return f"the packages were not installed within {timeout_s:g} s"
-        said = "\n".join((outcome.stderr.text or outcome.stdout.text).strip().splitlines()[-_TOLD_LINES:])[:_MOST_TOLD]
-        if any(sign in said for sign in _OFFLINE):
-            return f"the index of packages cannot be reached: {said}"
-        return f"the packages could not be installed: {said or outcome.message or outcome.ending}"
+        output = "\n".join((outcome.stderr.text or outcome.stdout.text).strip().splitlines()[-_ERROR_LINES:])[
+            :_MAX_ERROR_CHARACTERS
+        ]
+        if any(sign in output for sign in _OFFLINE):
+            return f"the index of packages cannot be reached: {output}"
+        return f"the packages could not be installed: {output or outcome.message or outcome.ending}"
 
 
 def _kind(runtime: str) -> str:

@@ -11,10 +11,10 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Dependency, InstalledDependency
 from sandbox_runtime.sessions.registry import PACKAGES_FOLDER
 
-MOST_NAME_CHARACTERS = 100
+MAX_NAME_CHARACTERS = 100
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _SCOPED = re.compile(r"@[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*")
-_GLUED = re.compile(r"([A-Za-z][A-Za-z_-]*?)-?(\d+(?:\.\d+)+)")
+_NAME_WITH_VERSION = re.compile(r"([A-Za-z][A-Za-z_-]*?)-?(\d+(?:\.\d+)+)")
 _OPERATORS = ("==", ">=", "<=", "!=", "~=", "===", ">", "<")
 _VERSION = re.compile(
     r"(?:==|>=|<=|!=|~=|===|>|<)?\s*[A-Za-z0-9][A-Za-z0-9.*+!_-]*(?:\s*,\s*(?:==|>=|<=|!=|~=|>|<)\s*[A-Za-z0-9.*+!_-]+)*"
@@ -24,20 +24,20 @@ PYTHON, NODE = "python", "node"
 
 
 def check_name(name: str, kind: str) -> None:
-    if not 1 <= len(name) <= MOST_NAME_CHARACTERS:
-        raise InvalidRequest(f"the name of a package has 1 to {MOST_NAME_CHARACTERS} characters, not {len(name)}")
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS:
+        raise InvalidRequest(f"the name of a package has 1 to {MAX_NAME_CHARACTERS} characters, not {len(name)}")
     if ".." in name or "://" in name or name.startswith("/"):
         raise InvalidRequest(f"{name!r} is a path or an address; packages are installed by name")
     if kind == NODE and _SCOPED.fullmatch(name):
         return
     if not _NAME.fullmatch(name):
         raise InvalidRequest(f"the name of a package is made of letters, digits and . _ -, not {name!r}")
-    if glued := _GLUED.fullmatch(name):
-        told = f"{name!r} has its version glued on: write the name {glued[1]!r} and the version {glued[2]!r}"
-        raise InvalidRequest(told)
+    if match := _NAME_WITH_VERSION.fullmatch(name):
+        message = f"{name!r} has its version glued on: write the name {match[1]!r} and the version {match[2]!r}"
+        raise InvalidRequest(message)
 
 
-def requirement(dependency: Dependency, kind: str) -> str:
+def to_requirement(dependency: Dependency, kind: str) -> str:
     """As the package client takes it. A version without an operator is that very one."""
     check_name(dependency.name, kind)
     version = dependency.version.strip()
@@ -60,12 +60,12 @@ def check_index(url: str) -> None:
 
 def pip_install(python: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
     """Wheels alone would be safer and less useful: what a package runs while it is built runs in a box like everything else."""
-    index = ("--index-url", index_url, *_trust(index_url)) if index_url else ()
+    index = ("--index-url", index_url, *_trusted_host(index_url)) if index_url else ()
     flags = ("--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar=off", "--upgrade")
     return (python, "-m", "pip", "install", *flags, *index, "--target", PACKAGES_FOLDER, "--", *requirements)
 
 
-def _trust(index_url: str) -> tuple[str, ...]:
+def _trusted_host(index_url: str) -> tuple[str, ...]:
     """Who names an index without encryption means it: the client would refuse it otherwise."""
     parts = urlsplit(index_url)
     return ("--trusted-host", parts.hostname or "") if parts.scheme == "http" else ()
@@ -92,33 +92,33 @@ def _npm(node_bin: str) -> tuple[str, ...]:
     return f"{node_bin}/node", f"{node_bin.removesuffix('/bin')}/lib/node_modules/npm/bin/npm-cli.js"
 
 
-def pip_listed(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+def parse_pip_list(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
     """What a client in a box says is no more than a claim: bounded, and what makes no sense is left out."""
-    found = _parsed(text)
-    rows = found if isinstance(found, list) else []
+    parsed = _parse_json(text)
+    rows = parsed if isinstance(parsed, list) else []
     pairs = [(row.get("name"), row.get("version")) for row in rows if isinstance(row, dict)]
-    return _installed(pairs, PACKAGES_FOLDER, now_ms)
+    return _to_installed(pairs, PACKAGES_FOLDER, now_ms)
 
 
-def npm_listed(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
-    found = _parsed(text)
-    tree = found.get("dependencies") if isinstance(found, dict) else None
+def parse_npm_list(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+    parsed = _parse_json(text)
+    tree = parsed.get("dependencies") if isinstance(parsed, dict) else None
     rows = tree.items() if isinstance(tree, dict) else ()
-    return _installed(
+    return _to_installed(
         [(name, row.get("version")) for name, row in rows if isinstance(row, dict)], "/workspace/node_modules", now_ms
     )
 
 
-def _parsed(text: str) -> object:
+def _parse_json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
 
 
-def _installed(pairs: Sequence[tuple[object, object]], location: str, now_ms: int) -> tuple[InstalledDependency, ...]:
-    kept = []
+def _to_installed(pairs: Sequence[tuple[object, object]], location: str, now_ms: int) -> tuple[InstalledDependency, ...]:
+    packages = []
     for name, version in pairs[:1000]:
         if isinstance(name, str) and isinstance(version, str) and 1 <= len(name) <= 214 and len(version) <= 100:
-            kept.append(InstalledDependency(name, version, location, now_ms))
-    return tuple(kept)
+            packages.append(InstalledDependency(name, version, location, now_ms))
+    return tuple(packages)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sandbox_runtime.api.utf8 import split_incomplete
-from sandbox_runtime.sessions import Piece
+from sandbox_runtime.sessions import OutputPiece
 
 STREAMS = ("stdout", "stderr")
 
@@ -23,7 +23,7 @@ class Utf8EventEncoder:
         self.offsets = dict(offsets)
         self._rest = dict.fromkeys(offsets, b"")
 
-    def messages(self, piece: Piece) -> Iterator[dict[str, Any]]:
+    def messages(self, piece: OutputPiece) -> Iterator[dict[str, Any]]:
         rest = self._rest[piece.stream]
         data, self._rest[piece.stream] = split_incomplete(rest + piece.data)
         if data:

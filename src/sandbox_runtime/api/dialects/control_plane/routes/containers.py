@@ -22,7 +22,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.params import (
 from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import BoxState, Execution, Session
-from sandbox_runtime.sessions.api import box_of
+from sandbox_runtime.sessions.api import box_record
 from sandbox_runtime.store import ExecutionFilter, Page, SessionFilter
 
 routes = router("/containers", "containers")
@@ -87,4 +87,4 @@ async def _session(request: Request, container_id: str) -> Session:
 
 
 def _container(session: Session) -> wire.ContainerResponse:
-    return translation.container_of(box_of(session), session, timestamps.now_ms())
+    return translation.container_of(box_record(session), session, timestamps.now_ms())

@@ -39,7 +39,7 @@ async def create_session(request: Request, asked: wire.CreateSessionRequest) -> 
     """Make a session from a template. Whatever cannot be made as it was asked for is 400; an id that is taken is 409."""
     sessions, caller = sessions_of(request), caller_of(request)
     try:
-        template = await sessions.templates.usable(asked.template_id)
+        template = await sessions.templates.get_active(asked.template_id)
         spec = translation.spec_of(asked, template)
         made = await sessions.create(spec, caller.owner, most=caller.grants.most_sessions)
     except (InvalidRequest, NotFound) as error:

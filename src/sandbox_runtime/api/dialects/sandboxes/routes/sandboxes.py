@@ -31,7 +31,7 @@ async def create_sandbox(request: Request, asked: schemas.CreateSandbox) -> Resp
     """Make a sandbox. It can be used at once."""
     sessions, caller = sessions_of(request), caller_of(request)
     try:
-        template = await sessions.templates.usable(asked.template or platform_of(request).settings.session_template)
+        template = await sessions.templates.get_active(asked.template or platform_of(request).settings.session_template)
         made = await sessions.create(
             requests.session_spec(asked, template.resources), caller.owner, most=caller.grants.most_sessions
         )
