@@ -123,20 +123,20 @@ def no_session_limits(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_message_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    for name in ("_MESSAGE_OVERHEAD_BYTES", "_OVER_BYTES"):
+    for name in ("_MESSAGE_OVERHEAD_BYTES", "_OVERRUN_BYTES"):
         patch.setattr(context, name, 1 << 40, raising=False)
     return {}
 
 
 def no_message_checks(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(context.Context, "_is_of_this_cell", lambda *_: True)
+    patch.setattr(context.Context, "_belongs_to_cell", lambda *_: True)
     return {}
 
 
 def no_fresh_copies(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     """Forks begin with the random state of their origin."""
-    given = tuple((name, text.replace("        _fresh_randomness()\n", "")) for name, text in box_config.contexts.given())
-    patch.setattr(box_config.contexts, "given", lambda: given)
+    modules = tuple((name, text.replace("        _reseed()\n", "")) for name, text in box_config.contexts.injected_modules())
+    patch.setattr(box_config.contexts, "injected_modules", lambda: modules)
     return {}
 
 

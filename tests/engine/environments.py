@@ -30,8 +30,8 @@ def work(code: str, kind: ExecutionKind = ExecutionKind.code, **more: object) ->
 
 
 @asynccontextmanager
-async def a_home(workshop: RunPlanner, disk_bytes: int = 64 * MIB) -> AsyncIterator[Environment]:
-    home = await Environment.open(workshop, disk_bytes, 10_000)
+async def a_home(planner: RunPlanner, disk_bytes: int = 64 * MIB) -> AsyncIterator[Environment]:
+    home = await Environment.open(planner, disk_bytes, 10_000)
     try:
         yield home
     finally:

@@ -26,7 +26,7 @@ class Runner:
     async def __call__(
         self, *cells: str, wall_s: float = WALL_S, memory_mib: int | None = None, cell_wall_s: float | None = None, **more: Any
     ) -> NotebookResult:
-        memory_bytes = self.platform.allowance.most_memory_bytes if memory_mib is None else memory_mib * MIB
+        memory_bytes = self.platform.allowance.max_memory_bytes if memory_mib is None else memory_mib * MIB
         limits = self.platform.allowance.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
         return await self.platform.notebooks.run(Notebook(cells, limits=limits, cell_wall_s=cell_wall_s, **more))
 

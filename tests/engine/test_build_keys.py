@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.languages.test_reader import GOOD
 
-from sandbox_runtime.engine.build.key import key_of
+from sandbox_runtime.engine.build.key import build_key
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import File, Limits, Plan, Step
@@ -23,7 +23,7 @@ USUAL = Limits()
 
 
 def named(plan: Plan = PLAN, limits: Limits = USUAL, toolchain: tuple[str, ...] = TOOLCHAIN) -> str:
-    return key_of(AWK, plan, limits, toolchain)
+    return build_key(AWK, plan, limits, toolchain)
 
 
 def with_files(*files: File) -> Plan:
@@ -53,7 +53,7 @@ def with_step(*argv: str, **env: str) -> Plan:
         named(limits=Limits(disk_bytes=2**24)),
         named(toolchain=("/usr/bin/cc 1 3",)),
         named(toolchain=(*TOOLCHAIN, "/usr/bin/ld 1 2")),
-        key_of(dataclasses.replace(AWK, name="other"), PLAN, Limits(), TOOLCHAIN),
+        build_key(dataclasses.replace(AWK, name="other"), PLAN, Limits(), TOOLCHAIN),
     ],
 )
 def test_whatever_goes_into_a_build_changes_its_name(other: str) -> None:
@@ -96,11 +96,11 @@ def test_a_toolchain_that_was_changed_is_another(host: Path, change: Callable[[P
     (host / "tools/.stamps/awk").write_text("")
     identity = ToolchainIdentity(str(host / "bin/python"), str(host / "tools"))
     step = Step(("mycc", f"-I/nowhere:{host}/lib.jar"))
-    before = identity.of(step, "awk", "lang")
-    assert before == identity.of(step, "awk", "lang")
+    before = identity.stamps(step, "awk", "lang")
+    assert before == identity.stamps(step, "awk", "lang")
     change(host)
-    assert identity.of(step, "awk", "lang") != before
+    assert identity.stamps(step, "awk", "lang") != before
 
 
 def test_a_compiler_that_is_not_there_has_no_identity(host: Path) -> None:
-    assert ToolchainIdentity(str(host / "bin/python"), str(host)).of(Step(("no-such-compiler",)), "awk") == ()
+    assert ToolchainIdentity(str(host / "bin/python"), str(host)).stamps(Step(("no-such-compiler",)), "awk") == ()

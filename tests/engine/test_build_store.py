@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_runtime.engine.build.entry import decoded, encoded
+from sandbox_runtime.engine.build.entry import decode, encode
 from sandbox_runtime.engine.build.store import BuildStore
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import Build, Ending, File, Outcome, Output, Usage
@@ -28,22 +28,22 @@ def key(number: int) -> str:
     return f"{number:064x}"
 
 
-def opened(folder: Path, most_bytes: int = 10_000) -> BuildStore:
-    store = BuildStore(str(folder), most_bytes)
+def opened(folder: Path, max_bytes: int = 10_000) -> BuildStore:
+    store = BuildStore(str(folder), max_bytes)
     store.open()
     return store
 
 
 def test_a_build_comes_back_as_it_was_and_says_that_it_was_kept() -> None:
-    assert decoded(b"".join(encoded(BUILD))) == Build(dataclasses.replace(OUTCOME, cached=True), BUILD.files)
+    assert decode(b"".join(encode(BUILD))) == Build(dataclasses.replace(OUTCOME, cached=True), BUILD.files)
 
 
 def test_every_damaged_byte_makes_an_entry_worthless() -> None:
-    whole = b"".join(encoded(BUILD))
+    whole = b"".join(encode(BUILD))
     for place in range(len(whole)):
-        assert decoded(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]) is None
-        assert decoded(whole[:place]) is None
-    assert decoded(whole + b"x") is None and decoded(b"") is None
+        assert decode(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]) is None
+        assert decode(whole[:place]) is None
+    assert decode(whole + b"x") is None and decode(b"") is None
 
 
 def test_entries_outlive_the_server(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 
 def test_what_was_used_least_lately_goes_first(tmp_path: Path) -> None:
-    store = opened(tmp_path, most_bytes=1000)
+    store = opened(tmp_path, max_bytes=1000)
     for number in range(5):
         store.write(key(number), [bytes(200)])
         os.utime(tmp_path / key(number), (number, number))
@@ -82,17 +82,17 @@ def test_what_was_used_least_lately_goes_first(tmp_path: Path) -> None:
 
 
 def test_what_is_there_when_it_is_opened_counts(tmp_path: Path) -> None:
-    first = opened(tmp_path, most_bytes=1000)
+    first = opened(tmp_path, max_bytes=1000)
     for number in range(5):
         first.write(key(number), [bytes(200)])
-    second = opened(tmp_path, most_bytes=1000)
+    second = opened(tmp_path, max_bytes=1000)
     second.write(key(9), [bytes(200)])
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 1000
     assert second.read(key(9)) is not None
 
 
 def test_two_servers_that_share_a_folder_stay_within_the_bound_together(tmp_path: Path) -> None:
-    stores = [opened(tmp_path, most_bytes=1000) for _ in range(2)]
+    stores = [opened(tmp_path, max_bytes=1000) for _ in range(2)]
     for number in range(20):
         stores[number % 2].write(key(number), [bytes(200)])
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 2 * 1000
@@ -103,7 +103,7 @@ def test_what_a_killed_server_had_begun_is_swept_and_strangers_are_left_alone(tm
     (tmp_path / ".begun-999999999-aa").write_bytes(b"half")
     (tmp_path / f".begun-{os.getpid()}-bb").write_bytes(b"under way")
     (tmp_path / "notes.txt").write_bytes(b"of the operator")
-    opened(tmp_path, most_bytes=1).write(key(1), [b"12"])
+    opened(tmp_path, max_bytes=1).write(key(1), [b"12"])
     assert sorted(path.name for path in tmp_path.iterdir()) == [f".begun-{os.getpid()}-bb", "notes.txt"]
 
 

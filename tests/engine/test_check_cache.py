@@ -27,15 +27,15 @@ def remembered(folder: Path, host: str = "namespaces 1") -> CheckCache:
 
 
 def test_what_passed_is_known_after_the_next_start(tmp_path: Path) -> None:
-    remembered(tmp_path).keep(awk(), PROOF)
-    found = remembered(tmp_path).recall(awk())
-    assert found is not None and (found.enabled, found.linked, found.version) == (True, ("-lm",), "awk 5")
+    remembered(tmp_path).save(awk(), PROOF)
+    found = remembered(tmp_path).load(awk())
+    assert found is not None and (found.enabled, found.link_flags, found.version) == (True, ("-lm",), "awk 5")
 
 
 def test_a_changed_row_or_host_is_checked_again(tmp_path: Path) -> None:
-    remembered(tmp_path).keep(awk(), PROOF)
-    assert remembered(tmp_path).recall(awk(ROW.replace('"x"', '"y"'))) is None
-    assert remembered(tmp_path, "bubblewrap 1").recall(awk()) is None
+    remembered(tmp_path).save(awk(), PROOF)
+    assert remembered(tmp_path).load(awk(ROW.replace('"x"', '"y"'))) is None
+    assert remembered(tmp_path, "bubblewrap 1").load(awk()) is None
 
 
 def test_a_replaced_program_is_checked_again(tmp_path: Path) -> None:
@@ -43,24 +43,24 @@ def test_a_replaced_program_is_checked_again(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     row = awk(ROW.replace('argv = ["awk"', f'argv = ["{program}"'))
-    remembered(tmp_path).keep(row, PROOF)
-    assert remembered(tmp_path).recall(row) is not None
+    remembered(tmp_path).save(row, PROOF)
+    assert remembered(tmp_path).load(row) is not None
     program.write_text("#!/bin/sh\nexec other\n")
-    assert remembered(tmp_path).recall(row) is None
+    assert remembered(tmp_path).load(row) is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"key": 1}', "\x00"])
 def test_a_damaged_memory_is_none(tmp_path: Path, content: str) -> None:
-    remembered(tmp_path).keep(awk(), PROOF)
+    remembered(tmp_path).save(awk(), PROOF)
     (place,) = (tmp_path / ".proofs").iterdir()
     place.write_text(content)
-    assert remembered(tmp_path).recall(awk()) is None
+    assert remembered(tmp_path).load(awk()) is None
 
 
 def test_a_folder_that_cannot_be_written_costs_only_the_memory(tmp_path: Path) -> None:
     (tmp_path / ".proofs").write_text("in the way")
-    remembered(tmp_path).keep(awk(), PROOF)
-    assert remembered(tmp_path).recall(awk()) is None
+    remembered(tmp_path).save(awk(), PROOF)
+    assert remembered(tmp_path).load(awk()) is None
 
 
 async def test_a_check_is_not_run_again_after_a_restart_unless_that_is_asked_for(tmp_path: Path) -> None:

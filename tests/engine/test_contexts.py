@@ -13,7 +13,7 @@ import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
 from tests.isolation.boxed import Seen
 
-from sandbox_runtime.engine.contexts import MODULES, Context, copy, given
+from sandbox_runtime.engine.contexts import MODULES, Context, copy, injected_modules
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import STANDARD_MODULES, BackendOptions, Preset
@@ -32,7 +32,7 @@ async def backend(options: BackendOptions) -> AsyncIterator[Backend]:
     skip_where_the_host_lacks("namespaces")
     if not list(Path(options.guest_python).parent.parent.glob("lib/python*/site-packages/IPython")):
         pytest.skip("the guest interpreter has no IPython: make setup")
-    preset = Preset((*STANDARD_MODULES, *MODULES), given=given(), copied=True)
+    preset = Preset((*STANDARD_MODULES, *MODULES), given=injected_modules(), copied=True)
     async with open_backend("namespaces", dataclasses.replace(options, presets={PRESET: preset})) as opened:
         yield opened
 

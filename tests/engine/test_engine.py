@@ -17,7 +17,7 @@ from tests.isolation.leftovers import spawners_of
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine.run.box_run import raised
+from sandbox_runtime.engine.run.box_run import with_minimums
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, Unavailable
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.model import Blame, Ending, File, Job, Limits
@@ -76,7 +76,7 @@ async def test_cpp_is_compiled_and_run(platform: Platform) -> None:
 
 async def test_cpp_links_with_the_libraries_of_this_host(platform: Platform, backend: FaultyBackend) -> None:
     proofs = {proof.language: proof for proof in await platform.engine.languages(["cpp"])}
-    assert proofs["cpp"].enabled and "-lpthread" in proofs["cpp"].linked
+    assert proofs["cpp"].enabled and "-lpthread" in proofs["cpp"].link_flags
 
 
 @pytest.mark.parametrize(("language", "told"), [("python", "Python 3."), ("bash", "GNU bash"), ("cpp", "g++")])
@@ -273,5 +273,5 @@ async def test_a_language_whose_check_fails_is_unavailable_with_the_reason(
 
 def test_limits_too_small_for_the_toolchain_are_lifted_and_none_is_lowered() -> None:
     recipe = read_language(GOOD, "awk.toml").run
-    assert raised(Limits(processes=1), recipe).processes == 32
-    assert raised(Limits(processes=99), recipe).processes == 99
+    assert with_minimums(Limits(processes=1), recipe).processes == 32
+    assert with_minimums(Limits(processes=99), recipe).processes == 99

@@ -102,7 +102,7 @@ async def test_a_file_of_the_user_is_not_replaced_by_a_program_that_needs_its_na
 
 
 async def _source_of_c(home: Environment) -> str:
-    return home._workshop.catalog.find("c").source
+    return home._planner.catalog.find("c").source
 
 
 async def test_a_command_is_a_line_for_the_shell_or_a_program_with_arguments(home: Environment) -> None:
@@ -179,7 +179,7 @@ async def test_closing_a_home_ends_what_runs_in_it_and_leaves_nothing(platform: 
 
 async def test_odd_names_that_come_up_while_something_is_compiled_do_no_harm(home: Environment) -> None:
     """As a compiler that runs code of the program could leave them."""
-    shop = home._workshop
+    shop = home._planner
     row = shop.catalog.find("c")
     assert row.compile is not None
     odd = (
@@ -187,17 +187,17 @@ async def test_odd_names_that_come_up_while_something_is_compiled_do_no_harm(hom
         + " ".join(row.compile.argv[:1])
         + ' --version > /dev/null; "$@"'
     )
-    compiling = dataclasses.replace(row.compile, argv=("/bin/bash", "-c", odd, "sh", *row.compile.argv))
+    coordinator = dataclasses.replace(row.compile, argv=("/bin/bash", "-c", odd, "sh", *row.compile.argv))
     catalog = shop.catalog
-    changed = dataclasses.replace(row, compile=compiling)
-    home._workshop = dataclasses.replace(shop, catalog=_Instead(catalog, changed))  # type: ignore[arg-type]
+    changed = dataclasses.replace(row, compile=coordinator)
+    home._planner = dataclasses.replace(shop, catalog=_Instead(catalog, changed))  # type: ignore[arg-type]
     try:
         ran = await home.run(work('#include <stdio.h>\nint main(){puts("fine");}', language="c"))
         assert ran.outcome.stdout.text == "fine\n", ran.outcome.stderr.text
         left = (await home.run(work("import os\nprint(len(os.listdir('.')))"))).outcome.stdout.text
         assert left == "3\n"  # the two odd ones, and the program that looks
     finally:
-        home._workshop = shop
+        home._planner = shop
 
 
 class _Instead:

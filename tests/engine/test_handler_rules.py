@@ -7,14 +7,14 @@ import json
 import pytest
 
 from sandbox_runtime.engine.handlers import HandlerExitCode, check_code, check_event, exit_code, timeout_s
-from sandbox_runtime.engine.handlers.result import HandlerResult, read
+from sandbox_runtime.engine.handlers.result import HandlerResult, parse_result
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Outcome
 
 
-@pytest.mark.parametrize(("asked", "given"), [(5, 5), (0, 300), (-1, 300), (9999, 3600), (0.5, 0.5)])
-def test_the_event_may_set_the_time(asked: float, given: float) -> None:
-    assert timeout_s({"__timeout": asked, "timeout": 1}) == given
+@pytest.mark.parametrize(("timeout", "expected"), [(5, 5), (0, 300), (-1, 300), (9999, 3600), (0.5, 0.5)])
+def test_the_event_may_set_the_time(timeout: float, expected: float) -> None:
+    assert timeout_s({"__timeout": timeout, "timeout": 1}) == expected
 
 
 def test_rules_of_what_is_given() -> None:
@@ -37,11 +37,11 @@ def test_codes_of_ends_that_no_handler_told() -> None:
 
 
 def test_what_a_program_says_is_checked() -> None:
-    assert read(None) is None and read(b"nonsense") is None and read(b'{"how": "boasting"}') is None
-    assert read(b'{"how": "ok", "value": 5}') == HandlerResult("not_serializable", None, "the value is no JSON")
-    assert read(b'{"how": "ok", "value": "NaN"}') == HandlerResult("not_serializable", None, "the value is no JSON")
-    assert read(b'{"how": "ok", "value": "[1]"}') == HandlerResult("ok", "[1]")
+    assert parse_result(None) is None and parse_result(b"nonsense") is None and parse_result(b'{"how": "boasting"}') is None
+    assert parse_result(b'{"how": "ok", "value": 5}') == HandlerResult("not_serializable", None, "the value is no JSON")
+    assert parse_result(b'{"how": "ok", "value": "NaN"}') == HandlerResult("not_serializable", None, "the value is no JSON")
+    assert parse_result(b'{"how": "ok", "value": "[1]"}') == HandlerResult("ok", "[1]")
     deep = "[" * 300 + "]" * 300
-    assert read(json.dumps({"how": "ok", "value": deep}).encode()) == HandlerResult(
+    assert parse_result(json.dumps({"how": "ok", "value": deep}).encode()) == HandlerResult(
         "not_serializable", None, "the value is no JSON"
     )

@@ -34,18 +34,21 @@ async def home(platform: Platform) -> AsyncIterator[Environment]:
 async def called(
     home: Environment, code: str, event: dict[str, Any] | None = None, language: str = "python", **more: object
 ) -> RunResult:
-    if language != "python" and not home._workshop.node_bin:
+    if language != "python" and not home._planner.node_bin:
         pytest.skip("Node.js is not installed here: sandbox languages install nodejs")
     return await home.run(work(code, ExecutionKind.handler, event=event or {}, language=language, **more))
 
 
 def value(ran: RunResult) -> Any:
-    assert ran.told is not None and ran.told.value_json is not None, (ran.told, ran.outcome.stderr.text)
-    return json.loads(ran.told.value_json)
+    assert ran.handler_result is not None and ran.handler_result.value_json is not None, (
+        ran.handler_result,
+        ran.outcome.stderr.text,
+    )
+    return json.loads(ran.handler_result.value_json)
 
 
 def code_of(ran: RunResult) -> int:
-    return exit_code(ran.outcome, ran.told)
+    return exit_code(ran.outcome, ran.handler_result)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ async def test_a_handler_finds_the_fields_of_its_context(home: Environment, lang
     more = "[context.mine, context.get_remaining_time_in_millis()]"
     python = f"def handler(e, context): return [getattr(context, n) for n in {names.split()}] + {more}"
     javascript = f"const handler = (e, context) => {json.dumps(names.split())}.map((n) => context[n]).concat({more})"
-    about = HandlerContext("r1", "s1", further=(("mine", 7),))
+    about = HandlerContext("r1", "s1", extra=(("mine", 7),))
     found = value(await called(home, python if language == "python" else javascript, {}, language, context=about))
     arn = "arn:sandbox:function:unknown-function"
     assert found[:-1] == ["unknown-function", "$LATEST", "r1", "/lambda-sandbox/logs", "s1", 512, arn, 7]
@@ -115,7 +118,7 @@ async def test_what_goes_wrong_has_its_own_code_and_is_told(
 ) -> None:
     ran = await called(home, code, {}, language)
     assert code_of(ran) == status == ran.outcome.exit_code
-    assert ran.told is not None and told in ran.told.error + ran.outcome.stderr.text
+    assert ran.handler_result is not None and told in ran.handler_result.error + ran.outcome.stderr.text
 
 
 async def test_a_traceback_shows_the_line_and_nothing_of_ours(home: Environment) -> None:
@@ -155,23 +158,23 @@ async def test_a_handler_finds_modules_and_files_of_its_workspace(home: Environm
 )
 async def test_a_handler_that_abuses_its_line_gets_no_value(home: Environment, attack: str) -> None:
     ran = await called(home, f"{attack}\ndef handler(event): return 5")
-    assert ran.told is None or ran.told.value_json is None
+    assert ran.handler_result is None or ran.handler_result.value_json is None
     assert value(await called(home, "def handler(event): return 5")) == 5
 
 
 async def test_a_script_can_be_asked_for_its_variables(home: Environment) -> None:
-    ran = await home.run(work("import sys\na = [1]\nb = {2}\nprint(sys.argv[1:])", wanted=("a", "b", "missing"), args=("x",)))
+    ran = await home.run(work("import sys\na = [1]\nb = {2}\nprint(sys.argv[1:])", variables=("a", "b", "missing"), args=("x",)))
     assert (value(ran), ran.outcome.stdout.text) == ({"a": [1], "b": "{2}"}, "['x']\n")
-    failed = await home.run(work("a = 1\nraise SystemExit(3)", wanted=("a",)))
-    assert failed.outcome.exit_code == 3 and failed.told is not None and failed.told.value_json is None
+    failed = await home.run(work("a = 1\nraise SystemExit(3)", variables=("a",)))
+    assert failed.outcome.exit_code == 3 and failed.handler_result is not None and failed.handler_result.value_json is None
 
 
 async def test_a_script_that_defines_a_handler_can_have_it_called(home: Environment) -> None:
     both = "print(__name__)\ndef handler(event): return event['n']"
-    ran = await home.run(work(both, call_found=True, event={"n": 4}))
+    ran = await home.run(work(both, call_handler=True, event={"n": 4}))
     assert (ran.outcome.stdout.text, value(ran)) == ("__main__\n", 4)
-    plain = await home.run(work("print(1)", call_found=True))
-    assert plain.outcome.ok and plain.told == HandlerResult("ok")
+    plain = await home.run(work("print(1)", call_handler=True))
+    assert plain.outcome.ok and plain.handler_result == HandlerResult("ok")
 
 
 async def test_other_languages_have_no_handlers(home: Environment) -> None:

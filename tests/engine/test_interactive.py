@@ -19,15 +19,15 @@ ECHO = "import sys\nfor line in sys.stdin:\n    print('echo', line.strip(), flus
 ASKS = "import sys\nfor n in range(50):\n    print(n, flush=True)\n    assert input() == f'echo {n}'"
 
 
-async def joined(platform: Platform, first: str, second: str, wall_s: float = 60) -> InteractiveResult:
+async def run_interactive(platform: Platform, first: str, second: str, wall_s: float = 60) -> InteractiveResult:
     limits = LIMITS.replace(wall_s=wall_s, memory_bytes=2**30)
-    async with platform.engine.place() as place:
-        one, other = [await place.build(Job("python", code, run_limits=limits)) for code in (first, second)]
-        return await place.joined(one, other)
+    async with platform.engine.slot() as slot:
+        one, other = [await slot.build(Job("python", code, run_limits=limits)) for code in (first, second)]
+        return await slot.run_interactive(one, other)
 
 
 async def test_they_hear_each_other_and_the_end_of_each_other(platform: Platform, backend: FaultyBackend) -> None:
-    result = await joined(platform, ASKS, ECHO)
+    result = await run_interactive(platform, ASKS, ECHO)
     assert result.first.ok and result.second.ok and result.first_ended_first
     assert result.second.stdout.text.splitlines() == [f"echo {n}" for n in range(50)]
     assert not backend.open_boxes and platform.admission.busy == 0
@@ -51,43 +51,43 @@ print("stopped at", sent, file=sys.stderr)
 """
     reader = "import sys, time\nprint('ready', flush=True)\ntime.sleep(3)\nprint(len(sys.stdin.read()), file=sys.stderr)"
     async with platform_in(tmp_path) as platform:
-        result = await joined(platform, f"input()\n{writer}", reader)
+        result = await run_interactive(platform, f"input()\n{writer}", reader)
     sent = int(result.first.stderr.text.split()[-1])
     assert result.first.ok and result.second.ok and sent < 2 << 20
     assert int(result.second.stderr.text) == sent + 1
 
 
 async def test_when_one_fails_the_other_is_stopped(platform: Platform) -> None:
-    result = await joined(platform, "1/0", "import time\ntime.sleep(600)")
+    result = await run_interactive(platform, "1/0", "import time\ntime.sleep(600)")
     assert result.first.exit_code == 1 and result.second.ending is Ending.cancelled and result.first_ended_first
-    result = await joined(platform, "import time\ntime.sleep(600)", "1/0")
+    result = await run_interactive(platform, "import time\ntime.sleep(600)", "1/0")
     assert result.second.exit_code == 1 and result.first.ending is Ending.cancelled and not result.first_ended_first
 
 
 async def test_two_that_wait_for_each_other_end_with_their_time(platform: Platform) -> None:
-    result = await joined(platform, "input()", "input()", wall_s=1)
+    result = await run_interactive(platform, "input()", "input()", wall_s=1)
     assert Ending.timed_out in (result.first.ending, result.second.ending)
 
 
 async def test_what_one_closed_the_other_may_go_on_printing_to(platform: Platform) -> None:
-    result = await joined(platform, "for n in range(10_000): print(n)", "import os\nos.close(0)")
+    result = await run_interactive(platform, "for n in range(10_000): print(n)", "import os\nos.close(0)")
     assert result.first.ok and result.second.ok
 
 
 async def test_a_built_program_takes_arguments_and_files(platform: Platform) -> None:
     code = "import sys; print(*[open(name).read() for name in sys.argv[1:]], sys.stdin.read())"
-    async with platform.engine.place() as place:
-        program = await place.build(Job("python", code, files=(File("own", b"own"),)))
-        result = await place.case(program, b"in", args=("own", "more"), files=(File("more", b"more"),))
-        again = await place.case(dataclasses.replace(program), None)
+    async with platform.engine.slot() as slot:
+        program = await slot.build(Job("python", code, files=(File("own", b"own"),)))
+        result = await slot.run_case(program, b"in", args=("own", "more"), files=(File("more", b"more"),))
+        again = await slot.run_case(dataclasses.replace(program), None)
     assert result.run is not None and result.run.stdout.text == "own more in\n"
     assert again.run is not None and again.run.stdout.text == "\n"
 
 
 @pytest.mark.parametrize("settings", ["namespaces"], indirect=True)
 async def test_a_platform_has_an_interpreter_of_its_own_for_graded_programs(platform: Platform) -> None:
-    async with platform.engine.place() as place:
-        result = await place.run(Job("python", "import sys; print('unittest' in sys.modules)"), preset="judge")
-        plain = await place.run(Job("python", "import sys; print('unittest' in sys.modules)"))
+    async with platform.engine.slot() as slot:
+        result = await slot.run(Job("python", "import sys; print('unittest' in sys.modules)"), preset="judge")
+        plain = await slot.run(Job("python", "import sys; print('unittest' in sys.modules)"))
     assert result.run is not None and plain.run is not None
     assert (result.run.stdout.text, plain.run.stdout.text) == ("True\n", "False\n")

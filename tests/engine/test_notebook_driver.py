@@ -26,7 +26,7 @@ class Conversation:
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.running: Running
 
-    def hear(self, name: str, piece: bytes) -> None:
+    def on_output(self, name: str, piece: bytes) -> None:
         if name == "stdout":
             self._said += piece
             *lines, rest = self._said.split(b"\n")
@@ -61,12 +61,12 @@ async def talk(tmp_path: Path) -> AsyncIterator[Conversation]:
         platform, policy = run.platform, Policy(preset="notebook", single_use=True)
         box = await platform.pool.take(policy)
         try:
-            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in driver_source.staged()])
+            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in driver_source.driver_files()])
             talk = Conversation()
             command = Command(
                 (platform.settings.guest_python, f"{FOLDER}/{driver_source.START}"), limits=platform.allowance.for_checks()
             )
-            talk.running = await box.start(command, sink=talk.hear, interactive=True)
+            talk.running = await box.start(command, sink=talk.on_output, interactive=True)
             assert await talk.next() == {"event": "ready"}
             yield talk
         finally:

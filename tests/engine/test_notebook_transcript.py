@@ -15,7 +15,7 @@ from sandbox_runtime.model.notebook import CellEnding
 def heard(*events: Any, cells: int = 1, keep_bytes: int = 10_000) -> Transcript:
     transcript = Transcript(cells, None, keep_bytes)
     for event in events:
-        transcript.hear(event if isinstance(event, bytes) else json.dumps(event).encode())
+        transcript.add_line(event if isinstance(event, bytes) else json.dumps(event).encode())
     return transcript
 
 
@@ -55,7 +55,7 @@ def done(how: str = "ok", cell: int = 0) -> dict[str, Any]:
 def test_nonsense_changes_nothing(nonsense: Any) -> None:
     transcript = heard(nonsense)
     assert not transcript.complete and transcript.results() == ()
-    transcript.hear(json.dumps(done()).encode())
+    transcript.add_line(json.dumps(done()).encode())
     (cell,) = transcript.results()
     assert (bytes(cell.stdout), bytes(cell.stderr), cell.displays, cell.errors) == (b"", b"", (), ())
 

@@ -91,7 +91,7 @@ async def test_a_policy_without_a_shelf_is_opened_on_demand(pool: BoxPool) -> No
 async def test_a_failing_backend_is_told_to_the_caller_and_not_asked_without_end(pool: BoxPool, backend: FaultyBackend) -> None:
     await until(lambda: pool.idle == 2)
     backend.failing = True
-    pool.distrust(POLICY)
+    pool.drop_idle(POLICY)
     with pytest.raises(PlatformFault, match="no boxes today"):
         await pool.take(POLICY)
     await until(lambda: pool.failure is not None)
@@ -103,7 +103,7 @@ async def test_a_failing_backend_is_told_to_the_caller_and_not_asked_without_end
 
 async def test_the_pool_recovers_with_its_backend(pool: BoxPool, backend: FaultyBackend) -> None:
     backend.failing = True
-    pool.distrust(POLICY)
+    pool.drop_idle(POLICY)
     with pytest.raises(PlatformFault):
         await pool.take(POLICY)
     backend.failing = False
@@ -113,7 +113,7 @@ async def test_the_pool_recovers_with_its_backend(pool: BoxPool, backend: Faulty
 async def test_distrust_drops_the_waiting_boxes(pool: BoxPool, backend: FaultyBackend) -> None:
     await until(lambda: pool.idle == 2)
     waiting = {box.id for box in backend.open_boxes}
-    pool.distrust(POLICY)
+    pool.drop_idle(POLICY)
     await until(lambda: not waiting & {box.id for box in backend.open_boxes})
     await until(lambda: pool.idle == 2)
 
@@ -127,7 +127,7 @@ async def test_a_box_that_cannot_be_closed_stops_nothing(pool: BoxPool, backend:
         raise PlatformFault("it holds on")
 
     box.close = refuse
-    pool.distrust(POLICY)
+    pool.drop_idle(POLICY)
     await until(lambda: pool.idle == 2)
     await pool.close()
     await closing()
@@ -182,7 +182,7 @@ async def test_a_backend_that_never_answers_is_a_fault_of_ours(backend: FaultyBa
 async def test_closing_ends_although_an_opening_swallows_the_cancellation(
     backend: FaultyBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "_ASK_AGAIN_S", 0.02)
+    monkeypatch.setattr(room, "_CANCEL_AGAIN_S", 0.02)
     opening, entered = backend.open, asyncio.Event()
 
     async def stubborn(policy: Policy) -> Any:

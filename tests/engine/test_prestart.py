@@ -31,8 +31,8 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 
 def limits(platform: Platform, **changes: float | None) -> Limits:
-    allowance = platform.allowance
-    return allowance.default.replace(**{"memory_bytes": allowance.most_memory_bytes, "wall_s": 20.0, **changes})
+    request_limits = platform.allowance
+    return request_limits.default.replace(**{"memory_bytes": request_limits.max_memory_bytes, "wall_s": 20.0, **changes})
 
 
 async def run(platform: Platform, code: str, stdin: bytes | None = None, **changes: object) -> JobResult:

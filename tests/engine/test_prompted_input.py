@@ -14,8 +14,8 @@ LIMITS = Limits(wall_s=60, memory_bytes=2**30)
 
 async def run(platform: Platform, code: str, wall_s: float = 60, stdin: bytes | None = None) -> JobResult:
     job = Job("python", code, stdin, run_limits=LIMITS.replace(wall_s=wall_s), reply=REPLY)
-    async with platform.engine.place() as place:
-        return await place.run(job)
+    async with platform.engine.slot() as slot:
+        return await slot.run(job)
 
 
 async def test_the_prompt_is_answered_and_then_the_input_ends(platform: Platform) -> None:
@@ -53,6 +53,6 @@ async def test_a_program_that_closed_its_input_goes_on(platform: Platform) -> No
 def test_only_standard_output_is_searched_and_all_output_is_passed_on(stream: str) -> None:
     heard: list[tuple[str, bytes]] = []
     prompted = PromptedInput(REPLY, lambda name, piece: heard.append((name, piece)))
-    prompted.hear(stream, b"x\nplease\ny")
+    prompted.on_output(stream, b"x\nplease\ny")
     assert heard == [(stream, b"x\nplease\ny")]
-    assert prompted.found is (stream == "stdout")
+    assert prompted.prompt_seen is (stream == "stdout")

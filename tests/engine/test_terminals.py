@@ -72,9 +72,9 @@ async def in_front_of(
 
 async def test_a_shell_answers_and_ends_with_its_own_code(platform: Platform) -> None:
     async with in_front_of(platform) as screen:
-        await screen.terminal.type_in(b"echo it is $((6*7))\n")
+        await screen.terminal.send_keys(b"echo it is $((6*7))\n")
         await screen.sees(b"it is 42")
-        await screen.terminal.type_in(b"exit 9\n")
+        await screen.terminal.send_keys(b"exit 9\n")
         assert (await screen.ended()).outcome.exit_code == 9
 
 
@@ -95,12 +95,12 @@ async def test_another_size_is_told_to_whoever_runs_in_front(platform: Platform)
 async def test_control_c_interrupts_the_program_and_not_the_shell(platform: Platform) -> None:
     async with in_front_of(platform) as screen:
         # It is in front once it speaks itself: a shell that is interrupted while it starts something may lose its terminal.
-        await screen.terminal.type_in(b"sh -c 'echo begun; exec sleep 100'\n")
+        await screen.terminal.send_keys(b"sh -c 'echo begun; exec sleep 100'\n")
         await screen.sees(b"begun\r\n")
-        await screen.terminal.type_in(b"\x03")
+        await screen.terminal.send_keys(b"\x03")
         await screen.sees(b"^C")
         await screen.sees(b"$ ")  # a shell forgets what was typed before it is back
-        await screen.terminal.type_in(b"echo still $((40+2))\n")
+        await screen.terminal.send_keys(b"echo still $((40+2))\n")
         await screen.sees(b"still 42")
 
 
@@ -112,14 +112,14 @@ async def test_what_is_typed_to_a_program_that_does_not_read_is_held_back(
         await screen.sees(b"ready")
         with pytest.raises(TooMany, match="reads"):
             for _ in range(200):
-                await screen.terminal.type_in(b"x" * terminal.KEYS_BYTES)
+                await screen.terminal.send_keys(b"x" * terminal.MAX_KEYS_BYTES)
 
 
 async def test_a_terminal_whose_command_has_ended_takes_no_more(platform: Platform) -> None:
     async with in_front_of(platform, "true") as screen:
         await screen.ended()
         with pytest.raises(Conflict, match="ended"):
-            await screen.terminal.type_in(b"x")
+            await screen.terminal.send_keys(b"x")
 
 
 async def test_a_shell_that_is_left_alone_ends_with_its_time(platform: Platform) -> None:
@@ -130,7 +130,7 @@ async def test_a_shell_that_is_left_alone_ends_with_its_time(platform: Platform)
 async def test_a_client_that_goes_away_leaves_nothing_behind(platform: Platform) -> None:
     async with a_home(platform.workshop) as home:
         screen = Screen(home, Size(), "", 60.0)
-        await screen.terminal.type_in(b"sleep 1000 & echo begun\n")
+        await screen.terminal.send_keys(b"sleep 1000 & echo begun\n")
         await screen.sees(b"begun\r\n")
         screen.ran.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -154,4 +154,4 @@ async def test_a_size_that_is_none_is_refused(rows: int, columns: int) -> None:
 
 async def test_too_much_at_once_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="at once"):
-        await Terminal(Size()).type_in(b"x" * (terminal.KEYS_BYTES + 1))
+        await Terminal(Size()).send_keys(b"x" * (terminal.MAX_KEYS_BYTES + 1))

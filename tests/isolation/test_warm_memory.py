@@ -92,5 +92,5 @@ async def test_the_memory_of_warm_interpreters_is_sealed(copied: Backend) -> Non
 
 async def test_the_plan_of_a_copy_keeps_its_size() -> None:
     """Both boxes get it; shrinking it under the other would end that one with a signal."""
-    with copy._Means() as means, pytest.raises(PermissionError):
-        os.ftruncate(means.plan, 0)
+    with copy._CopyChannels() as channels, pytest.raises(PermissionError):
+        os.ftruncate(channels.plan, 0)

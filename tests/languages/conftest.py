@@ -58,7 +58,7 @@ def run(platform: Platform) -> Run:
         fetch: tuple[str, ...] = (),
         wall_s: float = WITHIN_S,
     ) -> JobResult:
-        limits = platform.allowance.default.replace(wall_s=WITHIN_S, memory_bytes=platform.allowance.most_memory_bytes)
+        limits = platform.allowance.default.replace(wall_s=WITHIN_S, memory_bytes=platform.allowance.max_memory_bytes)
         job = Job(language.name, code, stdin.encode(), files, fetch, limits, limits.replace(wall_s=wall_s))
         result = await platform.engine.run(job)
         for outcome in (result.compile, result.run):

@@ -29,7 +29,7 @@ async def test_the_check_of_a_language_passes_in_a_session(platform: Platform, l
     skip_unless_chosen(language.name, USUAL)  # type: ignore[attr-defined]
     sessions, row = platform.sessions, platform.catalog.find(language.name)  # type: ignore[attr-defined]
     try:
-        await platform.engine.linked(row)
+        await platform.engine.optional_link_flags(row)
     except Unavailable as reason:
         pytest.skip(str(reason))
     session = await sessions.create(SessionSpec(resources=LARGE))

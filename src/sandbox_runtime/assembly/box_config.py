@@ -11,7 +11,7 @@ from sandbox_runtime.engine import (
     handlers,
 )
 from sandbox_runtime.engine.notebook import MODULES as NOTEBOOK_MODULES
-from sandbox_runtime.engine.notebook import given as notebook_given
+from sandbox_runtime.engine.notebook import injected_modules as notebook_modules
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
@@ -62,8 +62,8 @@ def allowance_of(settings: Settings) -> RequestLimits:
     )
     return RequestLimits(
         default=default,
-        longest_wall_s=settings.timeout_ceiling,
-        most_memory_bytes=settings.memory_ceiling,
+        max_wall_s=settings.timeout_ceiling,
+        max_memory_bytes=settings.memory_ceiling,
         max_code_bytes=settings.max_code_bytes,
         max_stdin_bytes=settings.max_stdin_bytes,
         quotas=Quotas(settings.max_files, settings.max_file_bytes, settings.max_request_bytes),
@@ -98,11 +98,11 @@ def options_of(settings: Settings) -> BackendOptions:
         state_dir=settings.state_dir,
         toolchains_dir=settings.toolchains_dir,
         presets={
-            STD: Preset(STANDARD_MODULES, given=handlers.given()),
-            name: Preset(modules, given=handlers.given()),
-            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_given()),
+            STD: Preset(STANDARD_MODULES, given=handlers.injected_modules()),
+            name: Preset(modules, given=handlers.injected_modules()),
+            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_modules()),
             JUDGE: Preset((*modules, *judge_warm.STANDARD), at_once=False, given=(*judge_warm.given(), *integrity.given())),
-            CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.given(), copied=True),
+            CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.injected_modules(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,
         usual_limits=usual_of(settings),

@@ -31,7 +31,7 @@ def session_options_of(settings: Settings) -> SessionOptions:
         template=settings.session_template,
         template_image=settings.session_template_image,
         limits=allowance.default,
-        max_memory_bytes=allowance.most_memory_bytes,
+        max_memory_bytes=allowance.max_memory_bytes,
         max_disk_bytes=settings.session_disk_ceiling,
         max_cpu_cores=max(settings.cpu_quota, float(os.cpu_count() or 1)),
         max_processes=settings.session_process_ceiling,

@@ -109,28 +109,28 @@ async def open_platform(
         floors = floors_of(settings, policies) if ahead else {}
         async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
             _watch(metrics, pool, admission)
-            ways = GuestPaths(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
-            turns = StepLimits(settings.queue_size, settings.queue_wait_s, metrics)
-            started = PrestartPool(pool, ways.python, ways.toolchains, settings.started_pool_size, usual_of(settings), log)
-            runner = TaskRunner(pool, ways, allowance.quotas, turns, metrics, log, started if ahead else None)
+            paths = GuestPaths(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+            step_limits = StepLimits(settings.queue_size, settings.queue_wait_s, metrics)
+            started = PrestartPool(pool, paths.python, paths.toolchains, settings.started_pool_size, usual_of(settings), log)
+            runner = TaskRunner(pool, paths, allowance.quotas, step_limits, metrics, log, started if ahead else None)
             engine = Engine(
                 runner=runner,
                 admission=admission,
                 catalog=catalog,
-                allowance=allowance,
+                request_limits=allowance,
                 builds=_builds(settings, backend, metrics, log, ledger),
                 log=log,
-                memory=CheckCache(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
-                prove_ahead=ahead and settings.check_languages,
+                check_cache=CheckCache(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
+                check_in_background=ahead and settings.check_languages,
             )
             workshop = RunPlanner(
                 backend=backend,
                 catalog=catalog,
-                ways=ways,
-                allowance=allowance,
-                turns=turns,
+                paths=paths,
+                request_limits=allowance,
+                step_limits=step_limits,
                 metrics=metrics,
-                linked=engine.linked,
+                optional_link_flags=engine.optional_link_flags,
                 context_preset=CONTEXT,
                 keep_bytes=settings.output_keep_bytes,
                 standby_s=settings.session_standby_s,
@@ -180,7 +180,7 @@ def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics:
     return Notebooks(
         pool=pool,
         admission=admission,
-        allowance=allowance_of(settings),
+        request_limits=allowance_of(settings),
         python=settings.guest_python,
         policy=Policy(Network(), NOTEBOOK, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit),
         ready=settings.notebook_pool_size,

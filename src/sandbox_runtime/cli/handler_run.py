@@ -16,7 +16,7 @@ from sandbox_runtime.cli.handler_config import find
 from sandbox_runtime.cli.handler_report import Report, rendered
 from sandbox_runtime.engine.environments import RunRequest, RunResult
 from sandbox_runtime.engine.handlers import HandlerContext, HandlerExitCode, check_code, exit_code
-from sandbox_runtime.engine.handlers.rules import KILLED_FOR_MEMORY
+from sandbox_runtime.engine.handlers.rules import OUT_OF_MEMORY_EXIT_CODE
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.model import Blame, ExecutionKind, Limits
 from sandbox_runtime.model.limits import KIB, MIB
@@ -28,7 +28,7 @@ _OF_CODE = {
     HandlerExitCode.not_loaded: NOT_LOADED,
     HandlerExitCode.empty: NOT_LOADED,
     HandlerExitCode.timed_out: TIMED_OUT,
-    KILLED_FOR_MEMORY: KILLED_FOR_MEMORY,
+    OUT_OF_MEMORY_EXIT_CODE: OUT_OF_MEMORY_EXIT_CODE,
 }
 _LANGUAGES = {".js": "nodejs", ".cjs": "nodejs", ".mjs": "nodejs"}
 
@@ -67,7 +67,7 @@ def _run(asked: Asked) -> int:
     ran = asyncio.run(_called(settings, asked, code))
     if ran.outcome.blame is Blame.platform:
         raise PlatformFault(ran.outcome.message or "the box broke")
-    found = exit_code(ran.outcome, ran.told)
+    found = exit_code(ran.outcome, ran.handler_result)
     _write(asked, _report(asked, ran, found))
     return _OF_CODE.get(found, GENERAL)
 
@@ -82,7 +82,7 @@ async def _called(settings: Settings, asked: Asked, code: str) -> RunResult:
             language=_LANGUAGES.get(asked.script.suffix.lower(), "python"),
             limits=_limits(platform.allowance.default, asked),
             event=asked.event,
-            context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), further=tuple(asked.context.items())),
+            context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(asked.context.items())),
         )
         return await platform.invocations.invoke(work)
 
@@ -97,7 +97,7 @@ def _limits(default: Limits, asked: Asked) -> Limits:
 
 
 def _report(asked: Asked, ran: RunResult, code: int) -> Report:
-    outcome, told = ran.outcome, ran.told
+    outcome, told = ran.outcome, ran.handler_result
     peak = outcome.usage.memory_peak_bytes
     said = (told.error if told is not None else "") or outcome.message or f"exit code {code}"
     return Report(

@@ -128,7 +128,7 @@ async def _run_many(settings: Settings, asked: _Asked) -> ManyResult:
 
 def _job(platform: Platform, asked: _Asked) -> Job:
     named = platform.catalog.find(asked.language) if asked.language else platform.catalog.of_file(str(asked.source))
-    return asked.job(named.name, platform.allowance.default, platform.allowance.most_memory_bytes)
+    return asked.job(named.name, platform.allowance.default, platform.allowance.max_memory_bytes)
 
 
 def _read(path: Path) -> bytes:

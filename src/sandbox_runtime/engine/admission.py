@@ -34,7 +34,7 @@ class Admission:
         return self._slots.waiting
 
     async def enter(self) -> float:
-        """Wait for a slot and return the time at which it was given. Raises TooMany if the queue is full or the wait too long."""
+        """Wait for a slot and return the time at which it was acquired. Raises TooMany if the queue is full or on timeout."""
         now = asyncio.get_running_loop().time()
         if self._slots.acquire():
             self._metrics.record_queue_wait(0.0)
@@ -43,12 +43,12 @@ class Admission:
             self._metrics.record_rejection("queue_full")
             raise TooMany(f"{self.busy} programs are running and {self.waiting} wait; try again later", self._retry_after_s())
         await self._wait()
-        given = asyncio.get_running_loop().time()
-        self._metrics.record_queue_wait(given - now)
-        return given
+        acquired_at = asyncio.get_running_loop().time()
+        self._metrics.record_queue_wait(acquired_at - now)
+        return acquired_at
 
     def enter_if_free(self) -> float | None:
-        """Return the time at which a slot was given, or None if none is free."""
+        """Return the time at which a slot was acquired, or None if none is free."""
         return asyncio.get_running_loop().time() if self._slots.acquire() else None
 
     def leave(self, entered: float) -> None:
@@ -58,12 +58,12 @@ class Admission:
         self._slots.release()
 
     async def _wait(self) -> None:
-        turn = self._slots.wait()
+        waiter = self._slots.wait()
         try:
             async with asyncio.timeout(self._wait_s):
-                await turn
+                await waiter
         except BaseException as error:
-            self._slots.abandon(turn)
+            self._slots.abandon(waiter)
             if isinstance(error, TimeoutError):
                 self._metrics.record_rejection("waited_too_long")
                 raise TooMany(f"no place became free within {self._wait_s:g} s; try again later", self._retry_after_s()) from None

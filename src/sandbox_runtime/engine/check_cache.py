@@ -20,7 +20,7 @@ from sandbox_runtime.languages import Language, Toolchain, plan, version_step
 from sandbox_runtime.model import Job, Step
 
 _FOLDER = ".proofs"
-_SOMEWHERE = "/"
+_PLACEHOLDER_WORKDIR = "/"
 """Stands for the workspace, of which a key knows nothing."""
 
 
@@ -30,41 +30,41 @@ class CheckCache:
     def __init__(self, folder: str, python: str, host: str) -> None:
         self._folder = Path(folder) / _FOLDER
         self._identity = ToolchainIdentity(python, folder)
-        self._tools = Toolchain(python, _SOMEWHERE, toolchains=folder)
+        self._tools = Toolchain(python, _PLACEHOLDER_WORKDIR, toolchains=folder)
         self._host = host
 
-    def recall(self, language: Language) -> LanguageStatus | None:
+    def load(self, language: Language) -> LanguageStatus | None:
         try:
-            told = json.loads(self._place(language).read_text(encoding="utf-8"))
-            if told["key"] != self._key(language):
+            entry = json.loads(self._path(language).read_text(encoding="utf-8"))
+            if entry["key"] != self._key(language):
                 return None
-            linked, version = tuple(str(flag) for flag in told["linked"]), str(told["version"])
+            link_flags, version = tuple(str(flag) for flag in entry["linked"]), str(entry["version"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return LanguageStatus(language.name, True, linked, version=version, at=time.monotonic())
+        return LanguageStatus(language.name, True, link_flags, version=version, at=time.monotonic())
 
-    def keep(self, language: Language, proof: LanguageStatus) -> None:
+    def save(self, language: Language, status: LanguageStatus) -> None:
         """Where the folder is not ours to write, the check is merely run again after the next start."""
-        told = {"key": self._key(language), "linked": proof.linked, "version": proof.version}
-        place = self._place(language)
-        fresh = place.with_suffix(f".{os.getpid()}")
+        entry = {"key": self._key(language), "linked": status.link_flags, "version": status.version}
+        path = self._path(language)
+        partial = path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
-            place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            fresh.write_text(json.dumps(told), encoding="utf-8")
-            fresh.replace(place)
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            partial.write_text(json.dumps(entry), encoding="utf-8")
+            partial.replace(path)
 
-    def forget(self, language: Language) -> None:
+    def remove(self, language: Language) -> None:
         with contextlib.suppress(OSError):
-            self._place(language).unlink(missing_ok=True)
+            self._path(language).unlink(missing_ok=True)
 
-    def _place(self, language: Language) -> Path:
+    def _path(self, language: Language) -> Path:
         return self._folder / f"{language.name}.json"
 
     def _key(self, language: Language) -> str:
         install = language.install
-        programs = [self._identity.of(step, language.name, install.folder) for step in self._steps(language)]
-        made_from = json.dumps([repr(language), programs, self._host, os.uname().release, self._tools.python])
-        return hashlib.sha256(made_from.encode()).hexdigest()
+        programs = [self._identity.stamps(step, language.name, install.folder) for step in self._steps(language)]
+        inputs = json.dumps([repr(language), programs, self._host, os.uname().release, self._tools.python])
+        return hashlib.sha256(inputs.encode()).hexdigest()
 
     def _steps(self, language: Language) -> Iterator[Step]:
         check = language.check

@@ -41,50 +41,50 @@ class Engine:
         runner: TaskRunner,
         admission: Admission,
         catalog: Catalog,
-        allowance: RequestLimits,
+        request_limits: RequestLimits,
         builds: BuildCache | None,
         log: Log,
-        memory: StatusCache | None = None,
-        prove_ahead: bool = True,
+        check_cache: StatusCache | None = None,
+        check_in_background: bool = True,
     ) -> None:
         self._runner = runner
         self._admission = admission
         self._catalog = catalog
-        self._allowance = allowance
+        self._request_limits = request_limits
         self._log = log
-        self._prover = LanguageChecker(self._checked, self._version, allowance.for_checks(), memory)
-        self._compiling = BuildCoordinator(runner, builds, allowance.quotas.max_total_bytes, self._known_version)
-        self._parts = EngineParts(runner, self._compiling, admission, allowance, self._found)
-        self._prove_ahead = prove_ahead
-        self._proving: asyncio.Task[None] | None = None
+        self._checker = LanguageChecker(self._run_check, self._version, request_limits.for_checks(), check_cache)
+        self._coordinator = BuildCoordinator(runner, builds, request_limits.quotas.max_total_bytes, self._cached_version)
+        self._parts = EngineParts(runner, self._coordinator, admission, request_limits, self._found)
+        self._check_in_background = check_in_background
+        self._check_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        if self._prove_ahead:
-            self._proving = asyncio.create_task(self._prove_in_background())
+        if self._check_in_background:
+            self._check_task = asyncio.create_task(self._check_all())
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        if self._proving:
-            self._proving.cancel()
+        if self._check_task:
+            self._check_task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._proving
+                await self._check_task
 
     @asynccontextmanager
-    async def place(self, *, once: bool = False) -> AsyncIterator[EngineSlot]:
+    async def slot(self, *, no_retry: bool = False) -> AsyncIterator[EngineSlot]:
         """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time. once: a
         box that breaks is not replaced; the caller tries again by itself."""
         entered = await self._admission.enter()
         try:
-            yield EngineSlot(self._parts, once=once)
+            yield EngineSlot(self._parts, no_retry=no_retry)
         finally:
             self._admission.leave(entered)
 
     async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
         """sink is given the output of the run step while it runs, beside what the result holds."""
         self._catalog.find(job.language)
-        self._allowance.check(job)
-        async with self.place() as place:
-            return await place.run(job, sink=sink)
+        self._request_limits.check(job)
+        async with self.slot() as slot:
+            return await slot.run(job, sink=sink)
 
     async def run_many(
         self, job: Job, stdins: Sequence[bytes | None], *, stop_at_first_failure: bool = False, parallel: int = PARALLEL
@@ -93,22 +93,22 @@ class Engine:
         is not used, and it may not ask for files. parallel bounds how many of them run at once; fewer do while others wait."""
         self._catalog.find(job.language)
         self._check_many(job, stdins, parallel)
-        budget = OutputBudget(self._allowance.quotas.max_total_bytes)
-        async with self.place() as place:
-            program = await place.build(job)
+        budget = OutputBudget(self._request_limits.quotas.max_total_bytes)
+        async with self.slot() as slot:
+            program = await slot.build(job)
             if not program.runnable:
                 return ManyResult(program.compile, (None,) * len(stdins))
 
-            async def one(number: int) -> Outcome:
-                result = await place.case(program, stdins[number])
-                return budget.kept(_outcome(result))
+            async def run_case(number: int) -> Outcome:
+                result = await slot.run_case(program, stdins[number])
+                return budget.trim(_outcome(result))
 
-            runs = await place.each(len(stdins), one, _failed, parallel=parallel, stop_early=stop_at_first_failure)
+            runs = await slot.run_each(len(stdins), run_case, _failed, parallel=parallel, stop_early=stop_at_first_failure)
             return ManyResult(program.compile, runs)
 
     def _check_many(self, job: Job, stdins: Sequence[bytes | None], parallel: int) -> None:
-        self._allowance.check(job)
-        self._allowance.check_inputs(stdins)
+        self._request_limits.check(job)
+        self._request_limits.check_inputs(stdins)
         if job.fetch:
             raise InvalidRequest("a job with many inputs cannot fetch files: run it with one input at a time")
         if parallel < 1:
@@ -120,11 +120,11 @@ class Engine:
         """Those languages, or each of the catalog, proven on this host. What is not known within the time is said to be
         pending. fresh: nothing that was found before counts."""
         asked = [self._catalog.find(name) for name in names] if names else self._catalog
-        return await self._prover.prove_all(asked, within_s, fresh=fresh)
+        return await self._checker.check_all(asked, within_s, fresh=fresh)
 
-    async def linked(self, language: Language) -> tuple[str, ...]:
+    async def optional_link_flags(self, language: Language) -> tuple[str, ...]:
         """The optional flags of a language; raises Unavailable, with the reason, for one that does not work here."""
-        return await self._prover.linked(language)
+        return await self._checker.optional_link_flags(language)
 
     async def version(self, name: str) -> str:
         """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
@@ -132,10 +132,10 @@ class Engine:
 
     async def _found(self, name: str) -> tuple[Language, tuple[str, ...]]:
         language = self._catalog.find(name)
-        return language, await self._prover.linked(language)
+        return language, await self._checker.optional_link_flags(language)
 
     async def _version(self, language: Language) -> str:
-        outcome = await self._runner.version(language, self._allowance.for_checks())
+        outcome = await self._runner.version(language, self._request_limits.for_checks())
         lines = (outcome.stdout.text + outcome.stderr.text).strip().splitlines()
         if not outcome.ok or not lines:
             raise Unavailable(
@@ -143,24 +143,24 @@ class Engine:
             )
         return lines[0]
 
-    def _known_version(self, language: Language) -> str:
-        proof = self._prover.known(language)
-        return proof.version if proof else ""
+    def _cached_version(self, language: Language) -> str:
+        status = self._checker.cached(language)
+        return status.version if status else ""
 
-    async def _checked(self, language: Language, job: Job, linked: tuple[str, ...]) -> JobResult:
+    async def _run_check(self, language: Language, job: Job, optional_link_flags: tuple[str, ...]) -> JobResult:
         """A check is never answered from the cache: it is there to find out what this host can do now."""
-        return await self._runner.run(Task(language, job, linked))
+        return await self._runner.run(Task(language, job, optional_link_flags))
 
-    async def _prove_in_background(self) -> None:
+    async def _check_all(self) -> None:
         """So that the first request of a language need not wait for its check."""
         for language in self._catalog:
             try:
-                proof = await self._prover.prove(language)
+                status = await self._checker.check(language)
             except SandboxError as error:
                 self._log.warning("a language could not be checked", language=language.name, reason=str(error))
                 continue
-            if not proof.enabled:
-                self._log.info("a language is not available", language=language.name, reason=proof.reason)
+            if not status.enabled:
+                self._log.info("a language is not available", language=language.name, reason=status.reason)
 
 
 def _outcome(result: JobResult) -> Outcome:

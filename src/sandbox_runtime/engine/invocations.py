@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.environments import RunPlanner, RunRequest, RunResult
-from sandbox_runtime.engine.handlers import HandlerCall, call
+from sandbox_runtime.engine.handlers import HandlerCall, run_call
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.run.task_runner import DEAD_WITHIN_S
+from sandbox_runtime.engine.run.task_runner import DEAD_ON_ARRIVAL_S
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Blame, Policy
 
 
 class Invocations:
-    def __init__(self, pool: BoxPool, admission: Admission, workshop: RunPlanner) -> None:
+    def __init__(self, pool: BoxPool, admission: Admission, planner: RunPlanner) -> None:
         self._pool = pool
         self._admission = admission
-        self._workshop = workshop
+        self._planner = planner
 
-    async def invoke(self, work: RunRequest, sink: Sink | None = None) -> RunResult:
+    async def invoke(self, request: RunRequest, sink: Sink | None = None) -> RunResult:
         """Raises TooMany where there is no place for it. A box that was dead before it was given anything is replaced once."""
-        if not self._workshop.is_call(work):
+        if not self._planner.is_handler_call(request):
             raise InvalidRequest("only what has a handler can be called")
-        policy, made = self._workshop.call(work)
+        policy, made = self._planner.handler_call(request)
         entered = await self._admission.enter()
         try:
             return await self._called(policy, made, sink) or await self._in_a_box(policy, made, sink)
@@ -37,18 +37,18 @@ class Invocations:
             if sink is not None:
                 raise
             return None
-        early = ran.outcome.blame is Blame.platform and ran.outcome.usage.wall_s < DEAD_WITHIN_S
+        early = ran.outcome.blame is Blame.platform and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S
         return None if early and policy.network.mode == "none" else ran
 
     async def _in_a_box(self, policy: Policy, made: HandlerCall, sink: Sink | None) -> RunResult:
         box = await self._pool.take(policy)
         try:
-            called = await call(box, made, sink)
+            called = await run_call(box, made, sink)
         except PlatformFault:
-            self._pool.distrust(policy)
+            self._pool.drop_idle(policy)
             raise
         finally:
             await self._pool.discard(policy, box)
         if called.outcome.blame is Blame.platform:
-            self._pool.distrust(policy)
-        return RunResult(called.outcome, None, called.told)
+            self._pool.drop_idle(policy)
+        return RunResult(called.outcome, None, called.handler_result)

@@ -18,7 +18,7 @@ from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.languages import Install, Language
 from sandbox_runtime.model import Blame, Ending, Job, JobResult, Limits, Outcome
 
-ASK_AGAIN_AFTER_S = 30.0
+RECHECK_AFTER_S = 30.0
 
 Execute = Callable[[Language, Job, tuple[str, ...]], Awaitable[JobResult]]
 """Runs a job of a language in a box of its own, with these flags at the end of its compile command."""
@@ -33,7 +33,7 @@ class LanguageStatus:
 
     language: str
     enabled: bool
-    linked: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
     reason: str = ""
     version: str = ""
     pending: bool = False
@@ -41,103 +41,105 @@ class LanguageStatus:
 
     @property
     def stale(self) -> bool:
-        return not self.enabled and time.monotonic() - self.at > ASK_AGAIN_AFTER_S
+        return not self.enabled and time.monotonic() - self.at > RECHECK_AFTER_S
 
 
 class StatusCache(Protocol):
     """Keeps good proofs from one start to the next, as long as what they depend on is the same."""
 
-    def recall(self, language: Language) -> LanguageStatus | None: ...
+    def load(self, language: Language) -> LanguageStatus | None: ...
 
-    def keep(self, language: Language, proof: LanguageStatus) -> None: ...
+    def save(self, language: Language, status: LanguageStatus) -> None: ...
 
-    def forget(self, language: Language) -> None: ...
+    def remove(self, language: Language) -> None: ...
 
 
 class LanguageChecker:
-    def __init__(self, execute: Execute, version: Version, limits: Limits, memory: StatusCache | None = None) -> None:
+    def __init__(self, execute: Execute, version: Version, limits: Limits, cache: StatusCache | None = None) -> None:
         self._execute = execute
-        self._memory = memory
+        self._cache = cache
         self._version = version
         self._limits = limits
-        self._proofs: dict[str, LanguageStatus] = {}
+        self._statuses: dict[str, LanguageStatus] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
-    def known(self, language: Language) -> LanguageStatus | None:
+    def cached(self, language: Language) -> LanguageStatus | None:
         """What is known without asking; the way that every run takes after the first."""
-        proof = self._proofs.get(language.name)
-        return None if proof is None or proof.stale else proof
+        status = self._statuses.get(language.name)
+        return None if status is None or status.stale else status
 
-    async def prove(self, language: Language, *, fresh: bool = False) -> LanguageStatus:
+    async def check(self, language: Language, *, fresh: bool = False) -> LanguageStatus:
         """fresh: whatever is known, ask again."""
         async with self._locks.setdefault(language.name, asyncio.Lock()):
-            proof = None if fresh else self.known(language) or self._recalled(language)
-            if proof is None:
-                proof = await self._ask(language)
-                self._remember(language, proof)
-            self._proofs[language.name] = proof
-            return proof
+            status = None if fresh else self.cached(language) or self._load(language)
+            if status is None:
+                status = await self._run_checks(language)
+                self._save(language, status)
+            self._statuses[language.name] = status
+            return status
 
-    def _recalled(self, language: Language) -> LanguageStatus | None:
-        return self._memory.recall(language) if self._memory else None
+    def _load(self, language: Language) -> LanguageStatus | None:
+        return self._cache.load(language) if self._cache else None
 
-    def _remember(self, language: Language, proof: LanguageStatus) -> None:
-        if self._memory and proof.enabled:
-            self._memory.keep(language, proof)
-        elif self._memory:
-            self._memory.forget(language)
+    def _save(self, language: Language, status: LanguageStatus) -> None:
+        if self._cache and status.enabled:
+            self._cache.save(language, status)
+        elif self._cache:
+            self._cache.remove(language)
 
-    async def linked(self, language: Language) -> tuple[str, ...]:
+    async def optional_link_flags(self, language: Language) -> tuple[str, ...]:
         """The optional flags of a language that works here; raises Unavailable for one that does not."""
-        proof = self.known(language) or await self.prove(language)
-        if not proof.enabled:
+        status = self.cached(language) or await self.check(language)
+        if not status.enabled:
             named = f"{language.title} ({language.name})"
-            raise Unavailable(f"{named} does not work on this host: {proof.reason}. {_advice(language)}")
-        return proof.linked
+            raise Unavailable(f"{named} does not work on this host: {status.reason}. {_install_hint(language)}")
+        return status.link_flags
 
-    async def prove_all(
+    async def check_all(
         self, languages: Iterable[Language], within_s: float | None = None, *, fresh: bool = False
     ) -> tuple[LanguageStatus, ...]:
         """One after another; those that were not reached in time are pending."""
-        proofs: dict[str, LanguageStatus] = {}
-        every = list(languages)
+        statuses: dict[str, LanguageStatus] = {}
+        all_languages = list(languages)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                for language in every:
-                    proofs[language.name] = await self.prove(language, fresh=fresh)
-        return tuple(proofs.get(language.name) or self.known(language) or _pending(language) for language in every)
+                for language in all_languages:
+                    statuses[language.name] = await self.check(language, fresh=fresh)
+        return tuple(statuses.get(language.name) or self.cached(language) or _pending(language) for language in all_languages)
 
-    async def _ask(self, language: Language) -> LanguageStatus:
+    async def _run_checks(self, language: Language) -> LanguageStatus:
         """With all optional flags at once, which mostly works; otherwise with those that link one by one."""
-        linked = language.compile.linked if language.compile else ()
-        reason = await self._check(language, linked)
-        if reason and linked:
-            linked = tuple([flag for flag in linked if not await self._check(language, (flag,))])
-            reason = await self._check(language, linked)
+        link_flags = language.compile.linked if language.compile else ()
+        reason = await self._check_program(language, link_flags)
+        if reason and link_flags:
+            link_flags = tuple([flag for flag in link_flags if not await self._check_program(language, (flag,))])
+            reason = await self._check_program(language, link_flags)
         if reason:
-            return LanguageStatus(language.name, False, linked, language.install.unavailable or reason, at=time.monotonic())
-        return LanguageStatus(language.name, True, linked, version=await self._told_version(language), at=time.monotonic())
+            return LanguageStatus(language.name, False, link_flags, language.install.unavailable or reason, at=time.monotonic())
+        return LanguageStatus(
+            language.name, True, link_flags, version=await self._optional_version(language), at=time.monotonic()
+        )
 
-    async def _told_version(self, language: Language) -> str:
+    async def _optional_version(self, language: Language) -> str:
         """A toolchain that works and says nothing of its version is none the worse for it."""
         try:
             return await self._version(language)
         except Unavailable:
             return ""
 
-    async def _check(self, language: Language, linked: tuple[str, ...]) -> str:
+    async def _check_program(self, language: Language, link_flags: tuple[str, ...]) -> str:
         """What is wrong, or an empty text."""
         check = language.check
         limits = self._limits
         job = Job(language.name, check.code, check.stdin.encode(), check.files, compile_limits=limits, run_limits=limits)
         try:
-            result = await self._execute(language, job, linked)
+            result = await self._execute(language, job, link_flags)
         except Unavailable as error:
             # Such as a box with a graphics card on a machine that has none.
             return str(error)
         for outcome in (result.compile, result.run):
             if outcome is not None and not outcome.ok:
-                return _told(outcome)
+                return _failure_reason(outcome)
         printed, wanted = b"" if result.run is None else bytes(result.run.stdout), check.stdout.encode()
         if (wanted in printed) if check.contains else (wanted == printed):
             return ""
@@ -148,13 +150,13 @@ def _pending(language: Language) -> LanguageStatus:
     return LanguageStatus(language.name, False, reason="its check has not come to its end yet", pending=True)
 
 
-def _advice(language: Language) -> str:
+def _install_hint(language: Language) -> str:
     install = language.install
     by_command = "" if install.unavailable or install == Install() else f"; `sandbox languages install {language.name}` brings it"
     return f"It needs {language.needs}{by_command}"
 
 
-def _told(outcome: Outcome) -> str:
+def _failure_reason(outcome: Outcome) -> str:
     if outcome.blame is Blame.platform:
         raise PlatformFault(outcome.message or "a check program was lost")
     if outcome.ending is Ending.not_started:

@@ -11,9 +11,9 @@ from sandbox_runtime.model.limits import GIB
 from sandbox_runtime.quantities import show_amount, show_bytes, show_number
 from sandbox_runtime.workspace import Quotas
 
-MOST_INPUTS = 10_000
-_LARGEST_CHARACTER_BYTES = 4
-_OPERATORS_OWN = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "cpu_cores")
+MAX_INPUTS = 10_000
+_MAX_CHARACTER_BYTES = 4
+_LOWER_ONLY = ("processes", "output_bytes", "file_bytes", "disk_bytes", "disk_files", "cpu_cores")
 """Limits that a request may lower but not raise: what the operator set is what the machine can give."""
 _CHECK_WALL_S, _CHECK_MEMORY_BYTES = 60.0, GIB
 
@@ -22,8 +22,8 @@ _CHECK_WALL_S, _CHECK_MEMORY_BYTES = 60.0, GIB
 class RequestLimits:
     default: Limits
     """Of a program whose request sets none."""
-    longest_wall_s: float
-    most_memory_bytes: int
+    max_wall_s: float
+    max_memory_bytes: int
     max_code_bytes: int
     max_stdin_bytes: int
     quotas: Quotas
@@ -31,13 +31,13 @@ class RequestLimits:
     def for_checks(self) -> Limits:
         """Limits of the catalog's own check programs: compilers need more memory than most programs."""
         return self.default.replace(
-            wall_s=min(_CHECK_WALL_S, self.longest_wall_s), memory_bytes=min(_CHECK_MEMORY_BYTES, self.most_memory_bytes)
+            wall_s=min(_CHECK_WALL_S, self.max_wall_s), memory_bytes=min(_CHECK_MEMORY_BYTES, self.max_memory_bytes)
         )
 
     def check_inputs(self, stdins: Sequence[bytes | None]) -> None:
         """Of one job that is run with many."""
-        if not 1 <= len(stdins) <= MOST_INPUTS:
-            raise InvalidRequest(f"a job may have 1 to {MOST_INPUTS} inputs, not {len(stdins)}")
+        if not 1 <= len(stdins) <= MAX_INPUTS:
+            raise InvalidRequest(f"a job may have 1 to {MAX_INPUTS} inputs, not {len(stdins)}")
         for number, stdin in enumerate(stdins):
             if stdin is not None and len(stdin) > self.max_stdin_bytes:
                 told = f"input {number} has {len(stdin)} bytes; at most {self.max_stdin_bytes} are allowed"
@@ -57,18 +57,18 @@ class RequestLimits:
             self._check_limits(job.compile_limits)
 
     def _check_code(self, code: str) -> None:
-        if len(code) * _LARGEST_CHARACTER_BYTES <= self.max_code_bytes:
+        if len(code) * _MAX_CHARACTER_BYTES <= self.max_code_bytes:
             return
         size = len(code.encode(errors="surrogatepass"))
         if size > self.max_code_bytes:
             raise InvalidRequest(f"the code has {size} bytes; at most {self.max_code_bytes} are allowed")
 
     def _check_limits(self, limits: Limits) -> None:
-        if limits.wall_s > self.longest_wall_s:
-            longest = show_number(self.longest_wall_s)
+        if limits.wall_s > self.max_wall_s:
+            longest = show_number(self.max_wall_s)
             raise InvalidRequest(f"{show_number(limits.wall_s)} s is longer than the {longest} s that a step may take here")
-        if limits.memory_bytes is None or limits.memory_bytes > self.most_memory_bytes:
-            raise InvalidRequest(f"the memory limit must be at most {show_bytes(self.most_memory_bytes)} here")
-        for name in _OPERATORS_OWN:
+        if limits.memory_bytes is None or limits.memory_bytes > self.max_memory_bytes:
+            raise InvalidRequest(f"the memory limit must be at most {show_bytes(self.max_memory_bytes)} here")
+        for name in _LOWER_ONLY:
             if getattr(limits, name) > getattr(self.default, name):
                 raise InvalidRequest(f"{name} must be at most {show_amount(getattr(self.default, name), name)} here")

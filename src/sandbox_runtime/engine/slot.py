@@ -40,29 +40,29 @@ class EngineParts:
     """What a place works with. found: the language of a name with its optional flags; raises Unavailable where there is none."""
 
     runner: TaskRunner
-    compiling: BuildCoordinator
+    coordinator: BuildCoordinator
     admission: Admission
-    allowance: RequestLimits
+    request_limits: RequestLimits
     found: Callable[[str], Awaitable[tuple[Language, tuple[str, ...]]]]
 
 
 class EngineSlot:
-    def __init__(self, rooms: EngineParts, *, once: bool = False) -> None:
-        self._parts = rooms
-        self._once = once
+    def __init__(self, parts: EngineParts, *, no_retry: bool = False) -> None:
+        self._parts = parts
+        self._no_retry = no_retry
 
     async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
         """All of it in one box. sink is given the output of the run step. preset: the warm interpreter to run in, where the
         language has one."""
         task = dataclasses.replace(await self._task(job, preset), sink=sink)
-        return await (self._parts.runner.run(task) if task.language.compile is None else self._parts.compiling.run(task))
+        return await (self._parts.runner.run(task) if task.language.compile is None else self._parts.coordinator.run(task))
 
     async def build(self, job: Job, *, preset: str = "") -> BuiltProgram:
         task = await self._task(job, preset)
-        built = await self._parts.compiling.build(task)
-        return BuiltProgram(built.ready(task), built.compile)
+        built = await self._parts.coordinator.build(task)
+        return BuiltProgram(built.with_build(task), built.compile)
 
-    async def case(
+    async def run_case(
         self,
         program: BuiltProgram,
         stdin: bytes | None,
@@ -72,38 +72,38 @@ class EngineSlot:
         limits: Limits | None = None,
     ) -> JobResult:
         """What was built, in a box of its own, with these beside what its job has. limits: others than the job's."""
-        task = self._given(program, stdin, args, files)
+        task = self._case_task(program, stdin, args, files)
         if limits is not None:
             task = dataclasses.replace(task, job=dataclasses.replace(task.job, run_limits=limits))
-            self._parts.allowance.check(task.job)
+            self._parts.request_limits.check(task.job)
         return await self._parts.runner.run(task)
 
-    async def joined(
+    async def run_interactive(
         self, first: BuiltProgram, second: BuiltProgram, *, args: Sequence[str] = (), files: Sequence[File] = ()
     ) -> InteractiveResult:
         """Two programs at once, what either prints being what the other reads; args and files are the second's."""
         runner = self._parts.runner
-        return await run_interactive(runner, self._given(first, None, (), ()), self._given(second, None, args, files))
+        return await run_interactive(runner, self._case_task(first, None, (), ()), self._case_task(second, None, args, files))
 
-    async def each(
+    async def run_each(
         self,
         count: int,
-        one: Callable[[int], Coroutine[Any, Any, ResultT]],
-        failed: Callable[[ResultT], bool],
+        run_case: Callable[[int], Coroutine[Any, Any, ResultT]],
+        is_failure: Callable[[ResultT], bool],
         *,
         parallel: int,
         stop_early: bool,
     ) -> tuple[ResultT | None, ...]:
         """one(number) for each number, in order; with stop_early none that comes after the first that failed has a result."""
-        return await CaseScheduler(self._parts.admission, count, one, failed).run(parallel, stop_early)
+        return await CaseScheduler(self._parts.admission, count, run_case, is_failure).run(parallel, stop_early)
 
     async def _task(self, job: Job, preset: str) -> Task:
-        self._parts.allowance.check(job)
-        language, linked = await self._parts.found(job.language)
-        return Task(language, job, linked, preset=preset, once=self._once)
+        self._parts.request_limits.check(job)
+        language, link_flags = await self._parts.found(job.language)
+        return Task(language, job, link_flags, preset=preset, no_retry=self._no_retry)
 
-    def _given(self, program: BuiltProgram, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
-        self._parts.allowance.check_inputs([stdin])
-        self._parts.allowance.quotas.admit(tuple(files))
+    def _case_task(self, program: BuiltProgram, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
+        self._parts.request_limits.check_inputs([stdin])
+        self._parts.request_limits.quotas.admit(tuple(files))
         job = dataclasses.replace(program.task.job, stdin=stdin, files=(*program.task.job.files, *files))
         return dataclasses.replace(program.task, job=job, args=tuple(args))

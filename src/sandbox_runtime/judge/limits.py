@@ -28,7 +28,7 @@ def patient(job: Job, allowance: RequestLimits) -> Job:
 
 
 def _patient(limits: Limits, allowance: RequestLimits) -> Limits:
-    wall_s = max(limits.wall_s, min(_LONGER * limits.wall_s, allowance.longest_wall_s))
+    wall_s = max(limits.wall_s, min(_LONGER * limits.wall_s, allowance.max_wall_s))
     return limits.replace(wall_s=wall_s, cpu_s=limits.cpu_s or limits.cpu_cores * limits.wall_s)
 
 
@@ -41,5 +41,5 @@ def _fitted(limits: Limits, allowance: RequestLimits) -> Limits:
         for name in _OPERATORS_OWN
     }
     asked = limits.memory_bytes
-    most = allowance.most_memory_bytes
+    most = allowance.max_memory_bytes
     return limits.replace(**own, memory_bytes=most if asked is None else min(asked, most))

@@ -65,7 +65,7 @@ class Loop:
         """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
 
         async def once() -> JobResult:
-            async with self._engine.place(once=True) as place:
+            async with self._engine.slot(no_retry=True) as place:
                 result = await place.run(fitted(job, self._allowance))
             if fault := our_fault(result):
                 raise Lost(fault, result)
@@ -92,7 +92,7 @@ class Loop:
 
     async def _in_a_place(self, trial: Trial, sealed: Sealed) -> Verdict:
         async with AsyncExitStack() as stack:
-            place = await self.persist(lambda: stack.enter_async_context(self._engine.place(once=True)))
+            place = await self.persist(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
             hearing = Hearing(place, trial, sealed, self._means)
             cases = await hearing.cases()
         return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})

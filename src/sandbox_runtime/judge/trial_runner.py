@@ -87,7 +87,7 @@ class Hearing:
         if self._trial.check.job is not None:
             self._partner = await self._means.attempts.make(self._built(partner=True), self._means.again)
             _check_compiled(self._partner)
-        found = await self._place.each(
+        found = await self._place.run_each(
             len(self._trial.cases), self._numbered, _failed, parallel=self._means.parallel, stop_early=not self._trial.run_all
         )
         return tuple(case for case in found if case is not None)
@@ -115,7 +115,7 @@ class Hearing:
     def _patient(self, job: Job) -> Job:
         """So that of two that wait for each other the solution's time is up first."""
         wall_s = max(job.run_limits.wall_s, self._sealed.job.run_limits.wall_s + _PARTNERS_EXTRA_S)
-        wall_s = min(wall_s, self._means.allowance.longest_wall_s)
+        wall_s = min(wall_s, self._means.allowance.max_wall_s)
         return dataclasses.replace(job, run_limits=job.run_limits.replace(wall_s=wall_s))
 
     async def _numbered(self, number: int) -> CaseVerdict:
@@ -128,7 +128,7 @@ class Hearing:
             return unjudged(case, str(fault), fault.result if isinstance(fault, Lost) else None)
 
     def _within_budget(self, verdict: CaseVerdict) -> CaseVerdict:
-        return verdict if verdict.run is None else dataclasses.replace(verdict, run=self._budget.kept(verdict.run))
+        return verdict if verdict.run is None else dataclasses.replace(verdict, run=self._budget.trim(verdict.run))
 
     async def _case(self, case: Case) -> CaseVerdict:
         if self._trial.check.name == checkers.INTERACTIVE:
@@ -140,7 +140,7 @@ class Hearing:
         job = patient(self._sealed.job, self._means.allowance) if longer else self._sealed.job
         if self._program is None:
             return await self._place.run(dataclasses.replace(job, stdin=stdin), preset=self._means.preset)
-        result = await self._place.case(self._program, stdin, limits=job.run_limits)
+        result = await self._place.run_case(self._program, stdin, limits=job.run_limits)
         return dataclasses.replace(result, compile=self._program.compile)
 
     async def _sure(self, run: Callable[[bool], Awaitable[JobResult]]) -> JobResult:
@@ -185,7 +185,7 @@ class Hearing:
 
     async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: BuiltProgram) -> CaseVerdict:
         files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _bytes(case.expected)))
-        checked = await self._sure(lambda _: self._place.case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
+        checked = await self._sure(lambda _: self._place.run_case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
         outcome = ended(checked)
         assert outcome is not None
         found = said(outcome)
@@ -201,7 +201,7 @@ class Hearing:
     async def _talk(self, case: Case) -> CaseVerdict:
         assert self._program is not None and self._partner is not None
         files = (File(INPUT, case.stdin or b""), File(ANSWER, _bytes(case.expected)))
-        joined = await self._place.joined(self._program, self._partner, args=(INPUT, OUTPUT, ANSWER), files=files)
+        joined = await self._place.run_interactive(self._program, self._partner, args=(INPUT, OUTPUT, ANSWER), files=files)
         result = JobResult(self._program.compile, joined.first)
         for outcome in (joined.first, joined.second):
             if outcome.blame is Blame.platform:

@@ -112,7 +112,7 @@ def _job(platform: Platform, program: Program) -> Job:
 
 
 def _limits(platform: Platform, program: Program) -> Limits:
-    memory_bytes = program.memory_limit_mb * MIB if program.memory_limit_mb > 0 else platform.allowance.most_memory_bytes
+    memory_bytes = program.memory_limit_mb * MIB if program.memory_limit_mb > 0 else platform.allowance.max_memory_bytes
     return platform.allowance.default.replace(wall_s=program.run_timeout_s, memory_bytes=memory_bytes)
 
 

@@ -290,7 +290,7 @@ class Sessions:
     # Terminals. What appears on one is the output of its execution.
 
     async def type_in(self, execution_id: str, keys: bytes, owner: str = "") -> None:
-        await (await self._terminal(execution_id, owner)).type_in(keys)
+        await (await self._terminal(execution_id, owner)).send_keys(keys)
 
     async def resize(self, execution_id: str, size: Size, owner: str = "") -> None:
         await (await self._terminal(execution_id, owner)).resize(size)

@@ -96,9 +96,9 @@ async def open_sessions(
     executions = Executor(deps)
     lifecycle = Lifecycle(deps, pool, executions)
     await _prepare(deps, lifecycle, host)
-    network = workshop.usual_policy.network.mode != "none"
+    network = workshop.default_policy.network.mode != "none"
     dependencies = PackageInstaller(
-        deps, workshop.ways.python, workshop.node_bin, network=network, index_url=options.package_index
+        deps, workshop.paths.python, workshop.node_bin, network=network, index_url=options.package_index
     )
     janitor = Janitor(deps, lifecycle, executions)
     sessions = Sessions(deps, lifecycle, executions, Contexts(deps), dependencies, janitor, bounds)

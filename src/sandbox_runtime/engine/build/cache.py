@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from sandbox_runtime.engine.build.entry import decoded, encoded
-from sandbox_runtime.engine.build.key import key_of
+from sandbox_runtime.engine.build.entry import decode, encode
+from sandbox_runtime.engine.build.key import build_key
 from sandbox_runtime.engine.build.store import BuildStore
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.errors import StorageFull, Unavailable
@@ -16,8 +16,8 @@ from sandbox_runtime.telemetry import Log, Metrics
 from sandbox_runtime.workspace import Quotas
 from sandbox_runtime.workspace.ledger import Charge
 
-_MOST_FILES = 4096
-_HIDING = frozenset({Layer.mount, Layer.root})
+_MAX_FILES = 4096
+_REQUIRED_LAYERS = frozenset({Layer.mount, Layer.root})
 """Layers without which a program could reach the folder of the cache."""
 
 
@@ -37,7 +37,7 @@ class BuildCache:
     @property
     def quotas(self) -> Quotas:
         """What may be kept of one step; it also bounds what was staged for it, which is read again to see what changed."""
-        return Quotas(_MOST_FILES, self._entry_bytes, self._entry_bytes)
+        return Quotas(_MAX_FILES, self._entry_bytes, self._entry_bytes)
 
     def key(self, language: Language, plan: Plan, limits: Limits, version: str) -> str | None:
         """None where the build cannot be kept: its row says so, too much is staged, or the compiler is not to be found."""
@@ -45,8 +45,8 @@ class BuildCache:
             return None
         if sum(len(file.content) for file in plan.files) > self._entry_bytes:
             return None
-        toolchain = self._identity.of(plan.compile, language.name, language.install.folder)
-        return key_of(language, plan, limits, (version, *toolchain)) if toolchain else None
+        toolchain = self._identity.stamps(plan.compile, language.name, language.install.folder)
+        return build_key(language, plan, limits, (version, *toolchain)) if toolchain else None
 
     async def find(self, key: str) -> Build | None:
         build = await asyncio.to_thread(self._read, key)
@@ -67,21 +67,21 @@ class BuildCache:
         content = self._store.read(key)
         if content is None:
             return None
-        build = decoded(content)
+        build = decode(content)
         if build is None:
             self._store.drop(key)
             self._metrics.record_fault("build_cache")
         return build
 
     def _write(self, key: str, build: Build) -> None:
-        content = encoded(build)
+        content = encode(build)
         if sum(map(len, content)) <= self._entry_bytes:
             self._store.write(key, content)
 
 
 def open_build_cache(
     folder: str,
-    most_bytes: int,
+    max_bytes: int,
     entry_bytes: int,
     *,
     identity: ToolchainIdentity,
@@ -92,16 +92,16 @@ def open_build_cache(
     charge: Charge | None = None,
 ) -> BuildCache | None:
     """None where builds are not kept: the operator said so, boxes are not kept away from the folder, or it cannot be had."""
-    if not most_bytes:
+    if not max_bytes:
         return None
     on = {report.layer for report in layers if report.state is LayerState.on}
-    if not on >= _HIDING:
+    if not on >= _REQUIRED_LAYERS:
         log.info("builds are not kept: boxes are not isolated from the files of this machine")
         return None
-    store = BuildStore(folder, most_bytes, charge)
+    store = BuildStore(folder, max_bytes, charge)
     try:
         store.open()
     except Unavailable as error:
         log.warning("builds are not kept", reason=str(error))
         return None
-    return BuildCache(store, identity, workdir, min(entry_bytes, most_bytes), metrics, log)
+    return BuildCache(store, identity, workdir, min(entry_bytes, max_bytes), metrics, log)

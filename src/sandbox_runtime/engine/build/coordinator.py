@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from sandbox_runtime.engine.build import BuildCache
-from sandbox_runtime.engine.run.box_run import Task, raised
+from sandbox_runtime.engine.run.box_run import Task, with_minimums
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, JobResult, Limits, Outcome
 from sandbox_runtime.workspace import Collected, Quotas
 
-_MOST_FILES = 4096
+_MAX_FILES = 4096
 
 
 class _InFlightBuild:
@@ -30,21 +30,21 @@ class _InFlightBuild:
 
     def __init__(self) -> None:
         self.build: Build | None = None
-        self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def take(self, outcome: Outcome, collected: Collected) -> None:
+    def complete(self, outcome: Outcome, collected: Collected) -> None:
         self.build = None if collected.unfit else Build(outcome, collected.files)
-        self.end()
+        self.finish()
 
-    def end(self) -> None:
-        if not self._over.done():
-            self._over.set_result(None)
+    def finish(self) -> None:
+        if not self._finished.done():
+            self._finished.set_result(None)
 
-    async def shared(self, within_s: float) -> Build | None:
+    async def wait(self, within_s: float) -> Build | None:
         """For those who wait for it: to them it was made before."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await asyncio.shield(self._over)
+                await asyncio.shield(self._finished)
         return self.build and Build(dataclasses.replace(self.build.outcome, cached=True), self.build.files)
 
 
@@ -60,32 +60,32 @@ class BuildResult:
     def runnable(self) -> bool:
         return self.compile is None or self.compile.ok
 
-    def ready(self, task: Task) -> Task:
+    def with_build(self, task: Task) -> Task:
         return task if self.build is None else dataclasses.replace(task, build=self.build)
 
 
 class BuildCoordinator:
     """builds None: nothing is kept between jobs. version: what the toolchain of a language says of itself."""
 
-    def __init__(
-        self, runner: TaskRunner, builds: BuildCache | None, most_bytes: int, version: Callable[[Language], str]
-    ) -> None:
+    def __init__(self, runner: TaskRunner, cache: BuildCache | None, max_bytes: int, version: Callable[[Language], str]) -> None:
         self._runner = runner
-        self._builds = builds
-        self._most_bytes = most_bytes
+        self._cache = cache
+        self._max_bytes = max_bytes
         self._version = version
-        self._under_way: dict[str, _InFlightBuild] = {}
+        self._in_flight: dict[str, _InFlightBuild] = {}
 
     async def run(self, task: Task) -> JobResult:
         key = self._key(task)
-        if key is None or self._builds is None:
+        if key is None or self._cache is None:
             return await self._runner.run(task)
-        build = await self._find(self._builds, key, task)
+        build = await self._find(self._cache, key, task)
         if build is not None:
             return await self._runner.run(dataclasses.replace(task, build=build))
-        with self._making(key) as made:
-            result = await self._runner.run(dataclasses.replace(task, keep=made.take, keep_quotas=self._builds.quotas))
-            await self._keep(key, made)
+        with self._start_build(key) as in_flight:
+            result = await self._runner.run(
+                dataclasses.replace(task, on_built=in_flight.complete, build_quotas=self._cache.quotas)
+            )
+            await self._store(key, in_flight)
         return result
 
     async def build(self, task: Task) -> BuildResult:
@@ -93,49 +93,53 @@ class BuildCoordinator:
         if task.language.compile is None:
             return BuildResult(None, None)
         key = self._key(task)
-        if key is not None and self._builds is not None and (found := await self._find(self._builds, key, task)) is not None:
-            return BuildResult(found.outcome, found)
-        with self._making(key) as made:
-            quotas = Quotas(_MOST_FILES, self._most_bytes, self._most_bytes)
-            result = await self._runner.run(dataclasses.replace(task, keep=made.take, keep_quotas=quotas, only_build=True))
-            await self._keep(key, made)
-        return BuildResult(result.compile, made.build)
+        if key is not None and self._cache is not None and (build := await self._find(self._cache, key, task)) is not None:
+            return BuildResult(build.outcome, build)
+        with self._start_build(key) as in_flight:
+            quotas = Quotas(_MAX_FILES, self._max_bytes, self._max_bytes)
+            result = await self._runner.run(
+                dataclasses.replace(task, on_built=in_flight.complete, build_quotas=quotas, only_build=True)
+            )
+            await self._store(key, in_flight)
+        return BuildResult(result.compile, in_flight.build)
 
-    async def _find(self, builds: BuildCache, key: str, task: Task) -> Build | None:
-        if (build := await builds.find(key)) is not None:
+    async def _find(self, cache: BuildCache, key: str, task: Task) -> Build | None:
+        if (build := await cache.find(key)) is not None:
             return build
-        making = self._under_way.get(key)
-        return await making.shared(task.job.compile_limits.wall_s) if making else None
+        in_flight = self._in_flight.get(key)
+        return await in_flight.wait(task.job.compile_limits.wall_s) if in_flight else None
 
     @contextlib.contextmanager
-    def _making(self, key: str | None) -> Iterator[_InFlightBuild]:
-        made = _InFlightBuild()
+    def _start_build(self, key: str | None) -> Iterator[_InFlightBuild]:
+        in_flight = _InFlightBuild()
         if key is not None:
-            self._under_way.setdefault(key, made)
+            self._in_flight.setdefault(key, in_flight)
         try:
-            yield made
+            yield in_flight
         finally:
-            made.end()
-            if key is not None and self._under_way.get(key) is made:
-                del self._under_way[key]
+            in_flight.finish()
+            if key is not None and self._in_flight.get(key) is in_flight:
+                del self._in_flight[key]
 
-    async def _keep(self, key: str | None, made: _InFlightBuild) -> None:
-        if key is not None and self._builds is not None and made.build is not None:
-            await self._builds.keep(key, made.build)
+    async def _store(self, key: str | None, in_flight: _InFlightBuild) -> None:
+        if key is not None and self._cache is not None and in_flight.build is not None:
+            await self._cache.keep(key, in_flight.build)
 
     def _key(self, task: Task) -> str | None:
         recipe = task.language.compile
-        if self._builds is None or recipe is None or not self._runner.sealed(task):
+        if self._cache is None or recipe is None or not self._runner.is_hermetic(task):
             return None
-        made = self._runner.plan(task, self._builds.workdir)
-        if made.refused:
+        in_flight = self._runner.plan(task, self._cache.workdir)
+        if in_flight.refused:
             return None
-        return self._builds.key(task.language, made, raised(_effective(task), recipe), self._version(task.language))
+        return self._cache.key(
+            task.language, in_flight, with_minimums(_compile_limits(task), recipe), self._version(task.language)
+        )
 
 
-def _effective(task: Task) -> Limits:
+def _compile_limits(task: Task) -> Limits:
     """The limits of the compile step; those of the disk are the box's, which is opened for the run."""
-    ours, box = task.job.compile_limits, task.job.run_limits
-    if (ours.disk_bytes, ours.disk_files) == (box.disk_bytes, box.disk_files):
-        return ours
-    return ours.replace(disk_bytes=box.disk_bytes, disk_files=box.disk_files)
+    limits, box = task.job.compile_limits, task.job.run_limits
+    if (limits.disk_bytes, limits.disk_files) == (box.disk_bytes, box.disk_files):
+        return limits
+    return limits.replace(disk_bytes=box.disk_bytes, disk_files=box.disk_files)

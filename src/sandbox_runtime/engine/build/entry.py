@@ -15,69 +15,69 @@ from typing import Any
 from sandbox_runtime.model import Build, Ending, File, Limits, Outcome, Output, Usage
 
 _MAGIC = b"sandbox-build-1 "
-_FIGURES = tuple(field.name for field in dataclasses.fields(Usage) if field.name != "denied_calls")
+_USAGE_FIELDS = tuple(field.name for field in dataclasses.fields(Usage) if field.name != "denied_calls")
 
 
-def encoded(build: Build) -> list[bytes]:
+def encode(build: Build) -> list[bytes]:
     """In pieces: large files are not copied to put them in a row."""
     streams = (build.outcome.stdout, build.outcome.stderr)
     parts = [part for stream in streams for part in (stream.head, stream.tail)] + [file.content for file in build.files]
-    about = {
-        "outcome": _told(build.outcome),
+    header = {
+        "outcome": _outcome_fields(build.outcome),
         "dropped": [stream.dropped_bytes for stream in streams],
         "files": [[file.name, file.executable] for file in build.files],
         "sizes": [len(part) for part in parts],
     }
-    body = [json.dumps(about).encode() + b"\n", *parts]
+    body = [json.dumps(header).encode() + b"\n", *parts]
     digest = hashlib.sha256()
     for piece in body:
         digest.update(piece)
     return [_MAGIC + digest.hexdigest().encode() + b"\n", *body]
 
 
-def decoded(content: bytes) -> Build | None:
+def decode(content: bytes) -> Build | None:
     """None for whatever is not exactly what encoded() gave."""
     whole, first = memoryview(content), content.find(b"\n") + 1
     if content[:first] != _MAGIC + hashlib.sha256(whole[first:]).hexdigest().encode() + b"\n":
         return None
     second = content.index(b"\n", first) + 1
-    about = json.loads(content[first:second])
-    parts = _cut(whole[second:], about["sizes"])
-    streams = [Output(next(parts), next(parts), dropped) for dropped in about["dropped"]]
-    files = tuple(File(name, part, executable) for (name, executable), part in zip(about["files"], parts, strict=True))
-    return Build(_outcome(about["outcome"], *streams), files)
+    header = json.loads(content[first:second])
+    parts = _split(whole[second:], header["sizes"])
+    streams = [Output(next(parts), next(parts), dropped) for dropped in header["dropped"]]
+    files = tuple(File(name, part, executable) for (name, executable), part in zip(header["files"], parts, strict=True))
+    return Build(_parse_outcome(header["outcome"], *streams), files)
 
 
-def _cut(rest: memoryview, sizes: list[int]) -> Iterator[bytes]:
+def _split(rest: memoryview, sizes: list[int]) -> Iterator[bytes]:
     start = 0
     for size in sizes:
         yield bytes(rest[start : start + size])
         start += size
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
+def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
     return {
         "ending": outcome.ending.value,
         "exit_code": outcome.exit_code,
         "signal": outcome.signal,
         "message": outcome.message,
         "isolation": outcome.isolation,
-        "usage": {name: getattr(outcome.usage, name) for name in _FIGURES},
+        "usage": {name: getattr(outcome.usage, name) for name in _USAGE_FIELDS},
         "denied_calls": dict(outcome.usage.denied_calls),
         "limits": outcome.limits and dataclasses.asdict(outcome.limits),
     }
 
 
-def _outcome(told: dict[str, Any], stdout: Output, stderr: Output) -> Outcome:
+def _parse_outcome(fields: dict[str, Any], stdout: Output, stderr: Output) -> Outcome:
     return Outcome(
-        ending=Ending(told["ending"]),
-        exit_code=told["exit_code"],
-        signal=told["signal"],
+        ending=Ending(fields["ending"]),
+        exit_code=fields["exit_code"],
+        signal=fields["signal"],
         stdout=stdout,
         stderr=stderr,
-        usage=Usage(**told["usage"], denied_calls=told["denied_calls"]),
-        message=told["message"],
-        isolation=told["isolation"],
-        limits=Limits(**told["limits"]) if told.get("limits") else None,
+        usage=Usage(**fields["usage"], denied_calls=fields["denied_calls"]),
+        message=fields["message"],
+        isolation=fields["isolation"],
+        limits=Limits(**fields["limits"]) if fields.get("limits") else None,
         cached=True,
     )

@@ -13,7 +13,7 @@ from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Limits, Plan
 
 _FORMAT = "1"
-_LIMITS_THAT_SHAPE = (
+_LIMITS_IN_KEY = (
     "memory_bytes",
     "processes",
     "output_bytes",
@@ -26,7 +26,7 @@ _LIMITS_THAT_SHAPE = (
 """All but time: a step that succeeded had enough of it, and what it made does not depend on how much more it might have had."""
 
 
-def key_of(language: Language, plan: Plan, limits: Limits, toolchain: tuple[str, ...]) -> str:
+def build_key(language: Language, plan: Plan, limits: Limits, toolchain: tuple[str, ...]) -> str:
     digest = hashlib.sha256()
     for kind, content in _items(language, plan, limits, toolchain):
         digest.update(f"{kind} {len(content)}\n".encode())
@@ -42,7 +42,7 @@ def _items(language: Language, plan: Plan, limits: Limits, toolchain: tuple[str,
         yield from ((kind, word.encode(errors="surrogateescape")) for word in words)
     for name, value in plan.compile.env if plan.compile else ():
         yield f"env {name}", value.encode(errors="surrogateescape")
-    for name in _LIMITS_THAT_SHAPE:
+    for name in _LIMITS_IN_KEY:
         yield name, str(getattr(limits, name)).encode()
     for file in plan.files:
         yield "name", file.name.encode(errors="surrogatepass")

@@ -21,18 +21,18 @@ from sandbox_runtime.workspace.ledger import Charge
 _EVICT_TO = 0.9
 """Share of the bound that is left after an eviction, so that not every new entry evicts."""
 _ENTRY = re.compile(r"[0-9a-f]{64}")
-_BEGUN = ".begun-"
+_PARTIAL = ".begun-"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 class BuildStore:
     """Calls may come from several threads: everything between two of them is a rename, an unlink or a stale sum."""
 
-    def __init__(self, folder: str, most_bytes: int, charge: Charge | None = None) -> None:
+    def __init__(self, folder: str, max_bytes: int, charge: Charge | None = None) -> None:
         self._charge = charge
         self._folder = folder
-        self._most_bytes = most_bytes
-        self._held_bytes = 0
+        self._max_bytes = max_bytes
+        self._total_bytes = 0
 
     def open(self) -> None:
         """Make the folder ready; raises Unavailable where it cannot be had for us alone."""
@@ -46,10 +46,10 @@ class BuildStore:
                 f"the folder for builds {self._folder} must belong to the server's user and be closed to all others"
             )
         self._sweep()
-        self._holds(sum(size for _, size, _ in self._entries()))
+        self._set_total(sum(size for _, size, _ in self._entries()))
 
-    def _holds(self, size: int) -> None:
-        self._held_bytes = size
+    def _set_total(self, size: int) -> None:
+        self._total_bytes = size
         if self._charge is not None:
             self._charge.resize(size, force=True)
 
@@ -67,19 +67,19 @@ class BuildStore:
         """Raises OSError where it cannot be written, StorageFull where the node has no room; then nothing of it is left."""
         size = sum(map(len, content))
         if self._charge is not None:
-            self._charge.resize(self._held_bytes + size)
-        begun = os.path.join(self._folder, f"{_BEGUN}{os.getpid()}-{secrets.token_hex(8)}")
+            self._charge.resize(self._total_bytes + size)
+        partial = os.path.join(self._folder, f"{_PARTIAL}{os.getpid()}-{secrets.token_hex(8)}")
         try:
-            with os.fdopen(os.open(begun, _CREATE, 0o600), "wb") as file:
+            with os.fdopen(os.open(partial, _CREATE, 0o600), "wb") as file:
                 file.writelines(content)
-            os.rename(begun, self._path(key))
+            os.rename(partial, self._path(key))
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(begun)
-            self._holds(self._held_bytes)
+                os.unlink(partial)
+            self._set_total(self._total_bytes)
             raise
-        self._holds(self._held_bytes + size)
-        if self._held_bytes > self._most_bytes:
+        self._set_total(self._total_bytes + size)
+        if self._total_bytes > self._max_bytes:
             self._evict()
 
     def drop(self, key: str) -> None:
@@ -101,21 +101,21 @@ class BuildStore:
 
     def _evict(self) -> None:
         entries = sorted(self._entries())
-        held = sum(size for _, size, _ in entries)
+        total = sum(size for _, size, _ in entries)
         for _, size, name in entries:
-            if held <= self._most_bytes * _EVICT_TO:
+            if total <= self._max_bytes * _EVICT_TO:
                 break
             self.drop(name)
-            held -= size
-        self._holds(held)
+            total -= size
+        self._set_total(total)
 
     def _sweep(self) -> None:
         """What a server that was killed had begun to write."""
         for name, _ in list(self._files()):
-            if name.startswith(_BEGUN) and not _alive(name):
+            if name.startswith(_PARTIAL) and not _alive(name):
                 self.drop(name)
 
 
-def _alive(begun: str) -> bool:
-    number = begun.removeprefix(_BEGUN).partition("-")[0]
+def _alive(partial: str) -> bool:
+    number = partial.removeprefix(_PARTIAL).partition("-")[0]
     return number.isdecimal() and os.path.exists(f"/proc/{number}")

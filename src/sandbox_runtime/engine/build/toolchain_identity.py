@@ -15,9 +15,9 @@ from sandbox_runtime.model import Step
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PACKAGE_RECORDS = ("/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed", "/var/lib/pacman/local")
-_STAMPS = ".stamps"
+_STAMP_FOLDER = ".stamps"
 """Where an installation of toolchains leaves a file for each language, newer with each time."""
-_SEARCH = "PATH"
+_PATH_VARIABLE = "PATH"
 
 
 class ToolchainIdentity:
@@ -28,25 +28,25 @@ class ToolchainIdentity:
         self._path = f"{os.path.dirname(python)}:{_SYSTEM_PATH}"
         self._toolchains = toolchains
 
-    def of(self, step: Step, language: str, folder: str = "") -> tuple[str, ...]:
+    def stamps(self, step: Step, language: str, folder: str = "") -> tuple[str, ...]:
         """folder: the language's own among the toolchains. Empty where the program is not to be found: then it is not known
         what would be used."""
         program = self.program(step)
         if program is None:
             return ()
-        stamp = os.path.join(self._toolchains, _STAMPS, language)
+        stamp = os.path.join(self._toolchains, _STAMP_FOLDER, language)
         own = (os.path.join(self._toolchains, folder),) if folder else ()
-        looked_at = (program, *_PACKAGE_RECORDS, stamp, *own, *_named(step))
-        return tuple(_stamp(path) for path in dict.fromkeys(looked_at))
+        paths = (program, *_PACKAGE_RECORDS, stamp, *own, *_paths_in(step))
+        return tuple(_stamp(path) for path in dict.fromkeys(paths))
 
     def program(self, step: Step) -> str | None:
-        found = shutil.which(step.argv[0], path=dict(step.env).get(_SEARCH, self._path))
-        return os.path.realpath(found) if found else None
+        resolved = shutil.which(step.argv[0], path=dict(step.env).get(_PATH_VARIABLE, self._path))
+        return os.path.realpath(resolved) if resolved else None
 
 
-def _named(step: Step) -> Iterator[str]:
+def _paths_in(step: Step) -> Iterator[str]:
     """Files and folders that stand in the command or its environment, also after an option and in lists."""
-    for word in (*step.argv[1:], *(value for name, value in step.env if name != _SEARCH)):
+    for word in (*step.argv[1:], *(value for name, value in step.env if name != _PATH_VARIABLE)):
         start = word.find("/")
         if start >= 0:
             yield from (part for part in word[start:].split(":") if part.startswith("/"))

@@ -7,6 +7,6 @@ a guest can say is bounded and checked on this side, as with notebooks.
 
 from sandbox_runtime.engine.contexts.context import Context
 from sandbox_runtime.engine.contexts.copy import copy
-from sandbox_runtime.engine.contexts.preload import MODULES, given
+from sandbox_runtime.engine.contexts.preload import MODULES, injected_modules
 
-__all__ = ["MODULES", "Context", "copy", "given"]
+__all__ = ["MODULES", "Context", "copy", "injected_modules"]

@@ -18,9 +18,9 @@ _PIECE_BYTES = 256 * 1024
 class Connection:
     """most_bytes: of one message from the box; a longer one is not kept, and one over `end_bytes` is the end of the line."""
 
-    def __init__(self, sock: socket.socket, most_bytes: int, end_bytes: int) -> None:
+    def __init__(self, sock: socket.socket, max_bytes: int, end_bytes: int) -> None:
         self._socket = sock
-        self._most_bytes = most_bytes
+        self._max_bytes = max_bytes
         self._end_bytes = end_bytes
         self.overrun = False
         """Whether the other end announced more than it may ever send."""
@@ -39,25 +39,25 @@ class Connection:
     async def receive(self) -> tuple[int, bytes] | None:
         """Return the size of the next message and its text, which is empty where it is too long to be kept. None when the other
         end is gone or announces more than any cell may send."""
-        head = await self._exactly(_LENGTH.size)
+        head = await self._read_exactly(_LENGTH.size)
         if head is None:
             return None
         (length,) = _LENGTH.unpack(head)
         if length > self._end_bytes:
             self.overrun = True
             return None
-        text = await self._exactly(length) if length <= self._most_bytes else await self._skipped(length)
+        text = await self._read_exactly(length) if length <= self._max_bytes else await self._skip(length)
         return None if text is None else (length, text)
 
-    async def _skipped(self, size: int) -> bytes | None:
+    async def _skip(self, size: int) -> bytes | None:
         while size:
-            piece = await self._exactly(min(size, _PIECE_BYTES))
+            piece = await self._read_exactly(min(size, _PIECE_BYTES))
             if piece is None:
                 return None
             size -= len(piece)
         return b""
 
-    async def _exactly(self, size: int) -> bytes | None:
+    async def _read_exactly(self, size: int) -> bytes | None:
         pieces = bytearray()
         while len(pieces) < size:
             try:

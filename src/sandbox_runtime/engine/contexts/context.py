@@ -27,17 +27,17 @@ START_WITHIN_S = 60.0
 INTERRUPT_GRACE_S = 2.0
 """How long an interrupted cell has to stop before its interpreter is killed."""
 END_WITHIN_S = 30.0
-LONGEST_LIFE_S = 86_400.0
-_OUTPUT_OF_A_LIFE_BYTES = 16 * 1024**3
+MAX_LIFETIME_S = 86_400.0
+_MAX_LIFETIME_OUTPUT_BYTES = 16 * 1024**3
 _MESSAGE_OVERHEAD_BYTES = 64 * 1024
-_OVER_BYTES = 64 * 1024**2
+_OVERRUN_BYTES = 64 * 1024**2
 """What a context may send over its line beyond the output of a cell, while it is being stopped, before its line is closed."""
 _IDLE_MESSAGE_BYTES = 1024**2
 """What it may send while no cell runs: that it is ready, or was forked."""
 _FLOOD_BYTES_PER_S = 16 * 1024**2
 """How fast messages are read from one that has sent too much."""
 _PROGRAM = "/run/context.py"
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class Context:
@@ -46,7 +46,7 @@ class Context:
 
     def __init__(self, box: Box, limits: Limits, keep_bytes: int) -> None:
         self.box = box
-        self._limits = limits.replace(wall_s=LONGEST_LIFE_S, cpu_s=None, output_bytes=_OUTPUT_OF_A_LIFE_BYTES)
+        self._limits = limits.replace(wall_s=MAX_LIFETIME_S, cpu_s=None, output_bytes=_MAX_LIFETIME_OUTPUT_BYTES)
         self._cell_output_bytes = limits.output_bytes
         self._keep_bytes = keep_bytes
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -59,17 +59,17 @@ class Context:
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self._listening: asyncio.Task[None] | None = None
-        self.line: Connection | None = None
+        self.connection: Connection | None = None
         self.can_be_copied = False
-        self._turn = ""
+        self._cell_token = ""
 
-    async def start(self, python: str, env: Mapping[str, str] = _NOTHING) -> None:
+    async def start(self, python: str, env: Mapping[str, str] = _NO_ENV) -> None:
         stage(self.box, [File(_PROGRAM, START.encode())])
         command = Command((python, _PROGRAM), env=env, limits=self._limits)
-        self._running = await self.box.start(command, sink=self._hear, control=True)
+        self._running = await self.box.start(command, sink=self._on_output, control=True)
         assert self._running.control is not None
-        self.line = Connection(
-            self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES, self._cell_output_bytes + _OVER_BYTES
+        self.connection = Connection(
+            self._running.control, self._keep_bytes + _MESSAGE_OVERHEAD_BYTES, self._cell_output_bytes + _OVERRUN_BYTES
         )
         self._ended = asyncio.ensure_future(self._running.wait())
         self._listening = asyncio.create_task(self._listen())
@@ -99,12 +99,12 @@ class Context:
         """sink is given what the cell prints, while it runs."""
         done = self._begin(wall_s, sink)
         try:
-            assert self.line is not None and self._transcript is not None
+            assert self.connection is not None and self._transcript is not None
             if self.alive:
-                await self.line.send({"do": "execute", "code": code, "turn": self._turn})
+                await self.connection.send({"do": "execute", "code": code, "turn": self._cell_token})
                 await self._finish(done, wall_s)
             else:
-                self._say("not_run")
+                self._set_ending("not_run")
             assert self._running is not None
             self._running.drain()
             return self._transcript.results(self._cause())[0]
@@ -132,13 +132,13 @@ class Context:
         await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
         return self._ended.result() if self._ended.done() else None
 
-    async def expect_copy(self) -> None:
+    async def prepare_for_copy(self) -> None:
         """Nothing will run here but a copy of another, later on: what can be done ahead for that is done now."""
-        assert self.line is not None
+        assert self.connection is not None
         if self.can_be_copied:
-            await self.line.send({"do": "rehearse"})
+            await self.connection.send({"do": "rehearse"})
 
-    def replaced(self) -> None:
+    def expect_replacement(self) -> None:
         """What runs here is about to become a copy of another, which will say so when it is."""
         self._ready = asyncio.get_running_loop().create_future()
 
@@ -148,27 +148,27 @@ class Context:
         self._transcript = Transcript(1, wall_s, self._keep_bytes)
         self._sent_bytes = 0
         self._sink = sink
-        self._turn = secrets.token_hex(16)
+        self._cell_token = secrets.token_hex(16)
         self._done = asyncio.get_running_loop().create_future()
         return self._done
 
     async def _finish(self, done: asyncio.Future[None], wall_s: float) -> None:
         """Until the cell is done, one way or another: by itself, interrupted, killed, or with its interpreter."""
         assert self._ended is not None and self._running is not None and self._transcript is not None
-        if await self._first_of(done, wall_s):
+        if await self._wait_done(done, wall_s):
             return
         if self._ended.done():
-            self._say("died")
+            self._set_ending("died")
             return
         self.interrupt()
-        if await self._first_of(done, INTERRUPT_GRACE_S):
-            self._transcript.overrule("timed_out")
+        if await self._wait_done(done, INTERRUPT_GRACE_S):
+            self._transcript.set_ending("timed_out")
             return
         self._running.cancel()
         await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
-        self._say("killed")
+        self._set_ending("killed")
 
-    async def _first_of(self, done: asyncio.Future[None], within_s: float) -> bool:
+    async def _wait_done(self, done: asyncio.Future[None], within_s: float) -> bool:
         """By the clock of the box: a pause is not the cell's."""
         assert self._ended is not None
         with contextlib.suppress(TimeoutError):
@@ -176,9 +176,9 @@ class Context:
                 await asyncio.wait((done, self._ended), return_when=asyncio.FIRST_COMPLETED)
         return done.done()
 
-    def _say(self, how: str) -> None:
+    def _set_ending(self, how: str) -> None:
         assert self._transcript is not None
-        self._transcript.overrule(how)
+        self._transcript.set_ending(how)
 
     def _cause(self) -> str:
         """What is known of the end of the interpreter, where it came to one."""
@@ -191,10 +191,10 @@ class Context:
             return f"it was ended by signal {outcome.signal}"
         return outcome.message
 
-    def _hear(self, name: str, piece: bytes) -> None:
+    def _on_output(self, name: str, piece: bytes) -> None:
         if self._transcript is None:
             return
-        if self._transcript.printed(name, piece) > self._cell_output_bytes:
+        if self._transcript.add_output(name, piece) > self._cell_output_bytes:
             self._stop_flood(self._transcript)
         elif self._sink is not None:
             self._sink(name, piece)
@@ -203,7 +203,7 @@ class Context:
         """Once for each cell: to interrupt it again while it tells of the first time would only confuse it."""
         if self._flooded is not transcript:
             self._flooded = transcript
-            transcript.note(
+            transcript.add_error(
                 CellError("OutputLimitError", f"the cell was interrupted after {self._cell_output_bytes} bytes of output")
             )
             self.interrupt()
@@ -214,28 +214,28 @@ class Context:
             self._running.cancel()
 
     async def _listen(self) -> None:
-        assert self.line is not None and self._running is not None
-        while (message := await self.line.receive()) is not None:
+        assert self.connection is not None and self._running is not None
+        while (message := await self.connection.receive()) is not None:
             size, text = message
             self._sent_bytes += size
-            if self._sent_bytes > self._most_sent_bytes + _OVER_BYTES:
+            if self._sent_bytes > self._max_sent_bytes + _OVERRUN_BYTES:
                 break
-            await self._take(text, whole=len(text) == size)
-        if self.line.overrun and self._transcript is not None:
+            await self._read_message(text, whole=len(text) == size)
+        if self.connection.overrun and self._transcript is not None:
             self._stop_flood(self._transcript)
         if self._ended is not None:  # as a rule because the process is at its end; one that goes on without a line is of no use
             await asyncio.wait((self._ended,), timeout=INTERRUPT_GRACE_S)
         self._running.cancel()
 
     @property
-    def _most_sent_bytes(self) -> int:
+    def _max_sent_bytes(self) -> int:
         return self._cell_output_bytes if self._transcript is not None else _IDLE_MESSAGE_BYTES
 
-    async def _take(self, text: bytes, *, whole: bool) -> None:
+    async def _read_message(self, text: bytes, *, whole: bool) -> None:
         """Large messages are read in a thread. One that sends too much is interrupted; of what it sends from then on, small
         messages alone are looked at, because one of them tells that the cell has ended."""
         transcript = self._transcript
-        flooding = self._sent_bytes > self._most_sent_bytes
+        flooding = self._sent_bytes > self._max_sent_bytes
         if flooding and transcript is not None:
             self._stop_flood(transcript)
             await asyncio.sleep(len(text) / _FLOOD_BYTES_PER_S)
@@ -247,18 +247,18 @@ class Context:
         else:
             read = read_event(text, transcript.elements_left if transcript is not None else 0)
         if transcript is self._transcript:
-            self._heed(read)
+            self._handle_event(read)
 
-    def _heed(self, read: ParsedEvent) -> None:
+    def _handle_event(self, read: ParsedEvent) -> None:
         event = read.event or {}
         if event.get("event") == "ready" and not self._ready.done():
             self.can_be_copied = event.get("can_fork") is True
             self._ready.set_result(None)
-        elif self._transcript is not None and (not event or self._is_of_this_cell(event)):
-            self._transcript.take(read)
+        elif self._transcript is not None and (not event or self._belongs_to_cell(event)):
+            self._transcript.add_event(read)
             if event.get("event") == "done" and self._done is not None and not self._done.done():
                 self._done.set_result(None)
 
-    def _is_of_this_cell(self, event: Mapping[str, object]) -> bool:
+    def _belongs_to_cell(self, event: Mapping[str, object]) -> bool:
         """Whether the event carries the turn of the running cell; an earlier cell cannot have known it."""
-        return event.get("turn") == self._turn
+        return event.get("turn") == self._cell_token

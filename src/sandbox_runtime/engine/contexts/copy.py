@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.channel import wait_readable
 
 PARK_WITHIN_S = 30.0
 _PLAN_BYTES = 16 * 1024**2
-_MOST_TOLD_BYTES = 100
+_MAX_REPLY_BYTES = 100
 
 
 async def copy(original: Context, target: Context) -> None:
@@ -28,26 +28,26 @@ async def copy(original: Context, target: Context) -> None:
         raise Unavailable("contexts cannot be copied on this machine: it takes Linux on x86-64 and the namespaces backend")
     if original.busy:
         raise Conflict("the context runs a cell; wait for it, or interrupt it")
-    assert original.line is not None and target.line is not None
-    with _Means() as means:
-        target.replaced()
-        await original.line.send({"do": "fork"}, [means.to_copy.fileno(), means.to_server.fileno(), means.plan])
-        means.to_copy.close()
-        means.to_server.close()
-        there, passed = await _parked(means.from_source)
+    assert original.connection is not None and target.connection is not None
+    with _CopyChannels() as channels:
+        target.expect_replacement()
+        await original.connection.send({"do": "fork"}, [channels.to_copy.fileno(), channels.to_server.fileno(), channels.plan])
+        channels.to_copy.close()
+        channels.to_server.close()
+        addresses, passed = await _receive_source(channels.from_source)
         try:
-            descriptors = [means.to_source.fileno(), means.plan, *passed]
-            await target.line.send({"do": "become", "there": there}, descriptors)
+            descriptors = [channels.to_source.fileno(), channels.plan, *passed]
+            await target.connection.send({"do": "become", "there": addresses}, descriptors)
         finally:
             for descriptor in passed:
                 os.close(descriptor)
     await target.until_ready()
 
 
-class _Means:
+class _CopyChannels:
     """Everything that is passed on; ours is closed when both have theirs."""
 
-    def __enter__(self) -> _Means:
+    def __enter__(self) -> _CopyChannels:
         with contextlib.ExitStack() as opened:
             self.to_copy, self.to_source = _pair(opened)
             self.to_server, self.from_source = _pair(opened)
@@ -60,8 +60,8 @@ class _Means:
 
 
 def _pair(opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
-    one, other = socket.socketpair()
-    return opened.enter_context(one), opened.enter_context(other)
+    left, right = socket.socketpair()
+    return opened.enter_context(left), opened.enter_context(right)
 
 
 @contextlib.contextmanager
@@ -76,12 +76,12 @@ def _memory(name: str, size_bytes: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-async def _parked(line: socket.socket) -> tuple[list[int], list[int]]:
+async def _receive_source(connection: socket.socket) -> tuple[list[int], list[int]]:
     """What the source says of itself, and descriptors of its map and pages, which only the copy will read."""
-    line.setblocking(False)
+    connection.setblocking(False)
     try:
-        await wait_readable(line.fileno(), PARK_WITHIN_S)
-        text, descriptors, flags, _ = socket.recv_fds(line, _MOST_TOLD_BYTES, 2)
+        await wait_readable(connection.fileno(), PARK_WITHIN_S)
+        text, descriptors, flags, _ = socket.recv_fds(connection, _MAX_REPLY_BYTES, 2)
     except (OSError, PlatformFault) as error:
         raise PlatformFault("the context cannot be forked") from error
     numbers = [int(word) for word in text.split() if word.isdigit()]

@@ -18,7 +18,7 @@ _OURS = ("connection", "interpreter", "start")
 
 
 @functools.cache
-def given() -> tuple[tuple[str, str], ...]:
+def injected_modules() -> tuple[tuple[str, str], ...]:
     image = _source("sandbox_runtime.isolation.inside", "process_image")
     ours = [(f"{PACKAGE}.{name}", _source(f"{__package__}.inside", name)) for name in _OURS]
     return ((PACKAGE, ""), (f"{PACKAGE}.process_image", image), *ours)

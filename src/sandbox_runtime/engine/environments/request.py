@@ -29,8 +29,8 @@ class RunRequest:
     filename: str = ""
     event: Mapping[str, Any] = field(default_factory=dict)
     context: HandlerContext = field(default_factory=lambda: HandlerContext("", ""))
-    call_found: bool = False
-    wanted: tuple[str, ...] = ()
+    call_handler: bool = False
+    variables: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     terminal: Terminal | None = None
 
@@ -42,4 +42,4 @@ class RunResult:
 
     outcome: Outcome
     compile: Outcome | None = None
-    told: HandlerResult | None = None
+    handler_result: HandlerResult | None = None

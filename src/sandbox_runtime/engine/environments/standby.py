@@ -18,8 +18,8 @@ from sandbox_runtime.isolation.port import Backend, Box, Files
 from sandbox_runtime.model import Policy
 
 OPEN_WITHIN_S = 30.0
-TIDY_AFTER_S = 0.01
-IN_A_ROW_S = 0.05
+CLOSE_DELAY_S = 0.01
+BACK_TO_BACK_S = 0.05
 """Commands with less than this between them follow one another."""
 
 
@@ -32,38 +32,38 @@ class Standby:
         self._idle_s = idle_s
         self._policy: Policy | None = None
         self._opening: asyncio.Task[Box] | None = None
-        self._expiry: asyncio.TimerHandle | None = None
-        self._burials: set[asyncio.Task[None]] = set()
-        self._spent: list[Box] = []
-        self._wanted: Policy | None = None
-        self._tidying: asyncio.TimerHandle | None = None
+        self._expire_timer: asyncio.TimerHandle | None = None
+        self._closing_tasks: set[asyncio.Task[None]] = set()
+        self._used_boxes: list[Box] = []
+        self._next_policy: Policy | None = None
+        self._close_timer: asyncio.TimerHandle | None = None
         self._released_at = float("-inf")
-        self._in_a_row = False
+        self._back_to_back = False
         self._closed = False
 
     @property
     def waiting(self) -> bool:
-        return self._opening is not None or self._wanted is not None
+        return self._opening is not None or self._next_policy is not None
 
     async def take(self, policy: Policy) -> Box:
         """The caller owes release()."""
         opening, fits = self._opening, self._policy == policy
-        self._wanted = None
-        self._in_a_row = asyncio.get_running_loop().time() - self._released_at < IN_A_ROW_S
-        self._forget()
+        self._next_policy = None
+        self._back_to_back = asyncio.get_running_loop().time() - self._released_at < BACK_TO_BACK_S
+        self._clear()
         if opening is not None and fits:
             with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
                 box = await self._shielded(opening)
                 if box is not None and not box.outdated:
-                    self._prepare_in_a_row(policy)
+                    self._prepare_back_to_back(policy)
                     return box
-                self._bury(opening)
+                self._close_in_background(opening)
         elif opening is not None:
-            self._bury(opening)
+            self._close_in_background(opening)
         return await self._open(policy)
 
-    def _prepare_in_a_row(self, policy: Policy) -> None:
-        if self._in_a_row:
+    def _prepare_back_to_back(self, policy: Policy) -> None:
+        if self._back_to_back:
             self.prepare(policy)
 
     def prepare(self, policy: Policy) -> None:
@@ -72,37 +72,37 @@ class Standby:
             return
         self._policy = policy
         self._opening = asyncio.create_task(self._open(policy))
-        self._expiry = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
+        self._expire_timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
 
     def release(self, box: Box, following: Policy | None = None) -> None:
         """Close a box that was taken, soon and in the background: with a command's outcome all its processes are dead, so nobody
         need wait for the rest. following: then have one of this kind ready for the next."""
-        self._spent.append(box)
+        self._used_boxes.append(box)
         if following is not None and self._opening is None:
-            self._wanted = following
+            self._next_policy = following
         loop = asyncio.get_running_loop()
         self._released_at = loop.time()
-        if self._closed or self._in_a_row:
-            self._tidy()
-        elif self._tidying is None:
-            self._tidying = loop.call_later(TIDY_AFTER_S, self._tidy)
+        if self._closed or self._back_to_back:
+            self._close_used()
+        elif self._close_timer is None:
+            self._close_timer = loop.call_later(CLOSE_DELAY_S, self._close_used)
 
     async def close(self) -> None:
         self._closed = True
-        self._tidy()
+        self._close_used()
         self._expire()
-        if self._burials:
-            await asyncio.wait(self._burials, timeout=OPEN_WITHIN_S)
+        if self._closing_tasks:
+            await asyncio.wait(self._closing_tasks, timeout=OPEN_WITHIN_S)
 
-    def _tidy(self) -> None:
-        if self._tidying is not None:
-            self._tidying.cancel()
-        spent, wanted = self._spent, self._wanted
-        self._spent, self._wanted, self._tidying = [], None, None
+    def _close_used(self) -> None:
+        if self._close_timer is not None:
+            self._close_timer.cancel()
+        spent, variables = self._used_boxes, self._next_policy
+        self._used_boxes, self._next_policy, self._close_timer = [], None, None
         for box in spent:
             self._keep(asyncio.create_task(box.close()))
-        if wanted is not None:
-            self.prepare(wanted)
+        if variables is not None:
+            self.prepare(variables)
 
     async def _open(self, policy: Policy) -> Box:
         try:
@@ -116,33 +116,33 @@ class Standby:
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            self._bury(opening)
+            self._close_in_background(opening)
             raise
 
     def _expire(self) -> None:
         opening = self._opening
-        self._forget()
+        self._clear()
         if opening is not None:
-            self._bury(opening)
+            self._close_in_background(opening)
 
-    def _forget(self) -> None:
-        if self._expiry is not None:
-            self._expiry.cancel()
-        self._opening = self._expiry = self._policy = None
+    def _clear(self) -> None:
+        if self._expire_timer is not None:
+            self._expire_timer.cancel()
+        self._opening = self._expire_timer = self._policy = None
 
-    def _bury(self, opening: asyncio.Task[Box]) -> None:
+    def _close_in_background(self, opening: asyncio.Task[Box]) -> None:
         self._keep(asyncio.create_task(_close_opened(opening)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
-        self._burials.add(task)
+        self._closing_tasks.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """A box that cannot be closed is told by the event loop's own complaint; the keeper ends it with the server."""
-        self._burials.discard(task)
+        self._closing_tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            told = {"message": "a box of a session could not be closed", "exception": task.exception()}
-            asyncio.get_running_loop().call_exception_handler(told)
+            handler_result = {"message": "a box of a session could not be closed", "exception": task.exception()}
+            asyncio.get_running_loop().call_exception_handler(handler_result)
 
 
 async def _close_opened(opening: asyncio.Task[Box]) -> None:

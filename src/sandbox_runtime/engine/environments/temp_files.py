@@ -11,33 +11,33 @@ from sandbox_runtime.workspace import Area, place
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-MOST_NAMES = 100_000
+MAX_NAMES = 100_000
 
 
-def names(area: Area) -> frozenset[str]:
+def entry_names(area: Area) -> frozenset[str]:
     """What lies in the workspace itself, not below."""
     folder = open_beneath(area.files_fd, area.writable[area.workdir], _FOLDER)
     try:
         with os.scandir(folder) as entries:
-            return frozenset(entry.name for entry, _ in zip(entries, range(MOST_NAMES), strict=False))
+            return frozenset(entry.name for entry, _ in zip(entries, range(MAX_NAMES), strict=False))
     finally:
         os.close(folder)
 
 
-def sayable(found: frozenset[str]) -> frozenset[str]:
+def printable(found: frozenset[str]) -> frozenset[str]:
     """Those that are text: what a program that runs while it is compiled called otherwise stays where it is."""
     return frozenset(name for name in found if name.isprintable())
 
 
-def first_part(name: str, workdir: str) -> str:
+def top_level_name(name: str, workdir: str) -> str:
     """Of a name below the workspace; empty for one that lies elsewhere."""
     if name.startswith("/") and not name.startswith(f"{workdir}/"):
         return ""
     return next(part for part in name.removeprefix(f"{workdir}/").split("/") if part not in ("", "."))
 
 
-def refuse_to_replace(there: frozenset[str], wanted: Iterable[str], title: str) -> None:
-    for name in wanted:
+def check_free(there: frozenset[str], variables: Iterable[str], title: str) -> None:
+    for name in variables:
         if name in there:
             raise Conflict(f"the workspace has a {name!r} of its own, which a {title} program would replace: rename it")
 

@@ -5,11 +5,11 @@ what the program told over its own socket, bounded and checked on this side, bec
 JavaScript have handlers; the code is never read, compiled or imported by the server.
 """
 
-from sandbox_runtime.engine.handlers.call import CallResult, HandlerCall, call
-from sandbox_runtime.engine.handlers.programs import given
+from sandbox_runtime.engine.handlers.call import CallResult, HandlerCall, run_call
+from sandbox_runtime.engine.handlers.programs import injected_modules
 from sandbox_runtime.engine.handlers.result import HandlerResult
 from sandbox_runtime.engine.handlers.rules import (
-    CODE_CHARACTERS,
+    MAX_CODE_CHARACTERS,
     HandlerContext,
     HandlerExitCode,
     check_code,
@@ -19,16 +19,16 @@ from sandbox_runtime.engine.handlers.rules import (
 )
 
 __all__ = [
-    "CODE_CHARACTERS",
+    "MAX_CODE_CHARACTERS",
     "CallResult",
     "HandlerCall",
     "HandlerContext",
     "HandlerExitCode",
     "HandlerResult",
-    "call",
     "check_code",
     "check_event",
     "exit_code",
-    "given",
+    "injected_modules",
+    "run_call",
     "timeout_s",
 ]

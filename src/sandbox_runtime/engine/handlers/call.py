@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox_runtime.engine.contexts.connection import Connection
 from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
-from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, read
+from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, parse_result
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Running, Sink
@@ -41,7 +41,7 @@ class HandlerCall:
     call: str = "must"
     event: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
-    wanted: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     stdin: bytes | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class HandlerCall:
             "call": self.call,
             "event": dict(self.event),
             "context": dict(self.context),
-            "wanted": list(self.wanted),
+            "wanted": list(self.variables),
             "args": list(self.args),
             "path": list(self.modules),
         }
@@ -64,24 +64,24 @@ class HandlerCall:
 @dataclass(frozen=True, slots=True)
 class CallResult:
     outcome: Outcome
-    told: HandlerResult | None
+    handler_result: HandlerResult | None
 
 
-async def call(box: Box, call: HandlerCall, sink: Sink | None = None) -> CallResult:
+async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> CallResult:
     """Raises PlatformFault where the box does not answer in time; a cancelled caller cancels the command."""
     path, text = _PROGRAMS[call.language]
     stage(box, [File(path, (text or javascript()).encode())])
     command = Command((*call.interpreter, path), stdin=call.stdin, env=call.env, limits=call.limits)
     running = await box.start(command, sink=sink, control=True)
-    with _own_end(running) as line:
-        talk = asyncio.create_task(_talk(line, call))
+    with _own_end(running) as connection:
+        exchange = asyncio.create_task(_exchange(connection, call))
         try:
             outcome = await _outcome(box, running, call.limits.wall_s)
-            return CallResult(outcome, await _last_word(talk))
+            return CallResult(outcome, await _result(exchange))
         finally:
             running.cancel()
-            talk.cancel()
-            await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
+            exchange.cancel()
+            await asyncio.wait((exchange,), timeout=_READ_WITHIN_S)
 
 
 @contextlib.contextmanager
@@ -93,11 +93,11 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
         yield own
 
 
-async def _talk(own: socket.socket, call: HandlerCall) -> bytes | None:
-    line = Connection(own, MESSAGE_BYTES, MESSAGE_BYTES)
+async def _exchange(own: socket.socket, call: HandlerCall) -> bytes | None:
+    connection = Connection(own, MESSAGE_BYTES, MESSAGE_BYTES)
     with contextlib.suppress(PlatformFault):  # a program that is gone before it listened is told by its outcome
-        await line.send(call.order())
-    message = await line.receive()
+        await connection.send(call.order())
+    message = await connection.receive()
     return None if message is None else message[1]
 
 
@@ -109,10 +109,10 @@ async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
         raise PlatformFault("the box did not answer in time") from error
 
 
-async def _last_word(talk: asyncio.Task[bytes | None]) -> HandlerResult | None:
+async def _result(exchange: asyncio.Task[bytes | None]) -> HandlerResult | None:
     """With the command everybody who could say more is gone, so this does not wait."""
-    await asyncio.wait((talk,), timeout=_READ_WITHIN_S)
-    if not talk.done() or talk.cancelled():
+    await asyncio.wait((exchange,), timeout=_READ_WITHIN_S)
+    if not exchange.done() or exchange.cancelled():
         return None
-    text = talk.result()
-    return await asyncio.to_thread(read, text) if text is not None and len(text) > LARGE_BYTES else read(text)
+    text = exchange.result()
+    return await asyncio.to_thread(parse_result, text) if text is not None and len(text) > LARGE_BYTES else parse_result(text)

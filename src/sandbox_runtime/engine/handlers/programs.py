@@ -11,9 +11,9 @@ START_PYTHON = f"from {PACKAGE}.call import run\nrun()\n"
 
 
 @functools.cache
-def given() -> tuple[tuple[str, str], ...]:
-    line = _text("sandbox_runtime.engine.contexts.inside", "connection.py")
-    return ((PACKAGE, ""), (f"{PACKAGE}.connection", line), (f"{PACKAGE}.call", _text(f"{__package__}.inside", "call.py")))
+def injected_modules() -> tuple[tuple[str, str], ...]:
+    connection = _text("sandbox_runtime.engine.contexts.inside", "connection.py")
+    return ((PACKAGE, ""), (f"{PACKAGE}.connection", connection), (f"{PACKAGE}.call", _text(f"{__package__}.inside", "call.py")))
 
 
 @functools.cache

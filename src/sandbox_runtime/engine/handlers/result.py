@@ -5,43 +5,45 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.notebook.transcript import parse, whole
+from sandbox_runtime.engine.notebook.transcript import parse, replace_surrogates
 from sandbox_runtime.model.bounds import TEXT_BYTES
 
 MESSAGE_BYTES = 2 * TEXT_BYTES + 64 * 1024
 """A value travels as a text in a text, so that each of its quotes may take two bytes."""
-ENDS = ("ok", "not_loaded", "raised", "not_serializable")
-_ERROR_CHARACTERS = 2000
-_DEEPEST = 200
+STATUSES = ("ok", "not_loaded", "raised", "not_serializable")
+_MAX_ERROR_CHARACTERS = 2000
+_MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerResult:
     """value_json None: it returned nothing that could be told, or was not asked to."""
 
-    how: str
+    status: str
     value_json: str | None = None
     error: str = ""
 
 
-def read(text: bytes | None) -> HandlerResult | None:
+def parse_result(text: bytes | None) -> HandlerResult | None:
     """None for what makes no sense."""
     event = parse(text) if text is not None else None
-    if event is None or event.get("how") not in ENDS:
+    if event is None or event.get("how") not in STATUSES:
         return None
     error = event.get("error")
-    told = HandlerResult(str(event["how"]), None, whole(error)[:_ERROR_CHARACTERS] if isinstance(error, str) else "")
+    result = HandlerResult(
+        str(event["how"]), None, replace_surrogates(error)[:_MAX_ERROR_CHARACTERS] if isinstance(error, str) else ""
+    )
     value = event.get("value")
-    return told if value is None else _with_value(told, value)
+    return result if value is None else _with_value(result, value)
 
 
-def _with_value(told: HandlerResult, value: object) -> HandlerResult:
+def _with_value(result: HandlerResult, value: object) -> HandlerResult:
     if not isinstance(value, str) or not _is_json(value):
         return HandlerResult("not_serializable", None, "the value is no JSON")
-    value = whole(value)
+    value = replace_surrogates(value)
     if len(value.encode()) > TEXT_BYTES:
         return HandlerResult("not_serializable", None, f"the value is larger than {TEXT_BYTES} bytes as JSON")
-    return HandlerResult(told.how, value, told.error)
+    return HandlerResult(result.status, value, result.error)
 
 
 def _is_json(text: str) -> bool:
@@ -50,14 +52,14 @@ def _is_json(text: str) -> bool:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return False
-    return text.count("[") + text.count("{") <= _DEEPEST or _is_shallow(value)
+    return text.count("[") + text.count("{") <= _MAX_DEPTH or _is_shallow(value)
 
 
 def _is_shallow(value: object) -> bool:
     """Level by level, so that depth costs no stack."""
     level = [value]
-    for _ in range(_DEEPEST):
-        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+    for _ in range(_MAX_DEPTH):
+        inner = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
         level = [part for parts in inner for part in parts]
         if not level:
             return True

@@ -12,11 +12,11 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Ending, Limits, Outcome
 from sandbox_runtime.quantities import MIB, parse_number
 
-CODE_CHARACTERS = 102_400
+MAX_CODE_CHARACTERS = 102_400
 TIMEOUT_KEY = "__timeout"
 DEFAULT_TIMEOUT_S = 300.0
-LONGEST_TIMEOUT_S = 3600.0
-KILLED_FOR_MEMORY = 137
+MAX_TIMEOUT_S = 3600.0
+OUT_OF_MEMORY_EXIT_CODE = 137
 
 
 class HandlerExitCode(IntEnum):
@@ -31,7 +31,7 @@ class HandlerExitCode(IntEnum):
     empty = 7
 
 
-_OF_TOLD = {
+_EXIT_CODES = {
     "ok": HandlerExitCode.success,
     "not_loaded": HandlerExitCode.not_loaded,
     "raised": HandlerExitCode.raised,
@@ -43,8 +43,8 @@ def check_code(code: str) -> None:
     """What can be said of it without reading it as a program; whether it compiles is found out in the box."""
     if not code.strip():
         raise InvalidRequest("the code of a handler must not be empty: define `handler(event)` or `handler(event, context)`")
-    if len(code) > CODE_CHARACTERS:
-        raise InvalidRequest(f"the code of a handler has {len(code)} characters; at most {CODE_CHARACTERS} are allowed")
+    if len(code) > MAX_CODE_CHARACTERS:
+        raise InvalidRequest(f"the code of a handler has {len(code)} characters; at most {MAX_CODE_CHARACTERS} are allowed")
 
 
 def check_event(event: object) -> Mapping[str, Any]:
@@ -55,21 +55,21 @@ def check_event(event: object) -> Mapping[str, Any]:
 
 def timeout_s(event: Mapping[str, Any]) -> float:
     """As the event asks. A key `timeout` is the handler's own."""
-    asked = event.get(TIMEOUT_KEY, DEFAULT_TIMEOUT_S)
-    if isinstance(asked, str):
+    timeout = event.get(TIMEOUT_KEY, DEFAULT_TIMEOUT_S)
+    if isinstance(timeout, str):
         raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not text")
-    seconds = parse_number(asked, TIMEOUT_KEY)
-    return DEFAULT_TIMEOUT_S if seconds <= 0 else min(float(seconds), LONGEST_TIMEOUT_S)
+    seconds = parse_number(timeout, TIMEOUT_KEY)
+    return DEFAULT_TIMEOUT_S if seconds <= 0 else min(float(seconds), MAX_TIMEOUT_S)
 
 
-def exit_code(outcome: Outcome, told: HandlerResult | None) -> int:
+def exit_code(outcome: Outcome, result: HandlerResult | None) -> int:
     """How a handler ended. One that told its end and was then stopped by a limit was stopped by the limit."""
     if outcome.ending is Ending.timed_out:
         return HandlerExitCode.timed_out
     if outcome.ending is Ending.out_of_memory:
-        return KILLED_FOR_MEMORY
-    if outcome.ending is Ending.exited and told is not None:
-        return _OF_TOLD[told.how]
+        return OUT_OF_MEMORY_EXIT_CODE
+    if outcome.ending is Ending.exited and result is not None:
+        return _EXIT_CODES[result.status]
     return HandlerExitCode.raised if outcome.ending is Ending.exited else HandlerExitCode.system_error
 
 
@@ -83,7 +83,7 @@ class HandlerContext:
     function_version: str = "$LATEST"
     log_group_name: str = "/lambda-sandbox/logs"
     invoked_function_arn: str = ""
-    further: tuple[tuple[str, Any], ...] = ()
+    extra: tuple[tuple[str, Any], ...] = ()
 
     def fields(self, limits: Limits) -> dict[str, Any]:
         own = {
@@ -97,4 +97,4 @@ class HandlerContext:
             "remaining_time_in_millis": int(limits.wall_s * 1000),
             "memory_limit_in_mb": (limits.memory_bytes or 0) // MIB,
         }
-        return {**own, **dict(self.further)}
+        return {**own, **dict(self.extra)}

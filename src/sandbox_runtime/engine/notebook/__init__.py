@@ -5,8 +5,8 @@ be served or a fault of this platform. Kernels are started ahead of time once no
 guest can say is bounded and checked on this side: the driver (driver.py) runs in the box and belongs to the guest.
 """
 
-from sandbox_runtime.engine.notebook.driver_source import given
+from sandbox_runtime.engine.notebook.driver_source import injected_modules
 from sandbox_runtime.engine.notebook.notebooks import Notebooks
 from sandbox_runtime.engine.notebook.preload import MODULES
 
-__all__ = ["MODULES", "Notebooks", "given"]
+__all__ = ["MODULES", "Notebooks", "injected_modules"]

@@ -33,24 +33,24 @@ class HeadTailBuffer:
 class LineSplitter:
     """Pieces in, whole lines out. A line longer than the bound is left out, whatever it holds."""
 
-    def __init__(self, longest_bytes: int) -> None:
-        self._longest = longest_bytes
-        self._begun = bytearray()
+    def __init__(self, max_line_bytes: int) -> None:
+        self._max_line_bytes = max_line_bytes
+        self._line = bytearray()
         self._too_long = False
 
     def split(self, piece: bytes) -> list[bytes]:
         *ended, rest = piece.split(b"\n")
-        found = []
+        lines = []
         for part in ended:
             self._take(part)
             if not self._too_long:
-                found.append(bytes(self._begun))
-            self._begun, self._too_long = bytearray(), False
+                lines.append(bytes(self._line))
+            self._line, self._too_long = bytearray(), False
         self._take(rest)
-        return found
+        return lines
 
     def _take(self, piece: bytes) -> None:
-        if self._too_long or len(self._begun) + len(piece) > self._longest:
-            self._begun, self._too_long = bytearray(), True
+        if self._too_long or len(self._line) + len(piece) > self._max_line_bytes:
+            self._line, self._too_long = bytearray(), True
         else:
-            self._begun += piece
+            self._line += piece

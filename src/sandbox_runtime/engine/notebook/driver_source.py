@@ -21,13 +21,13 @@ _IN_ORDER = ("events", "kernel", "application", "driver", "start")
 
 
 @functools.cache
-def given() -> tuple[tuple[str, str], ...]:
+def injected_modules() -> tuple[tuple[str, str], ...]:
     """Name and source of each module, the package first."""
     return (PACKAGE, _source("__init__")), *((f"{PACKAGE}.{name}", _source(name)) for name in _IN_ORDER)
 
 
 @functools.cache
-def staged() -> tuple[tuple[str, bytes], ...]:
+def driver_files() -> tuple[tuple[str, bytes], ...]:
     """Name and content of each file: one to start by, and the package."""
     modules = [(f"{PACKAGE}/{name}.py", _source(name)) for name in ("__init__", *_IN_ORDER)]
     return tuple((name, source.encode()) for name, source in [(START, _START_SOURCE), *modules])

@@ -20,11 +20,11 @@ from sandbox_runtime.workspace import stage
 
 START_WITHIN_S = 60.0
 END_WITHIN_S = 30.0
-STANDS_READY_S = 6 * 3600.0
+MAX_IDLE_S = 6 * 3600.0
 """How long a kernel may wait for its notebook."""
-SAYS_SO = "ended by the wall time limit of the notebook (total_timeout)"
+TIMEOUT_MESSAGE = "ended by the wall time limit of the notebook (total_timeout)"
 _LINE_OVERHEAD_BYTES = 64 * 1024
-_PLACES = ("run", "tmp")
+_DRIVER_FOLDERS = ("run", "tmp")
 """Of a box's writable folders, those in which the driver may lie, the first that is there."""
 
 
@@ -56,10 +56,10 @@ class LiveKernel:
     async def start(self, python: str) -> None:
         """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
         folder = _folder_for_driver(self.box)
-        stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.staged()])
-        limits = self.limits.replace(wall_s=min(STANDS_READY_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
+        stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.driver_files()])
+        limits = self.limits.replace(wall_s=min(MAX_IDLE_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
         self._running = await self.box.start(
-            Command((python, f"{folder}/{driver_source.START}"), limits=limits), sink=self._hear, interactive=True
+            Command((python, f"{folder}/{driver_source.START}"), limits=limits), sink=self._on_output, interactive=True
         )
         self._ended = asyncio.ensure_future(self._running.wait())
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
@@ -77,7 +77,7 @@ class LiveKernel:
 
     @property
     def stale(self) -> bool:
-        return self.box.outdated or time.monotonic() - self.since_s > STANDS_READY_S
+        return self.box.outdated or time.monotonic() - self.since_s > MAX_IDLE_S
 
     def limit(self, limits: Limits) -> bool:
         """Whether the kernel could be held to these from now on."""
@@ -95,7 +95,7 @@ class LiveKernel:
         if self._reading is not None:
             await self._reading
         if late:
-            outcome = dataclasses.replace(outcome, ending=Ending.timed_out, message=SAYS_SO)
+            outcome = dataclasses.replace(outcome, ending=Ending.timed_out, message=TIMEOUT_MESSAGE)
         usage = dataclasses.replace(outcome.usage, wall_s=time.monotonic() - began)
         return dataclasses.replace(outcome, usage=usage), self._transcript
 
@@ -119,19 +119,19 @@ class LiveKernel:
         if self._ended is not None:
             await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
 
-    def _hear(self, name: str, piece: bytes) -> None:
+    def _on_output(self, name: str, piece: bytes) -> None:
         if name != "stdout":
             return
         for line in self._lines.split(piece):
             if self._transcript is not None:
-                self._hear_event(self._transcript, line)
+                self._on_event(self._transcript, line)
             elif not self._ready.done():
-                self._hear_first(line)
+                self._on_first_line(line)
 
-    def _hear_event(self, transcript: Transcript, line: bytes) -> None:
+    def _on_event(self, transcript: Transcript, line: bytes) -> None:
         """In the order in which they came: behind a large one, which is read in a thread, small ones wait as well."""
         if self._reading is None and len(line) <= LARGE_BYTES:
-            transcript.hear(line)
+            transcript.add_line(line)
             return
         self._unread.append(line)
         if self._reading is None:
@@ -140,10 +140,10 @@ class LiveKernel:
     async def _read(self, transcript: Transcript) -> None:
         while self._unread:
             line = self._unread.popleft()
-            transcript.take(await asyncio.to_thread(read_event, line, transcript.elements_left))
+            transcript.add_event(await asyncio.to_thread(read_event, line, transcript.elements_left))
         self._reading = None
 
-    def _hear_first(self, line: bytes) -> None:
+    def _on_first_line(self, line: bytes) -> None:
         """No cell has run yet, so this is the driver's own word."""
         event = parse(line) or {}
         if event.get("event") == "ready":
@@ -160,7 +160,7 @@ def _orders(notebook: Notebook, *, gently: bool) -> bytes:
 
 def _folder_for_driver(box: Box) -> str:
     folders = {place: folder for folder, place in box.writable.items()}
-    return f"{next(folders[place] for place in _PLACES if place in folders)}/notebook"
+    return f"{next(folders[place] for place in _DRIVER_FOLDERS if place in folders)}/notebook"
 
 
 def _failure_to_start(outcome: Outcome) -> Exception:

@@ -34,7 +34,7 @@ class Notebooks:
         *,
         pool: BoxPool,
         admission: Admission,
-        allowance: RequestLimits,
+        request_limits: RequestLimits,
         python: str,
         policy: Policy,
         ready: int,
@@ -44,26 +44,26 @@ class Notebooks:
     ) -> None:
         self._pool = pool
         self._admission = admission
-        self._allowance = allowance
+        self._request_limits = request_limits
         self._python = python
         self._policy = policy
         self._keep_bytes = keep_bytes
         self._metrics = metrics
         self._log = log
-        self._usual = allowance.default.replace(memory_bytes=allowance.most_memory_bytes)
-        self._shelf = WarmPool("notebook kernel", ready, lambda: self._start(self._usual), self._close, log)
+        self._default_limits = request_limits.default.replace(memory_bytes=request_limits.max_memory_bytes)
+        self._kernels = WarmPool("notebook kernel", ready, lambda: self._start(self._default_limits), self._close, log)
 
     async def __aenter__(self) -> Self:
-        await self._shelf.__aenter__()
+        await self._kernels.__aenter__()
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await self._shelf.__aexit__(*error)
+        await self._kernels.__aexit__(*error)
 
     @property
     def idle(self) -> int:
         """Kernels that wait ready."""
-        return self._shelf.idle
+        return self._kernels.idle
 
     async def run(self, notebook: Notebook) -> NotebookResult:
         self._check(notebook)
@@ -75,14 +75,14 @@ class Notebooks:
                     return result
             raise AssertionError("the last attempt gives a result or raises")
         finally:
-            self._shelf.used()
+            self._kernels.refill()
             self._admission.leave(entered)
 
     def _check(self, notebook: Notebook) -> None:
         """The bounds of a job hold for a notebook, whose cells together are its code."""
         code = "\n".join(notebook.cells)
         limits = notebook.limits
-        self._allowance.check(Job(NAME, code, None, notebook.files, notebook.fetch, limits, limits))
+        self._request_limits.check(Job(NAME, code, None, notebook.files, notebook.fetch, limits, limits))
 
     async def _attempt(self, notebook: Notebook, *, last: bool) -> NotebookResult | None:
         """None when the platform failed before a cell had ended, and there is another attempt to make."""
@@ -91,7 +91,7 @@ class Notebooks:
         except KernelStartError as failure:
             return NotebookResult(failure.outcome, (), complete=False)
         except PlatformFault as fault:
-            self._broken(str(fault))
+            self._on_broken_box(str(fault))
             if last:
                 raise
             return None
@@ -101,21 +101,21 @@ class Notebooks:
             await self._close(kernel)
         if result.driver.blame is not Blame.platform:
             return result
-        self._broken(result.driver.message)
+        self._on_broken_box(result.driver.message)
         return None if untouched and not last else result
 
-    def _broken(self, reason: str) -> None:
-        self._pool.distrust(self._policy)
+    def _on_broken_box(self, reason: str) -> None:
+        self._pool.drop_idle(self._policy)
         self._log.warning("the box of a notebook broke", reason=reason)
 
     async def _kernel_for(self, limits: Limits) -> LiveKernel:
         """Those that wait have the usual limits. Another bound on memory can be set on one that is up, if it keeps within that;
         what asks for other limits still is started with them."""
-        usual = self._usual
-        if limits.replace(wall_s=usual.wall_s, memory_bytes=usual.memory_bytes) != usual:
+        default_limits = self._default_limits
+        if limits.replace(wall_s=default_limits.wall_s, memory_bytes=default_limits.memory_bytes) != default_limits:
             return await self._start(limits)
-        ready = await self._shelf.take()
-        if ready is None or limits.memory_bytes == usual.memory_bytes or ready.limit(limits):
+        ready = await self._kernels.take()
+        if ready is None or limits.memory_bytes == default_limits.memory_bytes or ready.limit(limits):
             return ready or await self._start(limits)
         await self._close(ready)
         return await self._start(limits)
@@ -150,7 +150,7 @@ class Notebooks:
         cells, complete = transcript.results(_cause(outcome)), transcript.complete
         if not notebook.fetch:
             return NotebookResult(outcome, cells, complete), not transcript.begun
-        fetched = await run_to_end(fetch, kernel.box, notebook.fetch, self._allowance.quotas)
+        fetched = await run_to_end(fetch, kernel.box, notebook.fetch, self._request_limits.quotas)
         return NotebookResult(outcome, cells, complete, fetched.files, fetched.skipped), not transcript.begun
 
 

@@ -73,14 +73,14 @@ class _Cell:
         self.ending: CellEnding | None = None
         self.death = ""
 
-    def result(self, told: CellError | None) -> CellResult:
+    def result(self, ending_error: CellError | None) -> CellResult:
         assert self.ending is not None
         return CellResult(
             ending=self.ending,
             stdout=self.streams["stdout"].output(),
             stderr=self.streams["stderr"].output(),
             displays=tuple(self.displays),
-            errors=(*self.errors, told) if told is not None else tuple(self.errors),
+            errors=(*self.errors, ending_error) if ending_error is not None else tuple(self.errors),
             dropped_displays=self.dropped,
         )
 
@@ -94,7 +94,7 @@ class Transcript:
         self._room = keep_bytes
         self._displays = self._errors = 0
         self.elements_left = MAX_ELEMENTS
-        self._hearers: Mapping[str, Callable[[_Cell, Event, ParsedEvent], None]] = {
+        self._handlers: Mapping[str, Callable[[_Cell, Event, ParsedEvent], None]] = {
             "stream": self._stream,
             "display": self._display,
             "error": self._error,
@@ -112,12 +112,12 @@ class Transcript:
 
     def results(self, cause: str = "") -> tuple[CellResult, ...]:
         """Of the cells that ended. cause: what the platform knows of the kernel's death, where it did die."""
-        return tuple(cell.result(self._told(cell, cause)) for cell in self._cells if cell.ending is not None)
+        return tuple(cell.result(self._ending_error(cell, cause)) for cell in self._cells if cell.ending is not None)
 
-    def hear(self, line: bytes) -> None:
-        self.take(read_event(line, self.elements_left))
+    def add_line(self, line: bytes) -> None:
+        self.add_event(read_event(line, self.elements_left))
 
-    def take(self, read: ParsedEvent) -> None:
+    def add_event(self, read: ParsedEvent) -> None:
         """Keep what an event says, as far as there is room."""
         self.elements_left -= read.elements
         if read.dropped:
@@ -125,30 +125,30 @@ class Transcript:
         if (event := read.event) is None:
             return
         number, kind = event.get("cell"), event.get("event")
-        if isinstance(number, int) and 0 <= number < len(self._cells) and isinstance(kind, str) and kind in self._hearers:
-            self._hearers[kind](self._cells[number], event, read)
+        if isinstance(number, int) and 0 <= number < len(self._cells) and isinstance(kind, str) and kind in self._handlers:
+            self._handlers[kind](self._cells[number], event, read)
 
     def _current(self) -> _Cell:
         return next((cell for cell in self._cells if cell.ending is None), self._cells[-1])
 
-    def printed(self, name: str, piece: bytes) -> int:
+    def add_output(self, name: str, piece: bytes) -> int:
         """What came over a stream of the process itself; returns how much that has been. For transcripts of a single cell."""
         stream = self._cells[0].streams[name]
         stream.add(piece)
         return stream.total_bytes
 
-    def note(self, error: CellError) -> None:
+    def add_error(self, error: CellError) -> None:
         """What the platform has to say of a single cell, beside what went wrong in it."""
         self._cells[0].errors.append(error)
 
-    def overrule(self, how: str) -> None:
+    def set_ending(self, how: str) -> None:
         """The end of a single cell, as the platform knows it."""
         self._cells[0].ending = CellEnding(how)
 
     def _stream(self, cell: _Cell, event: Event, _read: ParsedEvent) -> None:
         name, text = event.get("name"), event.get("text")
         if isinstance(name, str) and isinstance(text, str) and name in cell.streams:
-            cell.streams[name].add(whole(text).encode())
+            cell.streams[name].add(replace_surrogates(text).encode())
 
     def _display(self, cell: _Cell, event: Event, read: ParsedEvent) -> None:
         if not isinstance(event.get("data"), dict):
@@ -171,8 +171,8 @@ class Transcript:
         if size > self._room:
             name, text, lines, size = name[:100], f"{text[:100]}… (too long to be told)", [], 0
         self._room -= size
-        told = tuple(whole(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
-        cell.errors.append(CellError(whole(name), whole(text), told))
+        ending_error = tuple(replace_surrogates(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
+        cell.errors.append(CellError(replace_surrogates(name), replace_surrogates(text), ending_error))
 
     def _dropped(self, cell: _Cell, _event: Event, _read: ParsedEvent) -> None:
         cell.dropped += 1
@@ -181,9 +181,9 @@ class Transcript:
         how = event.get("how")
         if cell.ending is None and isinstance(how, str) and how in CellEnding.__members__:
             cell.ending = CellEnding(how)
-            cell.death = _how_it_died(event)
+            cell.death = _cause_of_death(event)
 
-    def _told(self, cell: _Cell, cause: str) -> CellError | None:
+    def _ending_error(self, cell: _Cell, cause: str) -> CellError | None:
         """What of a cell's end its own exceptions do not say."""
         after = f"after {self._cell_wall_s:g} s (cell_timeout)" if self._cell_wall_s is not None else "by the driver"
         match cell.ending:
@@ -199,14 +199,14 @@ class Transcript:
                 return None
 
 
-def _how_it_died(event: Event) -> str:
+def _cause_of_death(event: Event) -> str:
     number, code = event.get("signal"), event.get("code")
     if isinstance(number, int):
         return f"it was ended by signal {number}"
     return f"it exited with status {code}" if isinstance(code, int) else "it is not known how"
 
 
-def whole(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Without halves of characters, which no encoding can carry."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -214,15 +214,15 @@ def whole(text: str) -> str:
 def _is_shallow(value: object, depth: int) -> bool:
     if isinstance(value, dict | list):
         inner = value.values() if isinstance(value, dict) else value
-        return depth > 0 and all(_is_shallow(one, depth - 1) for one in inner)
+        return depth > 0 and all(_is_shallow(item, depth - 1) for item in inner)
     return True
 
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return whole(value)
+        return replace_surrogates(value)
     if isinstance(value, dict):
-        return {whole(name): _clean(one) for name, one in value.items()}
+        return {replace_surrogates(name): _clean(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_clean(one) for one in value]
+        return [_clean(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

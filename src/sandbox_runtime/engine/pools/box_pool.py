@@ -27,12 +27,12 @@ from sandbox_runtime.telemetry import Log, Metrics
 OPEN_WITHIN_S = 30.0
 CLOSE_WITHIN_S = 30.0
 TICK_S = 5.0
-_FADE = 0.5
-_ASK_AGAIN_S = 0.5
-_FIRST_BACKOFF_S, _LONGEST_BACKOFF_S = 0.1, 5.0
+_PEAK_DECAY = 0.5
+_CANCEL_AGAIN_S = 0.5
+_FIRST_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 5.0
 
 
-class _Shelf:
+class _PolicyPool:
     def __init__(self, policy: Policy, floor: int) -> None:
         self.policy = policy
         self.floor = floor
@@ -42,31 +42,31 @@ class _Shelf:
         self.wake = asyncio.Event()
         self.failure: SandboxError | None = None
 
-    def fade(self) -> None:
-        self.peak = max(float(self.in_use), self.peak * _FADE if self.peak > 1 else 0.0)
+    def decay(self) -> None:
+        self.peak = max(float(self.in_use), self.peak * _PEAK_DECAY if self.peak > 1 else 0.0)
         self.wake.set()
 
 
 class BoxPool:
     """floors: how many boxes to keep at the least for each policy; policies not named are always opened on demand."""
 
-    def __init__(self, backend: Backend, floors: Mapping[Policy, int], most: int, metrics: Metrics, log: Log) -> None:
+    def __init__(self, backend: Backend, floors: Mapping[Policy, int], max_boxes: int, metrics: Metrics, log: Log) -> None:
         self._backend = backend
-        self._most = max(most, *floors.values(), 0)
+        self._max_boxes = max(max_boxes, *floors.values(), 0)
         self._metrics = metrics
         self._log = log
-        self._shelves = {policy: _Shelf(policy, floor) for policy, floor in floors.items()}
-        self._keepers: list[asyncio.Task[None]] = []
-        self._burials: set[asyncio.Task[None]] = set()
-        self._aside = 0
+        self._pools = {policy: _PolicyPool(policy, floor) for policy, floor in floors.items()}
+        self._fill_tasks: list[asyncio.Task[None]] = []
+        self._closing_tasks: set[asyncio.Task[None]] = set()
+        self._prestarted = 0
         self._open = False
 
     async def __aenter__(self) -> Self:
         self._open = True
-        self._keepers = [asyncio.create_task(self._keep(shelf)) for shelf in self._shelves.values()]
-        self._keepers.append(asyncio.create_task(self._tick()))
-        for shelf in self._shelves.values():
-            shelf.wake.set()
+        self._fill_tasks = [asyncio.create_task(self._maintain(pool)) for pool in self._pools.values()]
+        self._fill_tasks.append(asyncio.create_task(self._tick()))
+        for pool in self._pools.values():
+            pool.wake.set()
         return self
 
     async def __aexit__(self, *_error: object) -> None:
@@ -74,43 +74,43 @@ class BoxPool:
 
     @property
     def idle(self) -> int:
-        return sum(len(shelf.idle) for shelf in self._shelves.values())
+        return sum(len(pool.idle) for pool in self._pools.values())
 
     @property
     def in_use(self) -> int:
-        return sum(shelf.in_use for shelf in self._shelves.values()) - self._aside
+        return sum(pool.in_use for pool in self._pools.values()) - self._prestarted
 
-    def set_aside(self, boxes: int) -> None:
+    def add_prestarted(self, boxes: int) -> None:
         """That many more (or fewer) of those taken are not in use but wait with something started in them."""
-        self._aside += boxes
+        self._prestarted += boxes
 
     @property
     def failure(self) -> SandboxError | None:
         """Why no boxes can be opened at present, if that is so."""
-        return next((shelf.failure for shelf in self._shelves.values() if shelf.failure), None)
+        return next((pool.failure for pool in self._pools.values() if pool.failure), None)
 
     async def take(self, policy: Policy) -> Box:
         """A box that nobody used before. The caller owes discard()."""
         if not self._open:
             raise Unavailable("the platform is shutting down")
-        shelf = self._shelves.get(policy)
-        if shelf is None:
+        pool = self._pools.get(policy)
+        if pool is None:
             return await self._open_now(policy)
-        shelf.in_use += 1
-        if shelf.in_use > shelf.peak:
-            shelf.peak = shelf.in_use
-        self._drop_outdated(shelf)
-        if shelf.idle:
+        pool.in_use += 1
+        if pool.in_use > pool.peak:
+            pool.peak = pool.in_use
+        self._drop_outdated(pool)
+        if pool.idle:
             self._metrics.record_box("ready")
-            box = shelf.idle.popleft()
-            if not shelf.idle:
-                shelf.wake.set()
+            box = pool.idle.popleft()
+            if not pool.idle:
+                pool.wake.set()
             return box
-        shelf.wake.set()
+        pool.wake.set()
         try:
             return await self._open_now(policy)
         except BaseException:
-            shelf.in_use -= 1
+            pool.in_use -= 1
             raise
 
     async def discard(self, policy: Policy, box: Box) -> None:
@@ -118,43 +118,43 @@ class BoxPool:
         try:
             await box.close()
         except asyncio.CancelledError:
-            self._bury(box)
+            self._close_in_background(box)
             raise
         finally:
-            if shelf := self._shelves.get(policy):
-                shelf.in_use -= 1
-                shelf.wake.set()
+            if pool := self._pools.get(policy):
+                pool.in_use -= 1
+                pool.wake.set()
 
-    def distrust(self, policy: Policy) -> None:
+    def drop_idle(self, policy: Policy) -> None:
         """A box of this policy was broken: drop those that wait beside it."""
         self._metrics.record_fault("box")
-        shelf = self._shelves.get(policy)
-        while shelf and shelf.idle:
-            self._bury(shelf.idle.popleft())
+        pool = self._pools.get(policy)
+        while pool and pool.idle:
+            self._close_in_background(pool.idle.popleft())
 
-    def _drop_outdated(self, shelf: _Shelf) -> None:
+    def _drop_outdated(self, pool: _PolicyPool) -> None:
         """Boxes of an interpreter that was upgraded since. The oldest come first."""
-        while shelf.idle and shelf.idle[0].outdated:
-            self._bury(shelf.idle.popleft())
+        while pool.idle and pool.idle[0].outdated:
+            self._close_in_background(pool.idle.popleft())
 
     async def close(self) -> None:
         """Idempotent. Afterwards no task and no idle box of the pool is left."""
         self._open = False
-        await self._stop_keepers()
-        for shelf in self._shelves.values():
-            while shelf.idle:
-                self._bury(shelf.idle.popleft())
-        if self._burials:
-            await asyncio.wait(self._burials, timeout=CLOSE_WITHIN_S)
+        await self._stop_fill_tasks()
+        for pool in self._pools.values():
+            while pool.idle:
+                self._close_in_background(pool.idle.popleft())
+        if self._closing_tasks:
+            await asyncio.wait(self._closing_tasks, timeout=CLOSE_WITHIN_S)
 
-    async def _stop_keepers(self) -> None:
+    async def _stop_fill_tasks(self) -> None:
         """A keeper may be in the middle of an opening that takes the cancellation for its own: so it is asked until it ends."""
-        pending, deadline = set(self._keepers), asyncio.get_running_loop().time() + CLOSE_WITHIN_S
+        pending, deadline = set(self._fill_tasks), asyncio.get_running_loop().time() + CLOSE_WITHIN_S
         while pending and asyncio.get_running_loop().time() < deadline:
             for task in pending:
                 task.cancel()
-            _, pending = await asyncio.wait(pending, timeout=_ASK_AGAIN_S)
-        self._keepers.clear()
+            _, pending = await asyncio.wait(pending, timeout=_CANCEL_AGAIN_S)
+        self._fill_tasks.clear()
 
     async def _open_now(self, policy: Policy) -> Box:
         self._metrics.record_box("opened")
@@ -167,62 +167,62 @@ class BoxPool:
         except TimeoutError as error:
             raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
 
-    def _target(self, shelf: _Shelf) -> int:
-        spare = 1 if shelf.peak and not shelf.floor else 0
-        return min(self._most, max(shelf.floor, math.ceil(shelf.peak) + spare))
+    def _target(self, pool: _PolicyPool) -> int:
+        spare = 1 if pool.peak and not pool.floor else 0
+        return min(self._max_boxes, max(pool.floor, math.ceil(pool.peak) + spare))
 
-    async def _keep(self, shelf: _Shelf) -> None:
+    async def _maintain(self, pool: _PolicyPool) -> None:
         backoff_s = _FIRST_BACKOFF_S
         while self._open:
-            await shelf.wake.wait()
-            shelf.wake.clear()
-            if await self._fill(shelf):
+            await pool.wake.wait()
+            pool.wake.clear()
+            if await self._fill(pool):
                 backoff_s = _FIRST_BACKOFF_S
-                self._shrink(shelf)
+                self._shrink(pool)
                 continue
             await asyncio.sleep(backoff_s)
-            backoff_s = min(backoff_s * 2, _LONGEST_BACKOFF_S)
-            shelf.wake.set()
+            backoff_s = min(backoff_s * 2, _MAX_BACKOFF_S)
+            pool.wake.set()
 
-    async def _fill(self, shelf: _Shelf) -> bool:
+    async def _fill(self, pool: _PolicyPool) -> bool:
         """Whether the shelf reached its target."""
-        self._drop_outdated(shelf)
+        self._drop_outdated(pool)
         try:
-            while len(shelf.idle) < self._target(shelf):
-                shelf.idle.append(await self._open_box(shelf.policy))
-                shelf.failure = None
+            while len(pool.idle) < self._target(pool):
+                pool.idle.append(await self._open_box(pool.policy))
+                pool.failure = None
         except SandboxError as error:
-            self._failed(shelf, error)
+            self._failed(pool, error)
             return False
         except Exception as error:
-            self._failed(shelf, PlatformFault(f"a box could not be opened: {error}"))
+            self._failed(pool, PlatformFault(f"a box could not be opened: {error}"))
             self._log.exception("opening a box failed in an unforeseen way")
             return False
         return True
 
-    def _failed(self, shelf: _Shelf, error: SandboxError) -> None:
-        if shelf.failure is None:
-            self._log.warning("boxes cannot be opened", preset=shelf.policy.preset, reason=str(error))
+    def _failed(self, pool: _PolicyPool, error: SandboxError) -> None:
+        if pool.failure is None:
+            self._log.warning("boxes cannot be opened", preset=pool.policy.preset, reason=str(error))
         self._metrics.record_fault("open")
-        shelf.failure = error
+        pool.failure = error
 
-    def _shrink(self, shelf: _Shelf) -> None:
-        while len(shelf.idle) > self._target(shelf):
-            self._bury(shelf.idle.popleft())
+    def _shrink(self, pool: _PolicyPool) -> None:
+        while len(pool.idle) > self._target(pool):
+            self._close_in_background(pool.idle.popleft())
 
     async def _tick(self) -> None:
         while True:
             await asyncio.sleep(TICK_S)
-            for shelf in self._shelves.values():
-                shelf.fade()
+            for pool in self._pools.values():
+                pool.decay()
 
-    def _bury(self, box: Box) -> None:
+    def _close_in_background(self, box: Box) -> None:
         """Close a box in the background, in a task that close() waits for."""
-        task = asyncio.create_task(self._closed(box))
-        self._burials.add(task)
-        task.add_done_callback(self._burials.discard)
+        task = asyncio.create_task(self._close(box))
+        self._closing_tasks.add(task)
+        task.add_done_callback(self._closing_tasks.discard)
 
-    async def _closed(self, box: Box) -> None:
+    async def _close(self, box: Box) -> None:
         try:
             await box.close()
         except Exception as error:

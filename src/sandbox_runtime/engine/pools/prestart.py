@@ -29,7 +29,7 @@ from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace import stage
 
 READY_WITHIN_S = 30.0
-STANDS_READY_S = 3600.0
+MAX_IDLE_S = 3600.0
 _FOLDER = "/run"
 
 
@@ -45,8 +45,8 @@ class PrestartedBox:
         self.clock = box.clock
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
-        self._line: socket.socket | None = None
-        self._place = 0
+        self._connection: socket.socket | None = None
+        self._name_index = 0
         self.waits = False
         self._sink: Sink | None = None
         self._since_s = time.monotonic()
@@ -57,14 +57,14 @@ class PrestartedBox:
         path = f"{_FOLDER}/{language.ahead.name}"
         stage(self.box, [File(path, language.ahead.content)])
         step = ahead_step(language, Toolchain(python, self.workdir, toolchains=toolchains), path)
-        self._place = step.argv.index(path)
-        command = Command(step.argv, env=dict(step.env), limits=limits.replace(wall_s=STANDS_READY_S + limits.wall_s))
-        self._running = await self.box.start(command, sink=self._hear, interactive=True, control=True)
+        self._name_index = step.argv.index(path)
+        command = Command(step.argv, env=dict(step.env), limits=limits.replace(wall_s=MAX_IDLE_S + limits.wall_s))
+        self._running = await self.box.start(command, sink=self._on_output, interactive=True, control=True)
         self._ended = asyncio.ensure_future(self._running.wait())
         assert self._running.control is not None
-        self._line = self._running.control.dup()
-        await wait_readable(self._line.fileno(), READY_WITHIN_S)
-        if not self._line.recv(1):
+        self._connection = self._running.control.dup()
+        await wait_readable(self._connection.fileno(), READY_WITHIN_S)
+        if not self._connection.recv(1):
             raise PlatformFault(f"{language.title} could not be started ahead of time")
 
     @property
@@ -73,7 +73,7 @@ class PrestartedBox:
 
     @property
     def stale(self) -> bool:
-        return self.outdated or time.monotonic() - self._since_s > STANDS_READY_S
+        return self.outdated or time.monotonic() - self._since_s > MAX_IDLE_S
 
     @property
     def outdated(self) -> bool:
@@ -86,11 +86,11 @@ class PrestartedBox:
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
     ) -> Running:
         """What waits becomes the command."""
-        assert self._running is not None and self._line is not None
+        assert self._running is not None and self._connection is not None
         self._sink = sink
         self._running.restart(command.limits.wall_s)
         with contextlib.suppress(OSError, InvalidRequest):  # it is dead already, as will be found
-            self._line.send(f"{json.dumps(command.argv[self._place])}\n".encode())
+            self._connection.send(f"{json.dumps(command.argv[self._name_index])}\n".encode())
             self._running.feed(command.stdin or b"")
             if not interactive:
                 self._running.end_input()
@@ -112,20 +112,20 @@ class PrestartedBox:
 
     def _begun(self) -> bool:
         """Whether the stand-in confirmed that it got the program's name."""
-        assert self._line is not None
+        assert self._connection is not None
         try:
-            return bool(self._line.recv(1))
+            return bool(self._connection.recv(1))
         except OSError:
             return False
 
     async def close(self) -> None:
         await self.box.close()
-        if self._line is not None:
-            self._line.close()
+        if self._connection is not None:
+            self._connection.close()
         if self._ended is not None:
             await asyncio.wait((self._ended,), timeout=READY_WITHIN_S)
 
-    def _hear(self, name: str, piece: bytes) -> None:
+    def _on_output(self, name: str, piece: bytes) -> None:
         if self._sink is not None:
             self._sink(name, piece)
 
@@ -134,70 +134,73 @@ class PrestartPool:
     """size: how many boxes of each language stand ready while it is in use; usual: the limits they are started with, of which a
     job may change time and memory."""
 
-    def __init__(self, pool: BoxPool, python: str, toolchains: str, size: int, usual: Limits, log: Log) -> None:
+    def __init__(self, pool: BoxPool, python: str, toolchains: str, size: int, default_limits: Limits, log: Log) -> None:
         self._pool = pool
         self._python = python
         self._toolchains = toolchains
         self._size = size
-        self._usual = usual
+        self._default_limits = default_limits
         self._log = log
-        self._shelves: dict[str, WarmPool[PrestartedBox]] = {}
+        self._pools: dict[str, WarmPool[PrestartedBox]] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await asyncio.gather(*(shelf.__aexit__(*error) for shelf in self._shelves.values()))
+        await asyncio.gather(*(pool.__aexit__(*error) for pool in self._pools.values()))
 
     async def take(self, language: Language, policy: Policy, limits: Limits) -> PrestartedBox | None:
         """None where there is none for such a job now."""
         if not self._size or language.ahead is None or not self._fits(limits):
             return None
-        shelf = await self._shelf(language, policy)
-        box = await shelf.take()
+        pool = await self._pool_for(language, policy)
+        box = await pool.take()
         if box is None:
             return None
-        self._put_to_use(box)
+        self._mark_used(box)
         if box.limit(limits):
             return box
         await self.end(box)
         return None
 
-    def used(self, language: Language) -> None:
+    def refill(self, language: Language) -> None:
         """After each job of such a language, whether it got one or not."""
-        shelf = self._shelves.get(language.name)
-        if shelf is not None:
-            shelf.used()
+        pool = self._pools.get(language.name)
+        if pool is not None:
+            pool.refill()
 
     def _fits(self, limits: Limits) -> bool:
-        return limits.replace(wall_s=self._usual.wall_s, memory_bytes=self._usual.memory_bytes) == self._usual
+        return (
+            limits.replace(wall_s=self._default_limits.wall_s, memory_bytes=self._default_limits.memory_bytes)
+            == self._default_limits
+        )
 
-    async def _shelf(self, language: Language, policy: Policy) -> WarmPool[PrestartedBox]:
-        shelf = self._shelves.get(language.name)
-        if shelf is None:
-            shelf = WarmPool(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
-            self._shelves[language.name] = shelf
-            await shelf.__aenter__()
-        return shelf
+    async def _pool_for(self, language: Language, policy: Policy) -> WarmPool[PrestartedBox]:
+        pool = self._pools.get(language.name)
+        if pool is None:
+            pool = WarmPool(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
+            self._pools[language.name] = pool
+            await pool.__aenter__()
+        return pool
 
     async def _start(self, language: Language, policy: Policy) -> PrestartedBox:
         started = PrestartedBox(await self._pool.take(policy), policy)
         try:
-            await started.begin(language, self._python, self._toolchains, self._usual)
+            await started.begin(language, self._python, self._toolchains, self._default_limits)
         except BaseException:
             await self.end(started)
             raise
         started.waits = True
-        self._pool.set_aside(1)
+        self._pool.add_prestarted(1)
         return started
 
-    def _put_to_use(self, started: PrestartedBox) -> None:
+    def _mark_used(self, started: PrestartedBox) -> None:
         if started.waits:
             started.waits = False
-            self._pool.set_aside(-1)
+            self._pool.add_prestarted(-1)
 
     async def end(self, started: PrestartedBox) -> None:
-        self._put_to_use(started)
+        self._mark_used(started)
         try:
             await self._pool.discard(started.policy, started.box)
         finally:

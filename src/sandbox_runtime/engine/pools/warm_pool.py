@@ -19,8 +19,8 @@ from typing import Generic, Protocol, Self, TypeVar
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.telemetry import Log
 
-UNUSED_AFTER_S = 600.0
-LOOK_EVERY_S = 30.0
+IDLE_AFTER_S = 600.0
+CHECK_INTERVAL_S = 30.0
 _STOP_WITHIN_S = 30.0
 
 
@@ -47,7 +47,7 @@ class WarmPool(Generic[Item]):
     def __init__(
         self, what: str, size: int, start: Callable[[], Awaitable[Item]], end: Callable[[Item], Awaitable[None]], log: Log
     ) -> None:
-        self._what = what
+        self._name = what
         self._size = size
         self._start = start
         self._end = end
@@ -55,17 +55,17 @@ class WarmPool(Generic[Item]):
         self._idle: deque[Item] = deque()
         self._starting: set[asyncio.Task[None]] = set()
         self._waiting: deque[asyncio.Future[Item | None]] = deque()
-        self._used_s = -UNUSED_AFTER_S
-        self._looking: asyncio.Task[None] | None = None
+        self._used_s = -IDLE_AFTER_S
+        self._check_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         if self._size:
-            self._looking = asyncio.create_task(self._look())
+            self._check_task = asyncio.create_task(self._check())
         return self
 
     async def __aexit__(self, *_error: object) -> None:
         self._size = 0
-        tasks = [*self._starting, *([self._looking] if self._looking else [])]
+        tasks = [*self._starting, *([self._check_task] if self._check_task else [])]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -88,7 +88,7 @@ class WarmPool(Generic[Item]):
             return await self._next_started()
         return None
 
-    def used(self) -> None:
+    def refill(self) -> None:
         """To start another any earlier would only slow what has just begun."""
         self._used_s = time.monotonic()
         while len(self._idle) + len(self._starting) < self._size:
@@ -97,17 +97,17 @@ class WarmPool(Generic[Item]):
             task.add_done_callback(self._starting.discard)
 
     async def _next_started(self) -> Item | None:
-        turn: asyncio.Future[Item | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
+        waiter: asyncio.Future[Item | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
         try:
-            return await turn
+            return await waiter
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and (item := turn.result()) is not None:
+            if waiter.done() and not waiter.cancelled() and (item := waiter.result()) is not None:
                 self._hand_out(item)
             raise
         finally:
             with contextlib.suppress(ValueError):
-                self._waiting.remove(turn)
+                self._waiting.remove(waiter)
 
     async def _add(self) -> None:
         """Whoever waits for it is let go in any case."""
@@ -115,25 +115,25 @@ class WarmPool(Generic[Item]):
         try:
             item = await self._start()
         except (SandboxError, CannotStart) as error:
-            self._log.warning("nothing can be started ahead of time", what=self._what, reason=str(error))
+            self._log.warning("nothing can be started ahead of time", what=self._name, reason=str(error))
         except Exception:
-            self._log.exception("starting ahead of time failed in an unforeseen way", what=self._what)
+            self._log.exception("starting ahead of time failed in an unforeseen way", what=self._name)
         finally:
             self._hand_out(item)
 
     def _hand_out(self, item: Item | None) -> None:
         while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(item)
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(item)
                 return
         if item is not None:
             self._idle.append(item)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            unused = time.monotonic() - self._used_s > UNUSED_AFTER_S
+            await asyncio.sleep(CHECK_INTERVAL_S)
+            unused = time.monotonic() - self._used_s > IDLE_AFTER_S
             await self._drop([item for item in self._idle if unused or not item.alive or item.stale])
 
     async def _drop(self, items: list[Item]) -> None:

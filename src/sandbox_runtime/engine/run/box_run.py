@@ -18,7 +18,7 @@ from sandbox_runtime.workspace import Collected, Quotas, collect, fetch, link, p
 GRACE_S = 30.0
 """How much longer than its wall limit we wait for a command whose box does not answer, before the fault is called ours."""
 
-Keep = Callable[[Outcome, Collected], None]
+OnBuilt = Callable[[Outcome, Collected], None]
 """Given what a compile step that succeeded left, before anything else is started in its box."""
 
 
@@ -31,15 +31,15 @@ class Task:
 
     language: Language
     job: Job
-    linked: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
     sink: Sink | None = None
     build: Build | None = None
-    keep: Keep | None = None
-    keep_quotas: Quotas | None = None
+    on_built: OnBuilt | None = None
+    build_quotas: Quotas | None = None
     only_build: bool = False
     preset: str = ""
     args: tuple[str, ...] = ()
-    once: bool = False
+    no_retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ class BoxRun:
     plan: Plan
     quotas: Quotas
     metrics: Metrics
-    turns: StepLimits
+    step_limits: StepLimits
 
     async def perform(self) -> JobResult:
         """The names to fetch are checked first: a request that cannot be answered is not run."""
-        wanted = self.task.job.fetch
-        for name in wanted:
+        fetch_names = self.task.job.fetch
+        for name in fetch_names:
             place(self.box, name)
         if self.plan.refused:
-            return self._refused()
-        compiled = await self.prepare()
-        ran = None if self.task.only_build or (compiled is not None and not compiled.ok) else await self._run()
-        if not wanted:
-            return JobResult(compiled, ran)
-        fetched = await run_to_end(fetch, self.box, wanted, self.quotas)
-        return JobResult(compiled, ran, fetched.files, fetched.skipped)
+            return self._refusal()
+        compile_outcome = await self.prepare()
+        run = None if self.task.only_build or (compile_outcome is not None and not compile_outcome.ok) else await self._run()
+        if not fetch_names:
+            return JobResult(compile_outcome, run)
+        fetched = await run_to_end(fetch, self.box, fetch_names, self.quotas)
+        return JobResult(compile_outcome, run, fetched.files, fetched.skipped)
 
     async def prepare(self) -> Outcome | None:
         """All up to the run step."""
@@ -76,13 +76,13 @@ class BoxRun:
     def command(self) -> Command:
         """The run step, as it is started."""
         recipe, limits = self.task.language.run, self.task.job.run_limits
-        limits = raised(limits, recipe) if recipe.at_least else limits
+        limits = with_minimums(limits, recipe) if recipe.at_least else limits
         return Command(self.plan.run.argv, stdin=self.task.job.stdin, env=dict(self.plan.run.env), limits=limits)
 
-    def _refused(self) -> JobResult:
+    def _refusal(self) -> JobResult:
         """As the toolchain's own first step would have told it."""
-        told = Outcome(Ending.not_started, exit_code=1, message=self.plan.refused, isolation=self.box.backend)
-        return JobResult(told, None) if self.plan.compile else JobResult(None, told)
+        record_metrics = Outcome(Ending.not_started, exit_code=1, message=self.plan.refused, isolation=self.box.backend)
+        return JobResult(record_metrics, None) if self.plan.compile else JobResult(None, record_metrics)
 
     def _stage(self) -> None:
         build = self.task.build
@@ -96,38 +96,38 @@ class BoxRun:
             return task.build.outcome
         if self.plan.compile is None or task.language.compile is None:
             return None
-        outcome = await self._take(self.plan.compile, task.language.compile, "compile", task.job.compile_limits, None, None)
-        if task.keep is not None and outcome.ok:
-            task.keep(outcome, collect(self.box, self.plan.files, self.plan.links, task.keep_quotas or self.quotas))
+        outcome = await self._run_step(self.plan.compile, task.language.compile, "compile", task.job.compile_limits, None, None)
+        if task.on_built is not None and outcome.ok:
+            task.on_built(outcome, collect(self.box, self.plan.files, self.plan.links, task.build_quotas or self.quotas))
         return outcome
 
     async def _run(self) -> Outcome:
         task = self.task
-        return await self._take(self.plan.run, task.language.run, "run", task.job.run_limits, task.job.stdin, task.sink)
+        return await self._run_step(self.plan.run, task.language.run, "run", task.job.run_limits, task.job.stdin, task.sink)
 
-    async def _take(
+    async def _run_step(
         self, step: Step, recipe: Recipe, name: str, limits: Limits, stdin: bytes | None, sink: Sink | None
     ) -> Outcome:
-        limits = raised(limits, recipe) if recipe.at_least else limits
+        limits = with_minimums(limits, recipe) if recipe.at_least else limits
         command = Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
         reply = self.task.job.reply if name == "run" else None
         if recipe.together:
-            async with self.turns.turn(self.task.language.name, name, recipe.together):
-                outcome = await self._bounded(command, sink, reply)
+            async with self.step_limits.acquire(self.task.language.name, name, recipe.together):
+                outcome = await self._run_command(command, sink, reply)
         else:
-            outcome = await self._bounded(command, sink, reply)
-        self.told(outcome, name)
+            outcome = await self._run_command(command, sink, reply)
+        self.record_metrics(outcome, name)
         return outcome
 
-    def told(self, outcome: Outcome, step: str = "run") -> None:
+    def record_metrics(self, outcome: Outcome, step: str = "run") -> None:
         """Counts a command of this task that ended."""
         self.metrics.record_command(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
-    async def _bounded(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
+    async def _run_command(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
         begun = None
         if reply is not None:
             prompted = PromptedInput(reply, sink)
-            sink, begun = prompted.hear, prompted.connect
+            sink, begun = prompted.on_output, prompted.connect
         try:
             async with self.box.clock.timeout(command.limits.wall_s + GRACE_S):
                 return await self.box.run(command, sink=sink, begun=begun)
@@ -135,7 +135,7 @@ class BoxRun:
             raise PlatformFault("the box did not answer in time") from error
 
 
-def raised(limits: Limits, recipe: Recipe) -> Limits:
+def with_minimums(limits: Limits, recipe: Recipe) -> Limits:
     """The limits with those lifted that are too small for the toolchain itself."""
-    lifted = {name: least for name, least in recipe.at_least if getattr(limits, name) < least}
-    return limits.replace(**lifted) if lifted else limits
+    raised = {name: least for name, least in recipe.at_least if getattr(limits, name) < least}
+    return limits.replace(**raised) if raised else limits

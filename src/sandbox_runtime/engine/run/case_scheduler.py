@@ -31,17 +31,17 @@ class CaseScheduler(Generic[ResultT]):
         self,
         admission: Admission,
         count: int,
-        one: Callable[[int], Coroutine[Any, Any, ResultT]],
-        failed: Callable[[ResultT], bool],
+        run_case: Callable[[int], Coroutine[Any, Any, ResultT]],
+        is_failure: Callable[[ResultT], bool],
     ) -> None:
         self._admission = admission
-        self._one = one
-        self._is_failure = failed
-        self._ended: list[ResultT | None] = [None] * count
+        self._run_case = run_case
+        self._is_failure = is_failure
+        self._results: list[ResultT | None] = [None] * count
         self._next = 0
         self._end = count
         """No input from this one on has a result."""
-        self._failed = count
+        self._first_failure = count
         """The first that failed so far."""
         self._running: dict[asyncio.Task[ResultT], tuple[int, float | None]] = {}
         """For each that runs: the number of its input, and when it entered; None for the one in the caller's own place."""
@@ -52,41 +52,41 @@ class CaseScheduler(Generic[ResultT]):
             self._begin(parallel)
             while self._running:
                 done, _ = await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-                for ended in done:
-                    self._settle(ended)
+                for task in done:
+                    self._collect(task)
                 if stop_early:
-                    self._stop_behind_a_failure()
+                    self._stop_after_failure()
                 self._begin(parallel)
         finally:
             await self._stop(list(self._running))
-        return tuple(self._ended)
+        return tuple(self._results)
 
     def _begin(self, parallel: int) -> None:
         """As many as there are places for; at least one, while there are inputs left."""
         while self._next < self._end and len(self._running) < parallel:
             entered = None
-            if any(place is None for _, place in self._running.values()):
+            if any(slot is None for _, slot in self._running.values()):
                 entered = self._admission.enter_if_free()
                 if entered is None:
                     return
-            self._running[asyncio.create_task(self._one(self._next))] = (self._next, entered)
+            self._running[asyncio.create_task(self._run_case(self._next))] = (self._next, entered)
             self._next += 1
 
-    def _settle(self, ended: asyncio.Task[ResultT]) -> None:
-        number, entered = self._running.pop(ended)
+    def _collect(self, task: asyncio.Task[ResultT]) -> None:
+        number, entered = self._running.pop(task)
         if entered is not None:
             self._admission.leave(entered)
         if number >= self._end:
             return
-        self._ended[number] = result = ended.result()
+        self._results[number] = result = task.result()
         if self._is_failure(result):
-            self._failed = min(self._failed, number)
+            self._first_failure = min(self._first_failure, number)
 
-    def _stop_behind_a_failure(self) -> None:
-        if self._failed >= self._end:
+    def _stop_after_failure(self) -> None:
+        if self._first_failure >= self._end:
             return
-        self._end = self._failed + 1
-        self._ended[self._end :] = [None] * (len(self._ended) - self._end)
+        self._end = self._first_failure + 1
+        self._results[self._end :] = [None] * (len(self._results) - self._end)
         for running, (number, _) in self._running.items():
             if number >= self._end:
                 running.cancel()
@@ -107,17 +107,17 @@ class CaseScheduler(Generic[ResultT]):
 class OutputBudget:
     """How much of what many inputs printed is kept, all together; what comes when it is used up is cut."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self._left_bytes = most_bytes
+    def __init__(self, max_bytes: int) -> None:
+        self._left_bytes = max_bytes
 
-    def kept(self, outcome: Outcome) -> Outcome:
-        if _kept_bytes(outcome) > self._left_bytes:
+    def trim(self, outcome: Outcome) -> Outcome:
+        if _output_bytes(outcome) > self._left_bytes:
             outcome = dataclasses.replace(outcome, stdout=_cut(outcome.stdout), stderr=_cut(outcome.stderr))
-        self._left_bytes -= _kept_bytes(outcome)
+        self._left_bytes -= _output_bytes(outcome)
         return outcome
 
 
-def _kept_bytes(outcome: Outcome) -> int:
+def _output_bytes(outcome: Outcome) -> int:
     return sum(len(part) for stream in (outcome.stdout, outcome.stderr) for part in (stream.head, stream.tail))
 
 

@@ -21,7 +21,7 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import Running
 from sandbox_runtime.model import Blame, Outcome
 
-HELD_BYTES = 64 * 1024
+MAX_UNREAD_BYTES = 64 * 1024
 """As much as a pipe of the kernel holds."""
 
 
@@ -35,32 +35,32 @@ class InteractiveResult:
 async def run_interactive(runner: TaskRunner, first: Task, second: Task) -> InteractiveResult:
     """Both can be run. Raises PlatformFault where a box does not answer in time; a cancelled caller cancels both."""
     async with AsyncExitStack() as stack:
-        boxes = [await stack.enter_async_context(runner.opened(task)) for task in (first, second)]
+        boxes = [await stack.enter_async_context(runner.open_box(task)) for task in (first, second)]
         for boxed in boxes:
             await _prepare(boxed)
-        async with _started(boxes) as (one, other):
-            joined = await _both(one, other, max(boxed.command().limits.wall_s for boxed in boxes))
-    for boxed, outcome in zip(boxes, (joined.first, joined.second), strict=True):
-        boxed.told(outcome)
+        async with _start_both(boxes) as (one, other):
+            result = await _wait_both(one, other, max(boxed.command().limits.wall_s for boxed in boxes))
+    for boxed, outcome in zip(boxes, (result.first, result.second), strict=True):
+        boxed.record_metrics(outcome)
         if outcome.blame is Blame.platform:
-            runner.distrust(boxed.task, outcome)
-    return joined
+            runner.drop_idle(boxed.task, outcome)
+    return result
 
 
 async def _prepare(boxed: BoxRun) -> None:
     """What could not be carried over from where it was built is built again."""
-    compiled = await boxed.prepare()
-    if compiled is not None and not compiled.ok:
-        raise PlatformFault(f"what compiled before did not compile again: {compiled.message or compiled.ending}")
+    compile_outcome = await boxed.prepare()
+    if compile_outcome is not None and not compile_outcome.ok:
+        raise PlatformFault(f"what compiled before did not compile again: {compile_outcome.message or compile_outcome.ending}")
 
 
 @asynccontextmanager
-async def _started(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Running]]:
+async def _start_both(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Running]]:
     relays = (_Relay(), _Relay())
     running: list[Running] = []
     try:
         for boxed, relay in zip(boxes, relays, strict=True):
-            running.append(await boxed.box.start(boxed.command(), sink=relay.hear, interactive=True))
+            running.append(await boxed.box.start(boxed.command(), sink=relay.on_output, interactive=True))
         one, other = running
         relays[0].connect(one, other)
         relays[1].connect(other, one)
@@ -70,8 +70,8 @@ async def _started(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Running]
             command.cancel()
 
 
-async def _both(one: Running, other: Running, wall_s: float) -> InteractiveResult:
-    first, second = asyncio.ensure_future(_ended(one, other)), asyncio.ensure_future(_ended(other, one))
+async def _wait_both(one: Running, other: Running, wall_s: float) -> InteractiveResult:
+    first, second = asyncio.ensure_future(_wait_one(one, other)), asyncio.ensure_future(_wait_one(other, one))
     try:
         done, _ = await asyncio.wait((first, second), timeout=wall_s + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
         _, left = await asyncio.wait((first, second), timeout=wall_s + GRACE_S)
@@ -83,7 +83,7 @@ async def _both(one: Running, other: Running, wall_s: float) -> InteractiveResul
         second.cancel()
 
 
-async def _ended(command: Running, partner: Running) -> Outcome:
+async def _wait_one(command: Running, partner: Running) -> Outcome:
     outcome = await command.wait()
     partner.end_input()
     if not outcome.ok:
@@ -98,31 +98,31 @@ class _Relay:
         self._early: list[bytes] = []
         self._writer: Running | None = None
         self._reader: Running | None = None
-        self._held = False
+        self._paused = False
 
-    def hear(self, stream: str, piece: bytes) -> None:
+    def on_output(self, stream: str, piece: bytes) -> None:
         if stream != "stdout":
             return
         if self._reader is None:
             self._early.append(piece)
         else:
-            self._pass(self._reader, piece)
+            self._forward(self._reader, piece)
 
     def connect(self, writer: Running, reader: Running) -> None:
         self._writer, self._reader = writer, reader
-        reader.when_read = self._go_on
+        reader.when_read = self._resume
         for piece in self._early:
-            self._pass(reader, piece)
+            self._forward(reader, piece)
         self._early.clear()
 
-    def _pass(self, reader: Running, piece: bytes) -> None:
+    def _forward(self, reader: Running, piece: bytes) -> None:
         with contextlib.suppress(InvalidRequest):  # the reader has closed its input: what is printed goes nowhere
             reader.feed(piece)
-        if self._writer is not None and reader.unread_bytes > HELD_BYTES:
-            self._held = True
+        if self._writer is not None and reader.unread_bytes > MAX_UNREAD_BYTES:
+            self._paused = True
             self._writer.hold("stdout", True)
 
-    def _go_on(self) -> None:
-        if self._held and self._writer is not None:
-            self._held = False
+    def _resume(self) -> None:
+        if self._paused and self._writer is not None:
+            self._paused = False
             self._writer.hold("stdout", False)

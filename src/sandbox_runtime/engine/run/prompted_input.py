@@ -20,16 +20,16 @@ class PromptedInput:
         self._reply = reply
         self._sink = sink
         self._tail = b""
-        self.found = False
+        self.prompt_seen = False
         self._running: Running | None = None
 
     def connect(self, running: Running) -> None:
         self._running = running
-        if self.found:
+        if self.prompt_seen:
             self._send(running)
 
-    def hear(self, stream: str, piece: bytes) -> None:
-        if stream == "stdout" and not self.found:
+    def on_output(self, stream: str, piece: bytes) -> None:
+        if stream == "stdout" and not self.prompt_seen:
             self._search(piece)
         if self._sink is not None:
             self._sink(stream, piece)
@@ -37,9 +37,9 @@ class PromptedInput:
     def _search(self, piece: bytes) -> None:
         """A prompt may arrive in several pieces: the end of the last one is kept."""
         text = self._tail + piece
-        self.found = self._reply.prompt in text
+        self.prompt_seen = self._reply.prompt in text
         self._tail = text[-len(self._reply.prompt) :]
-        if self.found and self._running is not None:
+        if self.prompt_seen and self._running is not None:
             self._send(self._running)
 
     def _send(self, running: Running) -> None:

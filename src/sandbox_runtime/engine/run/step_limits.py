@@ -16,16 +16,16 @@ class StepLimits:
         self._queue_size = queue_size
         self._wait_s = wait_s
         self._metrics = metrics
-        self._lines: dict[tuple[str, str], Admission] = {}
+        self._queues: dict[tuple[str, str], Admission] = {}
 
     @asynccontextmanager
-    async def turn(self, language: str, step: str, together: int) -> AsyncIterator[None]:
+    async def acquire(self, language: str, step: str, max_concurrent: int) -> AsyncIterator[None]:
         """Raises TooMany where it takes too long to come."""
-        line = self._lines.get((language, step))
-        if line is None:
-            line = self._lines[language, step] = Admission(together, self._queue_size, self._wait_s, self._metrics)
-        entered = await line.enter()
+        queue = self._queues.get((language, step))
+        if queue is None:
+            queue = self._queues[language, step] = Admission(max_concurrent, self._queue_size, self._wait_s, self._metrics)
+        entered = await queue.enter()
         try:
             yield
         finally:
-            line.leave(entered)
+            queue.leave(entered)

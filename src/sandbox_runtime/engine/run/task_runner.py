@@ -17,7 +17,7 @@ from sandbox_runtime.model import Blame, Command, JobResult, Limits, Outcome, Pl
 from sandbox_runtime.telemetry import Log, Metrics
 from sandbox_runtime.workspace import Quotas
 
-DEAD_WITHIN_S = 0.1
+DEAD_ON_ARRIVAL_S = 0.1
 STD = "std"
 
 
@@ -38,18 +38,18 @@ class TaskRunner:
     def __init__(
         self,
         pool: BoxPool,
-        ways: GuestPaths,
+        paths: GuestPaths,
         quotas: Quotas,
-        turns: StepLimits,
+        step_limits: StepLimits,
         metrics: Metrics,
         log: Log,
         ahead: PrestartPool | None = None,
     ) -> None:
         self._pool = pool
-        self._ahead = ahead
-        self._ways = ways
+        self._prestart = ahead
+        self._paths = paths
         self._quotas = quotas
-        self._turns = turns
+        self._step_limits = step_limits
         self._metrics = metrics
         self._log = log
 
@@ -57,95 +57,95 @@ class TaskRunner:
         """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
         may have seen output already."""
         policy = self._policy(task)
-        result = await self._in_a_box(policy, task, last=task.once or task.sink is not None)
+        result = await self._attempt(policy, task, last=task.no_retry or task.sink is not None)
         if result is None:
-            result = await self._in_a_box(policy, task, last=True)
+            result = await self._attempt(policy, task, last=True)
         assert result is not None
         return result
 
     async def version(self, language: Language, limits: Limits) -> Outcome:
         """What came of asking the toolchain of a language for its version."""
-        policy = dataclasses.replace(self._ways.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
+        policy = dataclasses.replace(self._paths.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
         box = await self._pool.take(policy)
         try:
-            step = version_step(language, Toolchain(self._ways.python, box.workdir, toolchains=self._ways.toolchains))
+            step = version_step(language, Toolchain(self._paths.python, box.workdir, toolchains=self._paths.toolchains))
             return await box.run(Command(step.argv, env=dict(step.env), limits=limits))
         finally:
             await self._pool.discard(policy, box)
 
-    def sealed(self, task: Task) -> bool:
+    def is_hermetic(self, task: Task) -> bool:
         """Whether what the task does depends on nothing but what is staged and what this machine has installed."""
         return self._policy(task).network.mode == "none"
 
     def plan(self, task: Task, workdir: str) -> Plan:
-        ways, preset = self._ways, task.preset or self._ways.preset
-        made = plan(task.language, task.job, Toolchain(ways.python, workdir, preset, task.linked, ways.toolchains))
+        paths, preset = self._paths, task.preset or self._paths.preset
+        made = plan(task.language, task.job, Toolchain(paths.python, workdir, preset, task.link_flags, paths.toolchains))
         if not task.args:
             return made
         return dataclasses.replace(made, run=dataclasses.replace(made.run, argv=(*made.run.argv, *task.args)))
 
     @asynccontextmanager
-    async def opened(self, task: Task) -> AsyncIterator[BoxRun]:
+    async def open_box(self, task: Task) -> AsyncIterator[BoxRun]:
         """A box for the task with nothing in it yet, for who starts its command himself; closed on the way out."""
         policy = self._policy(task)
         box = await self._pool.take(policy)
         try:
-            yield self._boxed(box, task)
+            yield self._box_run(box, task)
         except PlatformFault as fault:
-            self._broken(policy, str(fault))
+            self._on_broken_box(policy, str(fault))
             raise
         finally:
             await self._pool.discard(policy, box)
 
-    def distrust(self, task: Task, outcome: Outcome) -> None:
+    def drop_idle(self, task: Task, outcome: Outcome) -> None:
         """The box of the task broke under it."""
-        self._broken(self._policy(task), outcome.message)
+        self._on_broken_box(self._policy(task), outcome.message)
 
-    async def _in_a_box(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
+    async def _attempt(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
         """None when the box broke and there is another attempt to make."""
-        box = await self._take(policy, task)
+        box = await self._take_box(policy, task)
         try:
-            result = await self._boxed(box, task).perform()
+            result = await self._box_run(box, task).perform()
         except PlatformFault as fault:
-            self._broken(policy, str(fault))
+            self._on_broken_box(policy, str(fault))
             if last:
                 raise
             return None
         finally:
-            await self._put_away(policy, task, box)
+            await self._discard_box(policy, task, box)
         ended = result.run or result.compile
         if ended is None or ended.blame is not Blame.platform:
             return result
-        self._broken(policy, ended.message)
+        self._on_broken_box(policy, ended.message)
         return None if not last and _dead_on_arrival(ended, policy) else result
 
-    async def _take(self, policy: Policy, task: Task) -> Box:
-        if self._ahead is not None and task.language.ahead is not None:
-            started = await self._ahead.take(task.language, policy, task.job.run_limits)
-            if started is not None:
-                return started
+    async def _take_box(self, policy: Policy, task: Task) -> Box:
+        if self._prestart is not None and task.language.ahead is not None:
+            prestarted = await self._prestart.take(task.language, policy, task.job.run_limits)
+            if prestarted is not None:
+                return prestarted
         return await self._pool.take(policy)
 
-    async def _put_away(self, policy: Policy, task: Task, box: Box) -> None:
-        if self._ahead is None or task.language.ahead is None:
+    async def _discard_box(self, policy: Policy, task: Task, box: Box) -> None:
+        if self._prestart is None or task.language.ahead is None:
             await self._pool.discard(policy, box)
             return
         try:
-            await (self._ahead.end(box) if isinstance(box, PrestartedBox) else self._pool.discard(policy, box))
+            await (self._prestart.end(box) if isinstance(box, PrestartedBox) else self._pool.discard(policy, box))
         finally:
-            self._ahead.used(task.language)
+            self._prestart.refill(task.language)
 
-    def _boxed(self, box: Box, task: Task) -> BoxRun:
-        return BoxRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._turns)
+    def _box_run(self, box: Box, task: Task) -> BoxRun:
+        return BoxRun(box, task, self.plan(task, box.workdir), self._quotas, self._metrics, self._step_limits)
 
-    def _broken(self, policy: Policy, reason: str) -> None:
-        self._pool.distrust(policy)
+    def _on_broken_box(self, policy: Policy, reason: str) -> None:
+        self._pool.drop_idle(policy)
         self._log.warning("a box broke", preset=policy.preset, reason=reason)
 
     def _policy(self, task: Task) -> Policy:
         """What was built before takes one command, as if there were no compile step."""
         language = task.language
-        policy = self._ways.policies[(task.preset or self._ways.preset) if language.warm else STD]
+        policy = self._paths.policies[(task.preset or self._paths.preset) if language.warm else STD]
         two_commands = language.compile is not None and task.build is None and not task.only_build
         if two_commands or language.toolchain or language.gpu:
             policy = dataclasses.replace(policy, single_use=not two_commands, toolchains=language.toolchain, gpu=language.gpu)
@@ -158,4 +158,4 @@ class TaskRunner:
 def _dead_on_arrival(outcome: Outcome, policy: Policy) -> bool:
     """Whether the box was dead before it was given its command, as boxes are that waited ready when their spawner died. That is
     known at once; and a program that did begin in that moment had no way to reach anything outside of its box."""
-    return outcome.usage.wall_s < DEAD_WITHIN_S and policy.network.mode == "none"
+    return outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and policy.network.mode == "none"

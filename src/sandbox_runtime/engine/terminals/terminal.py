@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.port import Box, Running, Sink
 from sandbox_runtime.model import Command, File, Outcome
 from sandbox_runtime.workspace import stage
 
-KEYS_BYTES = 16 * 1024
+MAX_KEYS_BYTES = 16 * 1024
 """Of one call: as long as a frame's length can tell, and no longer than anybody types."""
 _KEYS, _SIZE = 0, 1
 _HEAD = struct.Struct(">BH")
@@ -45,7 +45,7 @@ class Terminal:
 
     def __init__(self, size: Size) -> None:
         self._size = size
-        self._line: socket.socket | None = None
+        self._connection: socket.socket | None = None
         self._opened = asyncio.Event()
         self._sending = asyncio.Lock()
 
@@ -56,18 +56,18 @@ class Terminal:
         env = {"TERM": "xterm-256color", **command.env}
         running = await box.start(dataclasses.replace(command, argv=argv, env=env), sink=sink, control=True)
         try:
-            with _own_end(running) as self._line:
+            with _own_end(running) as self._connection:
                 self._opened.set()
                 return await _outcome(box, running, command.limits.wall_s)
         finally:
-            self._line = None
+            self._connection = None
             self._opened.set()
             running.cancel()
 
-    async def type_in(self, keys: bytes) -> None:
+    async def send_keys(self, keys: bytes) -> None:
         """Returns when they are on their way into the box. Raises TooMany where the command reads nothing of what was typed."""
-        if len(keys) > KEYS_BYTES:
-            raise InvalidRequest(f"at most {KEYS_BYTES} bytes are typed at once, not {len(keys)}")
+        if len(keys) > MAX_KEYS_BYTES:
+            raise InvalidRequest(f"at most {MAX_KEYS_BYTES} bytes are typed at once, not {len(keys)}")
         if keys:
             await self._send(_KEYS, keys)
 
@@ -88,36 +88,36 @@ class Terminal:
         """Whole or not at all: where there is no room for all of it, half of it would put every later frame out of step."""
         loop = asyncio.get_running_loop()
         while True:
-            if self._line is None:
+            if self._connection is None:
                 raise Conflict("the terminal is closed: its command has ended")
             try:
-                sent = self._line.send(frame)
+                sent = self._connection.send(frame)
             except BlockingIOError:
-                await _writable(loop, self._line)
+                await _writable(loop, self._connection)
                 continue
             except OSError as error:
                 raise Conflict("the terminal is closed: its command has ended") from error
             if sent == len(frame):
                 return
-            await self._rest(loop, self._line, frame[sent:])
+            await self._rest(loop, self._connection, frame[sent:])
             return
 
-    async def _rest(self, loop: asyncio.AbstractEventLoop, line: socket.socket, rest: bytes) -> None:
+    async def _rest(self, loop: asyncio.AbstractEventLoop, connection: socket.socket, rest: bytes) -> None:
         """A caller that gives up meanwhile must not leave a torn frame behind: then the line is of no use any more."""
         try:
-            await loop.sock_sendall(line, rest)
+            await loop.sock_sendall(connection, rest)
         except BaseException:
-            self._line = None
+            self._connection = None
             raise
 
 
-async def _writable(loop: asyncio.AbstractEventLoop, line: socket.socket) -> None:
+async def _writable(loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
     ready = asyncio.Event()
-    loop.add_writer(line, ready.set)
+    loop.add_writer(connection, ready.set)
     try:
         await ready.wait()
     finally:
-        loop.remove_writer(line)
+        loop.remove_writer(connection)
 
 
 @contextlib.contextmanager

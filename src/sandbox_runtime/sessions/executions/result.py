@@ -28,7 +28,7 @@ _CELL_ENDINGS = {
 
 
 def from_run(kind: ExecutionKind, ran: RunResult) -> Fields:
-    outcome, told = ran.outcome, ran.told
+    outcome, told = ran.outcome, ran.handler_result
     code = exit_code(outcome, told) if kind is ExecutionKind.handler else outcome.exit_code
     return {
         "state": _state(kind, outcome, code),

@@ -71,9 +71,9 @@ def build_run_request(
         env={**session.env, **spec.env},
         filename=spec.filename,
         event=spec.event or {},
-        context=HandlerContext(execution, str(uuid.uuid4()), further=tuple(spec.about.items())),
-        call_found=spec.call_found,
-        wanted=spec.wanted,
+        context=HandlerContext(execution, str(uuid.uuid4()), extra=tuple(spec.about.items())),
+        call_handler=spec.call_found,
+        variables=spec.wanted,
         modules=modules,
         terminal=None if spec.terminal is None else Terminal(spec.terminal),
     )

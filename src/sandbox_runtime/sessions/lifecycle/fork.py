@@ -113,7 +113,7 @@ async def _prepared(deps: SessionDeps, lifecycle: Lifecycle, session: Session, c
     try:
         opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
         for context in opened:
-            await context.expect_copy()
+            await context.prepare_for_copy()
     except BaseException:
         await home.close()
         raise

@@ -12,7 +12,7 @@ from typing import Any
 MAX_BYTES = 64 * 1024**2
 MAX_DESCRIPTORS = 8
 _LENGTH = struct.Struct(">I")
-_ROOM = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
+_ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
 
 Message = dict[str, Any]
 
@@ -42,15 +42,15 @@ class Connection:
 
     def receive(self) -> tuple[Message, list[int]]:
         """Raises EOFError where the server is gone."""
-        first, ancillary, _, _ = self._socket.recvmsg(_LENGTH.size, _ROOM, socket.MSG_CMSG_CLOEXEC)
+        first, ancillary, _, _ = self._socket.recvmsg(_LENGTH.size, _ANCILLARY_BYTES, socket.MSG_CMSG_CLOEXEC)
         descriptors = array.array("i")
         for level, kind, passed in ancillary:
             if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
                 descriptors.frombytes(passed[: len(passed) // 4 * 4])
-        (length,) = _LENGTH.unpack(first + self._exactly(_LENGTH.size - len(first)))
-        return json.loads(self._exactly(length)), list(descriptors)
+        (length,) = _LENGTH.unpack(first + self._read_exactly(_LENGTH.size - len(first)))
+        return json.loads(self._read_exactly(length)), list(descriptors)
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         pieces = []
         while size:
             piece = self._socket.recv(min(size, 1024**2))

@@ -23,7 +23,7 @@ from typing import Any
 from . import process_image  # type: ignore[attr-defined]  # given beside us
 from .connection import Connection, Message
 
-_LINE = 3
+_CONTROL_FD = 3
 _PLOTS = "module://matplotlib_inline.backend_inline"
 
 
@@ -32,53 +32,53 @@ class Interpreter:
 
     def __init__(self) -> None:
         self._shell = _shell(self._show)
-        self._line: Connection
-        self._turn = ""
+        self._connection: Connection
+        self._cell_token = ""
 
     def serve(self) -> None:
         """Until the server is gone. Between executions nobody listens to an interrupt."""
-        self._line = Connection(_LINE)
+        self._connection = Connection(_CONTROL_FD)
         os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self._line.send({"event": "ready", "can_fork": process_image.POSSIBLE})
+        self._connection.send({"event": "ready", "can_fork": process_image.POSSIBLE})
         while True:
             try:
-                order, descriptors = self._line.receive()
+                order, descriptors = self._connection.receive()
             except EOFError:
                 os._exit(0)
             getattr(self, f"_{order['do']}")(order, descriptors)
 
     def _execute(self, order: Message, _descriptors: list[int]) -> None:
-        self._turn = order["turn"]
+        self._cell_token = order["turn"]
         try:
             error = self._run(order["code"])
         except KeyboardInterrupt as interrupt:  # that came too late for the cell
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            error = _told(interrupt)
+            error = _error_fields(interrupt)
         _flush()
         if error is not None:
-            self._tell({"event": "error", **error})
-        self._tell({"event": "done", "how": "ok" if error is None else "error"})
+            self._emit({"event": "error", **error})
+        self._emit({"event": "done", "how": "ok" if error is None else "error"})
 
     def _run(self, code: str) -> Message | None:
-        self._shell.told = None
+        self._shell.error_fields = None
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             result = self._shell.run_cell(code, store_history=True)
         finally:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-        told: Message | None = self._shell.told
-        if told is None and not result.success:
+        error_fields: Message | None = self._shell.error_fields
+        if error_fields is None and not result.success:
             # An interrupt while the shell told of an earlier one: the cell failed all the same.
-            told = _told(result.error_in_exec or result.error_before_exec)
-        return told
+            error_fields = _error_fields(result.error_in_exec or result.error_before_exec)
+        return error_fields
 
     def _show(self, data: Message) -> None:
         _flush()
-        self._tell({"event": "display", "data": data})
+        self._emit({"event": "display", "data": data})
 
-    def _tell(self, event: Message) -> None:
-        self._line.send({**event, "cell": 0, "turn": self._turn})
+    def _emit(self, event: Message) -> None:
+        self._connection.send({**event, "cell": 0, "turn": self._cell_token})
 
     def _fork(self, _order: Message, descriptors: list[int]) -> None:
         """Descriptors: to the copy, to the server, the plan. The source is a child of ours; we wait for its end."""
@@ -87,18 +87,18 @@ class Interpreter:
         child = os.fork()
         if child == 0:
             self._be_source(peer, server, plan)
-            self._settle_in()
+            self._adopt_process()
             return
         for descriptor in descriptors:
             os.close(descriptor)
         _, status = os.waitpid(child, 0)
-        self._line.send({"event": "forked", "status": os.waitstatus_to_exitcode(status)})
+        self._connection.send({"event": "forked", "status": os.waitstatus_to_exitcode(status)})
 
     def _be_source(self, peer: int, server: int, plan: int) -> None:
         """Returns in the copy alone, where none of these descriptors are open."""
         maps, pages = (os.open(f"/proc/self/{name}", os.O_RDONLY) for name in ("maps", "pagemap"))
-        with socket.socket(fileno=os.dup(server)) as told:
-            socket.send_fds(told, [f"{process_image.heap_end()} {peer}".encode()], [maps, pages])
+        with socket.socket(fileno=os.dup(server)) as sock:
+            socket.send_fds(sock, [f"{process_image.heap_end()} {peer}".encode()], [maps, pages])
         os.close(maps)
         os.close(pages)
         process_image.park(peer, plan)
@@ -111,15 +111,15 @@ class Interpreter:
         peer, plan, maps, pages = descriptors
         process_image.become(process_image.Source(peer, maps, pages, *order["there"]), plan)
 
-    def _settle_in(self) -> None:
+    def _adopt_process(self) -> None:
         """In the copy: what the kernel holds for a process is ours and not the source's."""
         ctypes.pythonapi.PyOS_AfterFork_Child()
         for number in range(1, signal.NSIG):
             handler = signal.getsignal(number) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
             if handler is not None and handler is not signal.SIG_DFL and number < signal.SIGRTMIN:
                 signal.signal(number, handler)
-        _fresh_randomness()
-        self._line.send({"event": "ready", "can_fork": True})
+        _reseed()
+        self._connection.send({"event": "ready", "can_fork": True})
 
 
 def _shell(show: Any) -> Any:
@@ -147,13 +147,13 @@ def _shell(show: Any) -> Any:
             pass
 
     class Shell(InteractiveShell):  # type: ignore[misc]
-        told: Message | None = None
+        error_fields: Message | None = None
 
         def enable_gui(self, gui: Any = None) -> None:
             """There is no window to draw in, and no loop to be woken."""
 
         def _showtraceback(self, kind: Any, value: Any, lines: Any) -> None:
-            self.told = {"ename": getattr(kind, "__name__", str(kind)), "evalue": str(value), "traceback": list(lines)}
+            self.error_fields = {"ename": getattr(kind, "__name__", str(kind)), "evalue": str(value), "traceback": list(lines)}
             sys.stderr.write(_plain("\n".join(lines)) + "\n")
 
     config = Config()
@@ -171,7 +171,7 @@ def _plain(text: str) -> str:
     return re.sub("\x1b\\[[0-9;]*m", "", text)
 
 
-def _told(error: BaseException) -> Message:
+def _error_fields(error: BaseException) -> Message:
     return {"ename": type(error).__name__, "evalue": str(error), "traceback": traceback.format_exception(error)}
 
 
@@ -181,7 +181,7 @@ def _flush() -> None:
             stream.flush()
 
 
-def _fresh_randomness() -> None:
+def _reseed() -> None:
     for name in ("random", "numpy.random"):
         module = sys.modules.get(name)
         if module is not None:

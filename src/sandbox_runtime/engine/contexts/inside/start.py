@@ -7,15 +7,15 @@ import sys
 
 from .interpreter import Interpreter
 
-_made: list[Interpreter] = []
+_interpreters: list[Interpreter] = []
 
 
 def preload() -> None:
     """Making an interpreter takes longer than everything else that a context has to do before it is ready."""
-    _made.append(Interpreter())
+    _interpreters.append(Interpreter())
 
 
 def run() -> None:
     """Programs look for their modules in the working folder first, as they do at a prompt."""
     sys.path[0] = os.getcwd()
-    _made.pop().serve()
+    _interpreters.pop().serve()

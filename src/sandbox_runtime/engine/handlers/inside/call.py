@@ -21,9 +21,9 @@ from typing import Any
 
 from .connection import Connection, Message  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
-_LINE = 3
-_MOST_BYTES = 1024**2
-_PRACTICE: Message = {
+_CONTROL_FD = 3
+_MAX_BYTES = 1024**2
+_WARMUP_ORDER: Message = {
     "code": "def handler(event, context):\n    return {'n': event['n'] * 2}",
     "name": "practice.py",
     "script": True,
@@ -65,16 +65,16 @@ class _Ended(Exception):
 
 
 def run() -> None:
-    line = Connection(_LINE)
-    order, _ = line.receive()
+    connection = Connection(_CONTROL_FD)
+    order, _ = connection.receive()
     status = 0
     try:
         answer = _perform(order)
     except _Ended as ended:
-        answer, status = {"how": ended.how, "error": _said(ended.error)}, _EXITS[ended.how]
+        answer, status = {"how": ended.how, "error": _error_text(ended.error)}, _EXITS[ended.how]
         status = status if ended.status is None else ended.status
     _flush()
-    line.send(answer)
+    connection.send(answer)
     sys.exit(status)
 
 
@@ -85,12 +85,12 @@ def practise() -> None:
     here, there = socket.socketpair()
     ours, theirs = Connection(here.detach()), Connection(there.detach())
     try:
-        theirs.send(_PRACTICE)
+        theirs.send(_WARMUP_ORDER)
         ours.send(_perform(ours.receive()[0]))
         theirs.receive()
     finally:
         sys.path[:], sys.argv[:], sys.modules["__main__"] = kept
-        linecache.cache.pop(f"{os.getcwd()}/{_PRACTICE['name']}", None)
+        linecache.cache.pop(f"{os.getcwd()}/{_WARMUP_ORDER['name']}", None)
 
 
 def _perform(order: Message) -> Message:
@@ -103,10 +103,10 @@ def _perform(order: Message) -> Message:
     if order["call"] == "no" or (order["call"] == "found" and not callable(handler)):
         return {"how": "ok"}
     if not callable(handler):
-        told = "the code has no function `handler`; define handler(event) or handler(event, context)"
-        sys.stderr.write(f"ValueError: {told}\n")
-        raise _Ended("not_loaded", told)
-    return {"how": "ok", "value": _text(_called(handler, order))}
+        message = "the code has no function `handler`; define handler(event) or handler(event, context)"
+        sys.stderr.write(f"ValueError: {message}\n")
+        raise _Ended("not_loaded", message)
+    return {"how": "ok", "value": _text(_call(handler, order))}
 
 
 def _module(order: Message) -> dict[str, Any]:
@@ -124,14 +124,14 @@ def _load(order: Message, names: dict[str, Any]) -> None:
     raised = "raised" if order["script"] else "not_loaded"
     try:
         exec(compile(order["code"], names["__file__"], "exec", dont_inherit=True), names)
-    except SystemExit as leaving:
-        raise _left(leaving, raised) from None
+    except SystemExit as system_exit:
+        raise _exit(system_exit, raised) from None
     except BaseException as error:
         how = "not_loaded" if isinstance(error, SyntaxError) else raised
-        raise _told(how, error, status=1 if order["script"] else None) from None
+        raise _failure(how, error, status=1 if order["script"] else None) from None
 
 
-def _called(handler: Any, order: Message) -> Any:
+def _call(handler: Any, order: Message) -> Any:
     try:
         value = handler(*_arguments(handler, order))
         if inspect.iscoroutine(value):
@@ -140,7 +140,7 @@ def _called(handler: Any, order: Message) -> Any:
             value = asyncio.run(value)
         return value
     except BaseException as error:
-        raise _told("raised", error) from None
+        raise _failure("raised", error) from None
 
 
 def _arguments(handler: Any, order: Message) -> tuple[Any, ...]:
@@ -151,9 +151,9 @@ def _arguments(handler: Any, order: Message) -> tuple[Any, ...]:
     except (TypeError, ValueError):
         return (event,)
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    variadic = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if len(positional) < 2:
-        return (event, context) if many else (event,)
+        return (event, context) if variadic else (event,)
     second = positional[1]
     return (event, context) if second.default is second.empty or second.name in ("context", "ctx", "_context") else (event,)
 
@@ -169,10 +169,10 @@ def _text(value: Any, default: Any = None) -> str:
     except BaseException as error:
         sys.stderr.write(f"the value cannot be told as JSON: {type(error).__name__}: {error}\n")
         raise _Ended("not_serializable", error) from None
-    if len(text) > _MOST_BYTES:
-        told = f"the value has {len(text)} bytes as JSON; at most {_MOST_BYTES} can be told: write it into a file"
-        sys.stderr.write(f"{told}\n")
-        raise _Ended("not_serializable", told)
+    if len(text) > _MAX_BYTES:
+        message = f"the value has {len(text)} bytes as JSON; at most {_MAX_BYTES} can be told: write it into a file"
+        sys.stderr.write(f"{message}\n")
+        raise _Ended("not_serializable", message)
     return text
 
 
@@ -181,20 +181,20 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(one) for name, one in value.items()}
-    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value
+        return {name: _finite(item) for name, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def _left(leaving: SystemExit, how: str) -> _Ended:
+def _exit(system_exit: SystemExit, how: str) -> _Ended:
     """As an interpreter takes it."""
-    code = leaving.code
+    code = system_exit.code
     if code is None or isinstance(code, int):
         return _Ended("ok" if not code else how, "", int(code or 0))
     sys.stderr.write(f"{code}\n")
     return _Ended(how, str(code), 1)
 
 
-def _told(how: str, error: BaseException, status: int | None = None) -> _Ended:
+def _failure(how: str, error: BaseException, status: int | None = None) -> _Ended:
     """Without the frames that are ours."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(f"<{__package__}"):
@@ -203,7 +203,7 @@ def _told(how: str, error: BaseException, status: int | None = None) -> _Ended:
     return _Ended(how, error, status)
 
 
-def _said(error: BaseException | str) -> str:
+def _error_text(error: BaseException | str) -> str:
     if isinstance(error, str):
         return error
     try:

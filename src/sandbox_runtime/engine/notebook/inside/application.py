@@ -14,7 +14,7 @@ from ipykernel.kernelapp import IPKernelApp  # type: ignore[import-not-found]
 from traitlets.config import Config  # type: ignore[import-not-found]
 
 _SET_DUMPABLE = 4
-_FIRST_TO_GO = b"500"
+_OOM_SCORE = b"500"
 
 
 def set_dumpable(value: bool) -> None:
@@ -44,15 +44,15 @@ def become(connection_file: str, ready: int) -> None:
     """Returns when the kernel has ended by itself."""
     os.setsid()
     set_dumpable(True)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    _be_first_to_go()
-    _leave_no_trace()
+    devnull = os.open(os.devnull, os.O_RDWR)
+    os.dup2(devnull, 0)
+    os.dup2(devnull, 1)
+    _raise_oom_score()
+    _remove_driver_modules()
     sys.argv[:] = [ipykernel_launcher.__file__, "-f", connection_file]
     app = make_app(connection_file)
-    _keep_to_cells(nothing)
-    os.close(nothing)
+    _silence_original_streams(devnull)
+    os.close(devnull)
     _show_figures_inline()
     # What was not there a moment ago may be there in the next: files are brought in while the kernel waits.
     sys.path_importer_cache.pop(os.getcwd(), None)
@@ -71,7 +71,7 @@ def make_app(connection_file: str) -> Any:
     return app
 
 
-def _leave_no_trace() -> None:
+def _remove_driver_modules() -> None:
     """Of how the driver came in: cells may have files of the same names."""
     sys.path_importer_cache.pop(sys.path.pop(0), None)
     sys.dont_write_bytecode = False
@@ -79,19 +79,19 @@ def _leave_no_trace() -> None:
         del sys.modules[name]
 
 
-def _be_first_to_go() -> None:
+def _raise_oom_score() -> None:
     """When memory runs out, the kernel and its children go before the driver, which then tells of it."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
-        file.write(_FIRST_TO_GO)
+        file.write(_OOM_SCORE)
 
 
-def _keep_to_cells(nothing: int) -> None:
+def _silence_original_streams(devnull: int) -> None:
     """ipykernel repeats what is written past Python (by libraries, by children) on the streams it was started with; until here
     these are of use, to tell why it did not start."""
     for stream in (sys.stdout, sys.stderr):
         copy = getattr(stream, "_original_stdstream_copy", None)
         if copy is not None:
-            os.dup2(nothing, copy)
+            os.dup2(devnull, copy)
 
 
 def _show_figures_inline() -> None:

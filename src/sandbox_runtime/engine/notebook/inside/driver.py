@@ -17,15 +17,15 @@ from .kernel import Kernel, Message
 KERNEL_DIED = 3
 INTERRUPT_GRACE_S = 2.0
 """How long an interrupted cell has to stop before the kernel is killed."""
-LEAVE_WITHIN_S = 3.0
+SHUTDOWN_WITHIN_S = 3.0
 """How long a kernel that was asked to end may take."""
-LAST_WORDS_MS = 20
-LARGEST_DISPLAY_BYTES = 8 * 1024**2
-STREAM_PIECE = 256 * 1024
-KEPT_OF_A_PIECE = 8 * 1024**2
+DRAIN_MS = 20
+MAX_DISPLAY_BYTES = 8 * 1024**2
+STREAM_PIECE_CHARACTERS = 256 * 1024
+MAX_STREAM_CHARACTERS = 8 * 1024**2
 READ_BYTES = 1024**2
-MESSAGES_A_TURN = 256
-_REHEARSAL, _REHEARSALS = "print()", 3
+MESSAGES_PER_STEP = 256
+_WARMUP_CODE, _WARMUP_CELLS = "print()", 3
 
 
 class Cell:
@@ -52,14 +52,14 @@ class Driver:
         for source in (0, kernel.pidfd, kernel.iopub, kernel.shell):
             self.poller.register(source, zmq.POLLIN)
 
-    def rehearse(self) -> None:
+    def warm_up(self) -> None:
         """Run cells of no consequence: the kernel's threads and sockets have met by then, and its first real cell is quick."""
-        while self.kernel.alive and ((heard := self._next_output()) is None or heard[0] != "iopub_welcome"):
+        while self.kernel.alive and ((message := self._next_output()) is None or message[0] != "iopub_welcome"):
             self._wait()
-        for _ in range(_REHEARSALS):
-            self.cell = Cell(-1, self.kernel.execute(_REHEARSAL, silent=True), 0)
+        for _ in range(_WARMUP_CELLS):
+            self.cell = Cell(-1, self.kernel.execute(_WARMUP_CODE, silent=True), 0)
             while self._busy():
-                self._turn()
+                self._step()
         if not self.kernel.alive:
             raise RuntimeError(f"the kernel died while it started, with status {self.kernel.status}")
 
@@ -71,11 +71,11 @@ class Driver:
         while (order := self._next_order()) is None or order["do"] != "shutdown":
             if order is not None:
                 self._begin(order)
-            self._turn()
+            self._step()
         died = not self.kernel.alive and not self.leaving
         if self.kernel.alive and order.get("gently"):
-            self.kernel.ask_to_leave()
-            self.kernel.collect(LEAVE_WITHIN_S)
+            self.kernel.request_shutdown()
+            self.kernel.collect(SHUTDOWN_WITHIN_S)
         self.kernel.signal(signal.SIGKILL)  # so that it goes while we go, not after us
         return KERNEL_DIED if died else 0
 
@@ -89,7 +89,7 @@ class Driver:
     def _begin(self, order: Event) -> None:
         number = order["cell"]
         if self.leaving:
-            self.kernel.collect(LEAVE_WITHIN_S)
+            self.kernel.collect(SHUTDOWN_WITHIN_S)
         if not self.kernel.alive:
             emit({"event": "done", "cell": number, "how": "not_run"})
             return
@@ -97,16 +97,16 @@ class Driver:
         self.numbers[request] = number
         self.cell = Cell(number, request, order["wall_s"])
 
-    def _turn(self) -> None:
+    def _step(self) -> None:
         """Wait for something to happen and deal with it."""
         if not self.orders or self.cell is not None:
             self._wait()
-        for _ in range(MESSAGES_A_TURN):
-            if (heard := self._next_output()) is None:
+        for _ in range(MESSAGES_PER_STEP):
+            if (message := self._next_output()) is None:
                 break
-            self._hear_output(*heard)
+            self._on_iopub(*message)
         if self.kernel.alive and (reply := self.kernel.receive(self.kernel.shell)) is not None:
-            self._hear_reply(*reply)
+            self._on_reply(*reply)
         self._read_orders()
         if self.cell is not None:
             self._watch(self.cell)
@@ -115,12 +115,12 @@ class Driver:
         deadline = self.cell.deadline if self.cell is not None else None
         wait_ms = None if deadline is None else max(0, int((deadline - time.monotonic()) * 1000) + 1)
         if any(source == self.kernel.pidfd for source, _ in self.poller.poll(wait_ms)) and self.kernel.alive:
-            self._bury()
+            self._on_kernel_exit()
 
     def _next_output(self) -> Message | None:
         return self.kernel.receive(self.kernel.iopub)
 
-    def _hear_output(self, kind: str, request: str, frames: list[bytes]) -> None:
+    def _on_iopub(self, kind: str, request: str, frames: list[bytes]) -> None:
         number = self.numbers.get(request)
         if kind == "status":
             if self.cell is not None and request == self.cell.request:
@@ -128,29 +128,29 @@ class Driver:
         elif number is None:
             return
         elif kind == "stream":
-            self._tell_stream(number, json.loads(frames[4]))
+            self._emit_stream(number, json.loads(frames[4]))
         elif kind in ("display_data", "execute_result", "error"):
-            self._tell(number, kind, frames[4])
+            self._emit_output(number, kind, frames[4])
 
-    def _tell_stream(self, number: int, content: Event) -> None:
+    def _emit_stream(self, number: int, content: Event) -> None:
         text = content["text"]
-        if len(text) > KEPT_OF_A_PIECE:
-            half = KEPT_OF_A_PIECE // 2
-            text = f"{text[:half]}\n[... {len(text) - KEPT_OF_A_PIECE} characters dropped ...]\n{text[-half:]}"
-        for start in range(0, len(text), STREAM_PIECE):
-            piece = text[start : start + STREAM_PIECE]
+        if len(text) > MAX_STREAM_CHARACTERS:
+            half = MAX_STREAM_CHARACTERS // 2
+            text = f"{text[:half]}\n[... {len(text) - MAX_STREAM_CHARACTERS} characters dropped ...]\n{text[-half:]}"
+        for start in range(0, len(text), STREAM_PIECE_CHARACTERS):
+            piece = text[start : start + STREAM_PIECE_CHARACTERS]
             emit({"event": "stream", "cell": number, "name": content["name"], "text": piece})
 
-    def _tell(self, number: int, kind: str, content: bytes) -> None:
-        if len(content) > LARGEST_DISPLAY_BYTES:
+    def _emit_output(self, number: int, kind: str, content: bytes) -> None:
+        if len(content) > MAX_DISPLAY_BYTES:
             emit({"event": "dropped", "cell": number, "bytes": len(content)})
         elif kind == "error":
-            told = json.loads(content)
-            emit({"event": "error", "cell": number, **{name: told[name] for name in ("ename", "evalue", "traceback")}})
+            error = json.loads(content)
+            emit({"event": "error", "cell": number, **{name: error[name] for name in ("ename", "evalue", "traceback")}})
         else:
             emit({"event": "display", "cell": number, "data": json.loads(content)["data"]})
 
-    def _hear_reply(self, kind: str, request: str, frames: list[bytes]) -> None:
+    def _on_reply(self, kind: str, request: str, frames: list[bytes]) -> None:
         if kind != "execute_reply" or self.cell is None or request != self.cell.request:
             return
         content = json.loads(frames[4])
@@ -184,8 +184,8 @@ class Driver:
     def _stop(self, cell: Cell) -> None:
         if cell.interrupted:
             self.kernel.signal(signal.SIGKILL)
-            self.kernel.collect(LEAVE_WITHIN_S)
-            self._forget_kernel()
+            self.kernel.collect(SHUTDOWN_WITHIN_S)
+            self._unregister_kernel()
             self._done(cell, "killed")
         else:
             cell.interrupted = True
@@ -197,20 +197,20 @@ class Driver:
         if cell.number >= 0:
             emit({"event": "done", "cell": cell.number, "how": how, **more})
 
-    def _bury(self) -> None:
+    def _on_kernel_exit(self) -> None:
         """The kernel has ended. What it said before is still on its way."""
         self.kernel.collect(0)
-        self._forget_kernel()
-        while self.kernel.iopub.poll(LAST_WORDS_MS):
-            heard = self._next_output()
-            if heard is not None:
-                self._hear_output(*heard)
+        self._unregister_kernel()
+        while self.kernel.iopub.poll(DRAIN_MS):
+            message = self._next_output()
+            if message is not None:
+                self._on_iopub(*message)
         if self.cell is not None:
-            self._done(self.cell, "died", **_told_by(self.kernel.status))
+            self._done(self.cell, "died", **_exit_fields(self.kernel.status))
 
-    def _forget_kernel(self) -> None:
+    def _unregister_kernel(self) -> None:
         self.poller.unregister(self.kernel.pidfd)
 
 
-def _told_by(status: int) -> dict[str, int]:
+def _exit_fields(status: int) -> dict[str, int]:
     return {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}

@@ -76,7 +76,7 @@ class Kernel:
         self.signal(signal.SIGINT)
         self._send(self.shell, "kernel_info_request", {})
 
-    def ask_to_leave(self) -> None:
+    def request_shutdown(self) -> None:
         self._send(self.control, "shutdown_request", {"restart": False})
 
     def collect(self, within_s: float) -> None:

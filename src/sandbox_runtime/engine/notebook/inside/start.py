@@ -40,7 +40,7 @@ def run(folder: str) -> None:
     if not os.read(starting, 1):
         raise RuntimeError("the kernel died while it started")
     serving = driver.Driver(kernel.Kernel(pid, address))
-    serving.rehearse()
+    serving.warm_up()
     emit({"event": "ready"})
     os._exit(serving.serve())
 

@@ -15,7 +15,7 @@ import struct
 import sys
 import termios
 
-LINE, OUTPUT = 3, 1
+CONTROL_FD, OUTPUT = 3, 1
 KEYS, SIZE = 0, 1
 HEAD = struct.Struct(">BH")
 DIMENSIONS = struct.Struct(">HH")
@@ -27,15 +27,15 @@ class PtyHost:
         self._master = master
         self._frames = b""
         self._keys = b""
-        self._line_open = True
+        self._connection_open = True
 
     def serve(self) -> None:
         """Until nobody has the terminal open any more."""
         os.set_blocking(self._master, False)
         while True:
-            listening = [self._master, *([LINE] if self._line_open and len(self._keys) < PIECE_BYTES else [])]
+            listening = [self._master, *([CONTROL_FD] if self._connection_open and len(self._keys) < PIECE_BYTES else [])]
             readable, writable, _ = select.select(listening, [self._master] if self._keys else [], [])
-            if LINE in readable:
+            if CONTROL_FD in readable:
                 self._take()
             if writable:
                 self._type()
@@ -58,9 +58,9 @@ class PtyHost:
             self._keys = self._keys[os.write(self._master, self._keys) :]
 
     def _take(self) -> None:
-        received = os.read(LINE, PIECE_BYTES)
+        received = os.read(CONTROL_FD, PIECE_BYTES)
         if not received:
-            self._line_open = False
+            self._connection_open = False
         self._frames += received
         while len(self._frames) >= HEAD.size:
             kind, length = HEAD.unpack_from(self._frames)
@@ -103,7 +103,7 @@ def become(terminal: int, command: list[str]) -> None:
         fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
         for standard in (0, 1, 2):
             os.dup2(terminal, standard)
-        os.close(LINE)
+        os.close(CONTROL_FD)
         os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())

@@ -66,15 +66,15 @@ def fault_body(message: str, pod_name: str) -> Json:
 
 def to_memory_bytes(megabytes: int, request_limits: RequestLimits) -> int:
     if megabytes <= 0:
-        return request_limits.most_memory_bytes
-    if megabytes * MIB > request_limits.most_memory_bytes:
-        raise InvalidRequest(f"memory_limit_MB must be at most {request_limits.most_memory_bytes // MIB}, or -1 for the maximum")
+        return request_limits.max_memory_bytes
+    if megabytes * MIB > request_limits.max_memory_bytes:
+        raise InvalidRequest(f"memory_limit_MB must be at most {request_limits.max_memory_bytes // MIB}, or -1 for the maximum")
     return megabytes * MIB
 
 
 def to_limits(request_limits: RequestLimits, field: str, wall_s: float, memory_bytes: int) -> Limits:
-    if wall_s > request_limits.longest_wall_s:
-        raise InvalidRequest(f"{field} must be at most {request_limits.longest_wall_s:g} seconds, not {wall_s:g}")
+    if wall_s > request_limits.max_wall_s:
+        raise InvalidRequest(f"{field} must be at most {request_limits.max_wall_s:g} seconds, not {wall_s:g}")
     return request_limits.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
 
 

@@ -46,13 +46,13 @@ async def execute_handler(request: Request) -> Response:
 def _work(platform: Platform, asked: ExecuteHandler) -> RunRequest:
     if not asked.handler_code.strip():
         raise InvalidRequest("handler_code is empty: define handler(event) or handler(event, context)")
-    wall_s = min(timeout_s(asked.event), platform.allowance.longest_wall_s)
+    wall_s = min(timeout_s(asked.event), platform.allowance.max_wall_s)
     return RunRequest(
         kind=ExecutionKind.handler,
         code=asked.handler_code,
         limits=platform.allowance.default.replace(wall_s=wall_s),
         event=asked.event,
-        context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), further=tuple(asked.context.items())),
+        context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(asked.context.items())),
     )
 
 
@@ -68,20 +68,24 @@ async def _invoked(platform: Platform, work: RunRequest) -> RunResult:
 
 
 def _answer(ran: RunResult, wall_s: float) -> Response:
-    code = exit_code(ran.outcome, ran.told)
+    code = exit_code(ran.outcome, ran.handler_result)
     told = _told(ran, wall_s)
     if code == HandlerExitCode.success:
         return as_json(told)
     if code == HandlerExitCode.timed_out:
         return responses.handler_fault(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", told)
-    said = (ran.told.error if ran.told else "") or ran.outcome.message or f"the handler ended with exit code {code}"
+    said = (
+        (ran.handler_result.error if ran.handler_result else "")
+        or ran.outcome.message
+        or f"the handler ended with exit code {code}"
+    )
     return responses.handler_fault(500, "Sandbox.ExecException", said, {**told, "exit_code": code})
 
 
 def _told(ran: RunResult, wall_s: float) -> Json:
     usage = ran.outcome.usage
     peak = usage.memory_peak_bytes
-    value = ran.told.value_json if ran.told is not None else None
+    value = ran.handler_result.value_json if ran.handler_result is not None else None
     return {
         "stdout": ran.outcome.stdout.text,
         "stderr": ran.outcome.stderr.text,
