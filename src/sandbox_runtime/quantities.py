@@ -30,7 +30,7 @@ _BINARY = (("Ti", TIB), ("Gi", GIB), ("Mi", MIB), ("Ki", KIB))
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kmgt]?)(i?)b?", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,9})?")
 _TIME_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ms|s|m|h|d)")
-_SECONDS_OF = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 
 class InvalidQuantity(InvalidRequest, ValueError):
@@ -42,23 +42,23 @@ def parse_bytes(
 ) -> int:
     """Return a number of bytes: 1048576, "512M", "1.5Gi", "1 GB". A plain number counts units; decimal: "1K" is 1000 bytes."""
     if isinstance(value, str):
-        found = _SIZE.fullmatch(value.strip()) if len(value) <= _MAX_TEXT else None
-        if found is None or (found[3] and not found[2]):
+        match = _SIZE.fullmatch(value.strip()) if len(value) <= _MAX_TEXT else None
+        if match is None or (match[3] and not match[2]):
             raise _invalid(value, what, "a size such as 512M or 1G")
-        base = 1000 if decimal and not found[3] else 1024
-        power = 1 + _PREFIXES.index(found[2].upper()) if found[2] else 0
-        size = int(float(found[1]) * base**power)
+        base = 1000 if decimal and not match[3] else 1024
+        power = 1 + _PREFIXES.index(match[2].upper()) if match[2] else 0
+        size = int(float(match[1]) * base**power)
     else:
-        size = int(_plain(value, what, "a size in bytes, or such as 512M or 1G") * unit)
+        size = int(_require_number(value, what, "a size in bytes, or such as 512M or 1G") * unit)
     if not low <= size <= high:
-        raise InvalidQuantity(f"{what} must be between {show_bytes(low)} and {show_bytes(high)}, not {_shown(value)}")
+        raise InvalidQuantity(f"{what} must be between {show_bytes(low)} and {show_bytes(high)}, not {_display(value)}")
     return size
 
 
 def parse_cpu(value: object, what: str = "cpu") -> float:
     """Return a number of processor cores: 2, 0.5, "1.5"."""
     cores = _number(value, what, "a number of cores such as 1 or 0.5")
-    return checked(cores, what, MIN_CORES, MAX_CORES)
+    return check_range(cores, what, MIN_CORES, MAX_CORES)
 
 
 def parse_seconds(value: object, what: str = "the time", *, low: float = 0.0, high: float = MAX_SECONDS) -> float:
@@ -66,8 +66,8 @@ def parse_seconds(value: object, what: str = "the time", *, low: float = 0.0, hi
     text = value.strip().lower() if isinstance(value, str) and len(value) <= _MAX_TEXT else None
     parts = _TIME_PART.findall(text) if text else []
     if parts and "".join(number + unit for number, unit in parts) == text:
-        return checked(sum(float(number) * _SECONDS_OF[unit] for number, unit in parts), what, low, high)
-    return checked(_number(value, what, "a time such as 30s, 5m or 24h"), what, low, high)
+        return check_range(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts), what, low, high)
+    return check_range(_number(value, what, "a time such as 30s, 5m or 24h"), what, low, high)
 
 
 def parse_number(value: object, what: str = "the value") -> float:
@@ -75,7 +75,9 @@ def parse_number(value: object, what: str = "the value") -> float:
     if isinstance(value, str) and value[:1] == "-":
         return -_number(value[1:], what, "a valid number")
     return (
-        _number(value, what, "a valid number") if isinstance(value, str) else _plain(value, what, "a valid number", signed=True)
+        _number(value, what, "a valid number")
+        if isinstance(value, str)
+        else _require_number(value, what, "a valid number", signed=True)
     )
 
 
@@ -92,13 +94,13 @@ def parse_whole(value: object, what: str = "the value") -> int:
     return int(number)
 
 
-def checked(value: object, what: str, low: float, high: float) -> float:
+def check_range(value: object, what: str, low: float, high: float) -> float:
     """Return the value. Raises InvalidQuantity unless it is a finite number within the bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
-        raise InvalidQuantity(f"{what} must be a number, not {_shown(value)}")
+        raise InvalidQuantity(f"{what} must be a number, not {_display(value)}")
     if not low <= value <= high:
-        shown = [show_amount(number, what) for number in (low, high, value)]
-        raise InvalidQuantity(f"{what} must be between {shown[0]} and {shown[1]}, not {shown[2]}")
+        displayed = [show_amount(number, what) for number in (low, high, value)]
+        raise InvalidQuantity(f"{what} must be between {displayed[0]} and {displayed[1]}, not {displayed[2]}")
     return value
 
 
@@ -133,21 +135,21 @@ def show_number(value: float) -> str:
 def format_seconds(value: float) -> str:
     """Return the time in the largest unit that divides it: 24h, 5m, 30s, 500ms."""
     for unit in ("h", "m", "s"):
-        if value >= _SECONDS_OF[unit] and value % _SECONDS_OF[unit] == 0:
-            return f"{int(value / _SECONDS_OF[unit])}{unit}"
+        if value >= _UNIT_SECONDS[unit] and value % _UNIT_SECONDS[unit] == 0:
+            return f"{int(value / _UNIT_SECONDS[unit])}{unit}"
     return f"{round(value * 1000)}ms"
 
 
 def _number(value: object, what: str, wanted: str) -> float:
     if not isinstance(value, str):
-        return _plain(value, what, wanted)
+        return _require_number(value, what, wanted)
     text = value.strip()
     if len(text) > _MAX_TEXT or not _NUMBER.fullmatch(text):
         raise _invalid(value, what, wanted)
     return float(text)
 
 
-def _plain(value: object, what: str, wanted: str, *, signed: bool = False) -> float:
+def _require_number(value: object, what: str, wanted: str, *, signed: bool = False) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         raise _invalid(value, what, wanted)
     if not signed and (value < 0 or math.copysign(1.0, value) < 0):
@@ -163,10 +165,10 @@ def _is_finite(value: SupportsFloat) -> bool:
 
 
 def _invalid(value: object, what: str, wanted: str) -> InvalidQuantity:
-    return InvalidQuantity(f"{what} must be {wanted}, not {_shown(value)}")
+    return InvalidQuantity(f"{what} must be {wanted}, not {_display(value)}")
 
 
-def _shown(value: object) -> str:
+def _display(value: object) -> str:
     if isinstance(value, str):
         return repr(value[:_MAX_TEXT])
     if isinstance(value, int) and not isinstance(value, bool):

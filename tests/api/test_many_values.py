@@ -10,7 +10,7 @@ from tests.api.servers import Client, serving
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.batches.lines import read_line
-from sandbox_runtime.model.bounds import JSON_VALUES, json_values
+from sandbox_runtime.model.bounds import JSON_VALUES, count_json_values
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -60,4 +60,4 @@ async def test_a_line_of_a_batch_is_bounded_as_well() -> None:
     ],
 )
 async def test_values_are_counted_without_what_stands_in_strings(text: bytes, least: int) -> None:
-    assert least <= json_values(text, 10) <= least + 2
+    assert least <= count_json_values(text, 10) <= least + 2

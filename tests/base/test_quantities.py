@@ -163,7 +163,7 @@ def test_every_interface_refuses_what_is_no_amount(interface: Callable[[str, obj
 @pytest.mark.parametrize("value", ["nan", "inf", "1e999", "", "0x10", "-1"])
 def test_settings_refuse_what_is_no_amount(value: str) -> None:
     with pytest.raises((InvalidRequest, ValueError)):
-        aliases.CHANGED["DEFAULT_DISK"][1](value)
+        aliases.CONVERTED["DEFAULT_DISK"][1](value)
     for name in ("timeout_seconds", "disk_limit", "cpu_quota"):
         with pytest.raises(InvalidRequest):
             load({name: value}, {})

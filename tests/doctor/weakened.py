@@ -18,7 +18,7 @@ from sandbox_runtime.engine.contexts import context
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.gateway import Gateway
-from sandbox_runtime.model.grants import Grants, grants_of
+from sandbox_runtime.model.grants import Grants, parse_grants
 from sandbox_runtime.workspace.archives import ArchiveBounds, members, unpack
 
 Switch = Callable[[pytest.MonkeyPatch], Mapping[str, Any]]
@@ -88,7 +88,7 @@ def no_scopes(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_owners(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(keyring, "caller_with", lambda key: Caller("", key.id, grants_of(key.scopes)))
+    patch.setattr(keyring, "caller_with", lambda key: Caller("", key.id, parse_grants(key.scopes)))
     return {}
 
 

@@ -13,12 +13,12 @@ from tests.engine.test_build_cache import CPP, steps
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Ending, File, Job, ManyResult, Outcome
+from sandbox_runtime.model import Ending, File, Job, MultiRunResult, Outcome
 
 ECHO = "import sys; data = sys.stdin.read(); print(data); sys.exit(data == 'bad')"
 
 
-def texts(result: ManyResult) -> list[str | None]:
+def texts(result: MultiRunResult) -> list[str | None]:
     return [None if run is None else run.stdout.text for run in result.runs]
 
 

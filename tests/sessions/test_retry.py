@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
+from sandbox_runtime.model.health import CheckKind, Health, HealthCheck, HealthStatus
 
 
 def test_the_status_of_all_checks_is_that_of_the_worst() -> None:
-    good = Check(CheckKind.liveness, HealthStatus.healthy)
-    bad = Check(CheckKind.resource, HealthStatus.unhealthy, "full")
+    good = HealthCheck(CheckKind.liveness, HealthStatus.healthy)
+    bad = HealthCheck(CheckKind.resource, HealthStatus.unhealthy, "full")
     assert Health("s", 0, (good, bad, good)).worst == bad
     assert Health("s", 0, ()).status is HealthStatus.unknown
 

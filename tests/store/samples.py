@@ -31,7 +31,7 @@ from sandbox_runtime.model import (
     SessionState,
     Template,
 )
-from sandbox_runtime.model.access import digest_of
+from sandbox_runtime.model.access import hash_key
 from sandbox_runtime.model.limits import GIB, MIB
 from sandbox_runtime.store import Store
 
@@ -65,7 +65,7 @@ def artifact(key: str = "a1", of: str = "e1", **changes: Any) -> Artifact:
 
 
 def api_key(key: str = "k1", **changes: Any) -> ApiKey:
-    return ApiKey(id=key, **{"owner": "ann", "digest": digest_of(key), "created_ms": NOW_MS, **changes})
+    return ApiKey(id=key, **{"owner": "ann", "digest": hash_key(key), "created_ms": NOW_MS, **changes})
 
 
 def entry(subject: str = "s1", **changes: Any) -> AuditEntry:
@@ -178,7 +178,7 @@ def full_node() -> Node:
         allocated_cpu_cores=1.25,
         allocated_memory_mb=513,
         boxes=3,
-        most_boxes=60,
+        max_boxes=60,
         cpu_usage=0.25,
         memory_usage=0.75,
         cached_templates=("t1", "t2"),

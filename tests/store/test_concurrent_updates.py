@@ -77,7 +77,7 @@ async def test_an_idempotency_key_used_by_many_at_once_makes_one_execution(serve
 
 
 async def test_no_more_places_are_taken_than_a_node_has(servers: tuple[Store, Store]) -> None:
-    await servers[0].nodes.add(samples.node(most_boxes=5))
+    await servers[0].nodes.add(samples.node(max_boxes=5))
     winners = await at_once([servers[n % 2].nodes.reserve("n1", Resources(cpu_cores=0.1)) for n in range(AT_ONCE)])
     assert len(winners) == 5
     assert (await servers[1].nodes.get("n1")).boxes == 5

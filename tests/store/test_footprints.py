@@ -11,7 +11,7 @@ from tests.store.samples import NOW_MS
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.model import CachedRun, CacheStatistics, FileRecord, MetricKind, MetricSample, Period, SessionUsage
-from sandbox_runtime.model.footprint import merged, observed
+from sandbox_runtime.model.footprint import merge_samples, new_sample
 from sandbox_runtime.store import FileDeleted, FileRead, SamplePolicy, Store, current_revision, downgrade_tables, open_store
 from sandbox_runtime.store.address import parse_address
 from sandbox_runtime.store.files import MAX_VERSIONS
@@ -60,15 +60,15 @@ async def test_versions_are_bounded_and_go_with_their_session(store: Store) -> N
 
 
 def sample(at_ms: int, value: float, kind: MetricKind = MetricKind.counter, **labels: str) -> MetricSample:
-    return observed("s1", "things", kind, value, at_ms, labels)
+    return new_sample("s1", "things", kind, value, at_ms, labels)
 
 
 async def test_samples_are_put_together_as_they_age_and_nothing_is_counted_twice(store: Store) -> None:
     await store.sessions.add(samples.session())
     begun_ms = NOW_MS - NOW_MS % (24 * 3600_000)
     await store.samples.add([sample(begun_ms + n * 1000, 1.0) for n in range(120)] + [sample(begun_ms, 5.0, state="failed")])
-    gauge = [observed("s1", "level", MetricKind.gauge, value, begun_ms) for value in (1.0, 2.0, 6.0)]
-    await store.samples.add([*gauge, observed("gone", "level", MetricKind.gauge, 1.0, begun_ms)])
+    gauge = [new_sample("s1", "level", MetricKind.gauge, value, begun_ms) for value in (1.0, 2.0, 6.0)]
+    await store.samples.add([*gauge, new_sample("gone", "level", MetricKind.gauge, 1.0, begun_ms)])
     assert await store.samples.compact(begun_ms + 10) == 0
     hours = 3600_000
     for later_ms, period in (
@@ -83,7 +83,7 @@ async def test_samples_are_put_together_as_they_age_and_nothing_is_counted_twice
         assert sum(one.value for one in found if one.name == "things" and not one.labels) == 120.0
         assert [one.value for one in found if one.labels] == [5.0]
         (level,) = [one for one in found if one.name == "level"]
-        assert (level.value, level.count, level.least, level.most) == (3.0, 3, 1.0, 6.0)
+        assert (level.value, level.count, level.minimum, level.maximum) == (3.0, 3, 1.0, 6.0)
     assert await store.samples.compact(begun_ms + 10_000 * hours) > 0
     assert await store.samples.list("s1") == ()
 
@@ -112,9 +112,9 @@ def test_finer_samples_are_shown_in_the_period_that_is_asked_for() -> None:
     assert [(one.at_ms - at_ms, one.value, one.period) for one in shown] == [(0, 2.0, "1m"), (MINUTE_MS, 2.0, "1m")]
     day = [sample(at_ms, 2.0)]
     assert aggregate(aggregate(day, Period.day), Period.minute) == aggregate(day, Period.day), "what is coarser stays so"
-    assert merged(sample(1, 2.0), sample(2, 4.0)).value == 6.0
+    assert merge_samples(sample(1, 2.0), sample(2, 4.0)).value == 6.0
     with pytest.raises(InvalidRequest):
-        observed("s1", "x" * 65, MetricKind.gauge, 1.0, 1)
+        new_sample("s1", "x" * 65, MetricKind.gauge, 1.0, 1)
 
 
 @pytest.mark.requirement("sandboxes-8.05")

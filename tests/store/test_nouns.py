@@ -9,8 +9,8 @@ from tests.store import samples
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import ApiKey, Blame, Ending, PoolSizes, Resources, SessionState
-from sandbox_runtime.model.access import digest_of
-from sandbox_runtime.model.execution import ENDED_EXECUTION_STATES, keep
+from sandbox_runtime.model.access import hash_key
+from sandbox_runtime.model.execution import ENDED_EXECUTION_STATES, truncate_text
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.model.session import ENDED_SESSION_STATES, LIVE_SESSION_STATES
 
@@ -58,8 +58,8 @@ def test_every_text_of_an_execution_has_a_largest_size_in_bytes(field: str) -> N
 
 
 def test_what_is_kept_of_an_output_fits_and_tells_what_does_not() -> None:
-    assert keep("short") == ("short", 0)
-    kept, dropped = keep("é" * MIB)
+    assert truncate_text("short") == ("short", 0)
+    kept, dropped = truncate_text("é" * MIB)
     samples.execution(stdout=kept, stdout_dropped_bytes=dropped)
     assert kept.startswith("é") and kept.endswith("é") and f"[... {dropped} bytes dropped ...]" in kept
     assert kept.count("é") * 2 + dropped == 2 * MIB
@@ -90,7 +90,7 @@ def test_a_pool_has_no_fewer_boxes_than_none() -> None:
 
 
 def test_a_key_keeps_its_digest_and_never_itself() -> None:
-    key = samples.api_key(digest=digest_of("secret"))
+    key = samples.api_key(digest=hash_key("secret"))
     assert "secret" not in repr(key)
     with pytest.raises(InvalidRequest, match="never the key itself"):
         dataclasses.replace(key, digest="secret")
@@ -100,5 +100,5 @@ def test_a_key_keeps_its_digest_and_never_itself() -> None:
     ("expires_ms", "revoked_ms", "opens"), [(None, None, True), (11, None, True), (10, None, False), (None, 1, False)]
 )
 def test_a_key_opens_until_it_expires_or_is_revoked(expires_ms: int | None, revoked_ms: int | None, opens: bool) -> None:
-    key = ApiKey(id="k", owner="ann", digest=digest_of("x"), created_ms=0, expires_ms=expires_ms, revoked_ms=revoked_ms)
-    assert key.opens(10) is opens
+    key = ApiKey(id="k", owner="ann", digest=hash_key("x"), created_ms=0, expires_ms=expires_ms, revoked_ms=revoked_ms)
+    assert key.is_valid(10) is opens

@@ -397,7 +397,7 @@ async def test_keys_are_found_by_digest_and_kept_without_the_key(store: Store, u
     assert await store.keys.find_by_digest("0" * 64) is None
     await store.keys.record_use({"k1": NOW_MS + 5})
     revoked = await store.keys.update(key, revoked_ms=NOW_MS + 6)
-    assert not revoked.opens(NOW_MS + 7)
+    assert not revoked.is_valid(NOW_MS + 7)
     assert (await store.keys.get("k1")).last_used_ms == NOW_MS + 5
     assert (await store.keys.list(KeyFilter(owner="ann"))).total == 1
     assert (await store.keys.list(KeyFilter(owner="bob"))).total == 0
@@ -447,7 +447,7 @@ async def test_an_agent_remembers_its_last_five_nodes(store: Store) -> None:
 
 async def test_a_node_gives_as_many_places_as_it_has(store: Store) -> None:
     small = Resources(cpu_cores=1, memory_bytes=100 * MIB + 1)
-    await store.nodes.add(samples.node(cpu_cores=4.0, memory_mb=1000, most_boxes=2))
+    await store.nodes.add(samples.node(cpu_cores=4.0, memory_mb=1000, max_boxes=2))
     await store.nodes.reserve("n1", small)
     await store.nodes.reserve("n1", small)
     full = await store.nodes.get("n1")

@@ -15,9 +15,9 @@ import typer
 from sandbox_runtime import timestamps
 from sandbox_runtime.cli.flags import Config, Set, settings_from
 from sandbox_runtime.model import ApiKey, AuditEntry
-from sandbox_runtime.model.access import digest_of
-from sandbox_runtime.model.grants import grants_of
-from sandbox_runtime.quantities import checked
+from sandbox_runtime.model.access import hash_key
+from sandbox_runtime.model.grants import parse_grants
+from sandbox_runtime.quantities import check_range
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ def create(
     sets: Set = None,
 ) -> None:
     """Make a key and print it. It is shown this once: only its digest is kept."""
-    grants_of(scopes or ())
+    parse_grants(scopes or ())
     secret, now_ms = PREFIX + secrets.token_urlsafe(_SECRET_BYTES), timestamps.now_ms()
     key = ApiKey(
         id=f"key_{secrets.token_hex(8)}",
         owner=owner,
         name=name,
-        digest=digest_of(secret),
+        digest=hash_key(secret),
         scopes=tuple(scopes or ()),
         created_ms=now_ms,
-        expires_ms=None if days is None else now_ms + int(checked(days, "--days", 0.001, 36_500) * _DAY_MS),
+        expires_ms=None if days is None else now_ms + int(check_range(days, "--days", 0.001, 36_500) * _DAY_MS),
     )
     _in_store(settings_from(config, sets), lambda store: store.keys.add(key, by=ACTOR, audit=_told("create", key)))
     if as_json:
@@ -129,7 +129,7 @@ def _row(key: ApiKey) -> dict[str, Any]:
         "owner": key.owner,
         "name": key.name,
         "scopes": list(key.scopes),
-        "state": "revoked" if key.revoked_ms is not None else "open" if key.opens(timestamps.now_ms()) else "expired",
+        "state": "revoked" if key.revoked_ms is not None else "open" if key.is_valid(timestamps.now_ms()) else "expired",
         "created_at": _when(key.created_ms),
         "expires_at": _when(key.expires_ms),
         "last_used_at": _when(key.last_used_ms),

@@ -41,7 +41,7 @@ def owner_of(scope: Scope) -> str:
 
 def _caller_of(request: HTTPConnection) -> tuple[str, int | None]:
     caller = caller_of(request)
-    return caller.owner, caller.grants.most_sessions
+    return caller.owner, caller.grants.max_sessions
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ import typer
 from sandbox_runtime.cli.exit_codes import HELP, code_of_result
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Blame, Job, JobResult, Limits, ManyResult, Outcome
+from sandbox_runtime.model import Blame, Job, JobResult, Limits, MultiRunResult, Outcome
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings
 
@@ -119,7 +119,7 @@ async def _run(settings: Settings, asked: _Asked, *, streaming: bool) -> JobResu
         return await platform.engine.run(_job(platform, asked), sink=_print_piece if streaming else None)
 
 
-async def _run_many(settings: Settings, asked: _Asked) -> ManyResult:
+async def _run_many(settings: Settings, asked: _Asked) -> MultiRunResult:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, ahead=False) as platform:

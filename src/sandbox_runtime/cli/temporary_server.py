@@ -23,7 +23,7 @@ from sandbox_runtime import timestamps
 from sandbox_runtime.doctor import Server
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import ApiKey
-from sandbox_runtime.model.access import digest_of
+from sandbox_runtime.model.access import hash_key
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings, environment_name, format_value
 
@@ -103,7 +103,7 @@ async def _make_keys(settings: Settings) -> dict[str, str]:
     now_ms = timestamps.now_ms()
     async with open_store(settings.store_url, store_options_of(settings)) as store:
         for kind, (owner, scopes) in _OWNERS.items():
-            digest = digest_of(made[kind])
+            digest = hash_key(made[kind])
             await store.keys.add(ApiKey(id=f"key_{kind}", owner=owner, digest=digest, scopes=scopes, created_ms=now_ms))
     return made
 

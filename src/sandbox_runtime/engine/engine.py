@@ -25,7 +25,7 @@ from sandbox_runtime.engine.slot import EngineParts, EngineSlot
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.languages import Catalog, Language
-from sandbox_runtime.model import Job, JobResult, ManyResult, Outcome
+from sandbox_runtime.model import Job, JobResult, MultiRunResult, Outcome
 from sandbox_runtime.telemetry import Log
 
 PARALLEL = 4
@@ -88,7 +88,7 @@ class Engine:
 
     async def run_many(
         self, job: Job, stdins: Sequence[bytes | None], *, stop_at_first_failure: bool = False, parallel: int = PARALLEL
-    ) -> ManyResult:
+    ) -> MultiRunResult:
         """Compile once; then each input in a fresh box, under the job's run limits, with its own outcome. The job's own stdin
         is not used, and it may not ask for files. parallel bounds how many of them run at once; fewer do while others wait."""
         self._catalog.find(job.language)
@@ -97,14 +97,14 @@ class Engine:
         async with self.slot() as slot:
             program = await slot.build(job)
             if not program.runnable:
-                return ManyResult(program.compile, (None,) * len(stdins))
+                return MultiRunResult(program.compile, (None,) * len(stdins))
 
             async def run_case(number: int) -> Outcome:
                 result = await slot.run_case(program, stdins[number])
                 return budget.trim(_outcome(result))
 
             runs = await slot.run_each(len(stdins), run_case, _failed, parallel=parallel, stop_early=stop_at_first_failure)
-            return ManyResult(program.compile, runs)
+            return MultiRunResult(program.compile, runs)
 
     def _check_many(self, job: Job, stdins: Sequence[bytes | None], parallel: int) -> None:
         self._request_limits.check(job)

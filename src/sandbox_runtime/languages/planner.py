@@ -26,7 +26,7 @@ class Toolchain:
 def plan(language: Language, job: Job, tools: Toolchain) -> Plan:
     """Assets first, then the job's own files, the program last: where two have a name, the later is what counts."""
     made = transform_of(language)(language, job)
-    refused = made.text if isinstance(made, Refusal) else ""
+    refusal = made.text if isinstance(made, Refusal) else ""
     program = Program(language.source, job.code) if isinstance(made, Refusal) else made
     values = _values(language, job, program, tools)
     written = (File(program.source, _encoded(program.code)),) if program.source else ()
@@ -36,7 +36,7 @@ def plan(language: Language, job: Job, tools: Toolchain) -> Plan:
         run=_step(language.run, values, ()),
         preset=tools.preset if language.warm else "std",
         links=_links(language, job, values) if language.links else (),
-        refused=refused,
+        refusal=refusal,
     )
 
 

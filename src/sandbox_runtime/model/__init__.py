@@ -6,7 +6,7 @@ what to do instead.
 
 from sandbox_runtime.model.access import ApiKey
 from sandbox_runtime.model.batch import ENDED_BATCH_STATES, Batch, BatchState
-from sandbox_runtime.model.build import Build, ManyResult
+from sandbox_runtime.model.build import Build, MultiRunResult
 from sandbox_runtime.model.command import Command
 from sandbox_runtime.model.execution import Artifact, ArtifactKind, Execution, ExecutionKind, ExecutionState, Metering
 from sandbox_runtime.model.footprint import (
@@ -95,11 +95,11 @@ __all__ = [
     "LayerReport",
     "LayerState",
     "Limits",
-    "ManyResult",
     "Medium",
     "Metering",
     "MetricKind",
     "MetricSample",
+    "MultiRunResult",
     "Network",
     "Node",
     "NodeState",

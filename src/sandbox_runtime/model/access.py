@@ -11,7 +11,7 @@ from sandbox_runtime.model import bounds
 _DIGEST_CHARACTERS = 64
 
 
-def digest_of(key: str) -> str:
+def hash_key(key: str) -> str:
     """Keys are random and long, so a plain digest is as good as a slow one, and quick enough for every request."""
     return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
@@ -40,5 +40,5 @@ class ApiKey:
         if len(self.digest) != _DIGEST_CHARACTERS or set(self.digest) - set("0123456789abcdef"):
             raise InvalidRequest("the digest of a key is 64 hexadecimal digits: digest_of(key), never the key itself")
 
-    def opens(self, now_ms: int) -> bool:
+    def is_valid(self, now_ms: int) -> bool:
         return self.revoked_ms is None and (self.expires_ms is None or now_ms < self.expires_ms)

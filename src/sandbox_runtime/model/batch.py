@@ -10,7 +10,7 @@ from types import MappingProxyType
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
 
-_NONE: Mapping[str, int] = MappingProxyType({})
+_NO_REASONS: Mapping[str, int] = MappingProxyType({})
 
 
 class BatchState(StrEnum):
@@ -41,7 +41,7 @@ class Batch:
     judged: int = 0
     accepted: int = 0
     not_judged: int = 0
-    reasons: Mapping[str, int] = field(default_factory=lambda: _NONE)
+    reasons: Mapping[str, int] = field(default_factory=lambda: _NO_REASONS)
     input_bytes: int = 0
     message: str = ""
     created_ms: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.quantities import KIB, MIB, checked
+from sandbox_runtime.quantities import KIB, MIB, check_range
 
 ID_CHARACTERS = 255
 SHORT_ID_CHARACTERS = 64
@@ -19,36 +19,36 @@ _PIECE_BYTES = 256 * 1024
 ENV_BYTES = 10 * KIB
 
 
-def check_id(value: str, what: str, most: int = ID_CHARACTERS, *, optional: bool = False) -> None:
+def check_id(value: str, what: str, max_length: int = ID_CHARACTERS, *, optional: bool = False) -> None:
     """An id is part of paths and addresses: no separators, no white space, nothing that cannot be seen."""
     if not value and optional:
         return
-    if not 1 <= len(value) <= most:
-        raise InvalidRequest(f"{what} must have 1 to {most} characters, not {len(value)}")
+    if not 1 <= len(value) <= max_length:
+        raise InvalidRequest(f"{what} must have 1 to {max_length} characters, not {len(value)}")
     if value in (".", "..") or not value.isprintable() or any(c.isspace() or c in "/\\" for c in value):
         raise InvalidRequest(f"{what} must be printable, without spaces, '/' or '\\', and not '.' or '..': {value[:60]!r}")
 
 
-def check_name(value: str, what: str, most: int = NAME_CHARACTERS, *, optional: bool = False) -> None:
+def check_name(value: str, what: str, max_length: int = NAME_CHARACTERS, *, optional: bool = False) -> None:
     """A name is for people: printable, and without spaces at its ends, which databases do not tell apart."""
     if not value and optional:
         return
-    if not 1 <= len(value) <= most:
-        raise InvalidRequest(f"{what} must have 1 to {most} characters, not {len(value)}")
+    if not 1 <= len(value) <= max_length:
+        raise InvalidRequest(f"{what} must have 1 to {max_length} characters, not {len(value)}")
     if not value.isprintable() or value != value.strip():
         raise InvalidRequest(f"{what} must be printable and have no spaces at its ends: {value[:60]!r}")
 
 
-def check_text(value: str | None, what: str, most_bytes: int = TEXT_BYTES) -> None:
+def check_text(value: str | None, what: str, max_bytes: int = TEXT_BYTES) -> None:
     """Every text can be written as UTF-8 and has a largest size; None is no text."""
     if value is None:
         return
-    size = bytes_of(value, what)
-    if size > most_bytes:
-        raise InvalidRequest(f"{what} has {size} bytes; at most {most_bytes} are kept: shorten it")
+    size = utf8_size(value, what)
+    if size > max_bytes:
+        raise InvalidRequest(f"{what} has {size} bytes; at most {max_bytes} are kept: shorten it")
 
 
-def bytes_of(value: str, what: str = "a text") -> int:
+def utf8_size(value: str, what: str = "a text") -> int:
     if value.isascii():
         return len(value)
     try:
@@ -59,14 +59,14 @@ def bytes_of(value: str, what: str = "a text") -> int:
         ) from error
 
 
-def json_values(text: bytes, few: int) -> int:
+def count_json_values(text: bytes, exact_above: int) -> int:
     """Return about how many values a JSON text holds, without parsing it.
 
     What stands in strings is left out where more than `few` seem to be there. Parsing takes up to a microsecond for each, in
     which no other thread of the interpreter runs; this goes piece by piece, so that others can run in between.
     """
-    if len(text) <= _PIECE_BYTES and (found := _separators(text)) <= few:
-        return found
+    if len(text) <= _PIECE_BYTES and (count := _separators(text)) <= exact_above:
+        return count
     counter = JsonValueCounter()
     for at in range(0, len(text), _PIECE_BYTES):
         counter.feed(text[at : at + _PIECE_BYTES])
@@ -95,10 +95,10 @@ def _separators(text: bytes) -> int:
     return sum(text.count(mark) for mark in (b",", b":", b"[", b"{"))
 
 
-def check_json_values(text: bytes, what: str, most: int = JSON_VALUES) -> None:
-    found = json_values(text, most) if len(text) > most else 0
-    if found > most:
-        raise InvalidRequest(f"{what} holds about {found:,} JSON values; at most {most:,} are allowed: send less at once")
+def check_json_values(text: bytes, what: str, max_values: int = JSON_VALUES) -> None:
+    count = count_json_values(text, max_values) if len(text) > max_values else 0
+    if count > max_values:
+        raise InvalidRequest(f"{what} holds about {count:,} JSON values; at most {max_values:,} are allowed: send less at once")
 
 
 def check_env(env: Mapping[str, str], what: str = "env") -> None:
@@ -107,7 +107,7 @@ def check_env(env: Mapping[str, str], what: str = "env") -> None:
     for name, value in env.items():
         if not name or "=" in name or "\0" in name or "\0" in value:
             raise InvalidRequest(f"{what}: a variable has a name without '=' and no NUL bytes: {name[:60]!r}")
-    size = sum(bytes_of(name, what) + bytes_of(value, what) for name, value in env.items())
+    size = sum(utf8_size(name, what) + utf8_size(value, what) for name, value in env.items())
     if size > ENV_BYTES:
         raise InvalidRequest(f"{what} has {size} bytes in names and values; at most {ENV_BYTES} are allowed")
 
@@ -115,9 +115,9 @@ def check_env(env: Mapping[str, str], what: str = "env") -> None:
 def check_number(value: object, what: str, low: float, high: float) -> None:
     """None is no number given; whether that is allowed is what the field's type says."""
     if value is not None:
-        checked(value, what, low, high)
+        check_range(value, what, low, high)
 
 
-def check_count(values: tuple[object, ...], what: str, most: int) -> None:
-    if len(values) > most:
-        raise InvalidRequest(f"{what} has {len(values)} entries; at most {most} are allowed")
+def check_count(values: tuple[object, ...], what: str, max_count: int) -> None:
+    if len(values) > max_count:
+        raise InvalidRequest(f"{what} has {len(values)} entries; at most {max_count} are allowed")

@@ -17,7 +17,7 @@ class Build:
 
 
 @dataclass(frozen=True, slots=True)
-class ManyResult:
+class MultiRunResult:
     """One outcome for each input, in their order; None for an input that was not run, because the compile step failed or because
     an earlier one did and the caller wanted no more."""
 

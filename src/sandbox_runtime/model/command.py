@@ -10,7 +10,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import Limits
 
 MAX_ARGUMENT_BYTES = 64 * 1024
-_NOTHING: Mapping[str, str] = MappingProxyType({})
+_NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Command:
 
     argv: tuple[str, ...]
     stdin: bytes | None = None
-    env: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    env: Mapping[str, str] = field(default_factory=lambda: _NO_ENV)
     cwd: str | None = None
     limits: Limits = Limits()
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from sandbox_runtime.model import bounds
 from sandbox_runtime.model.outcome import BLAME_OF, Blame, Ending
 
-LONGEST_S = 86_400.0
+MAX_TIMEOUT_S = 86_400.0
 STDIN_BYTES = bounds.TEXT_BYTES
 _NOTE_BYTES = 64
 
@@ -109,7 +109,7 @@ class Execution:
             bounds.check_text(getattr(self, what), what)
         bounds.check_text(self.error, "the error of an execution", bounds.MESSAGE_BYTES)
         bounds.check_env(self.env)
-        bounds.check_number(self.timeout_s, "timeout_s", 0.001, LONGEST_S)
+        bounds.check_number(self.timeout_s, "timeout_s", 0.001, MAX_TIMEOUT_S)
         bounds.check_number(self.retries, "retries", 0, 1000)
 
     @property
@@ -120,15 +120,15 @@ class Execution:
     def text_bytes(self) -> int:
         """How much of it is text that a listing would have to carry."""
         texts = (self.code, self.event_json, self.stdin, self.stdout, self.stderr, self.return_value_json, self.displays_json)
-        return sum(bounds.bytes_of(text) for text in texts if text)
+        return sum(bounds.utf8_size(text) for text in texts if text)
 
 
-def keep(text: str, most_bytes: int = bounds.TEXT_BYTES) -> tuple[str, int]:
+def truncate_text(text: str, max_bytes: int = bounds.TEXT_BYTES) -> tuple[str, int]:
     """What is kept of an output, its head and its tail with a note between them, and how many bytes were dropped."""
-    size = bounds.bytes_of(text)
-    if size <= most_bytes:
+    size = bounds.utf8_size(text)
+    if size <= max_bytes:
         return text, 0
-    raw, half = text.encode(), (most_bytes - _NOTE_BYTES) // 2
+    raw, half = text.encode(), (max_bytes - _NOTE_BYTES) // 2
     # Cutting may halve a character at each edge; those bytes are dropped with the rest.
     head, tail = raw[:half].decode(errors="ignore"), raw[-half:].decode(errors="ignore")
     dropped = size - len(head.encode()) - len(tail.encode())

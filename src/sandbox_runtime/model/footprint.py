@@ -11,7 +11,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
 
 PATH_BYTES = 4096
-MOST_LABELS = 8
+MAX_LABELS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,16 @@ class FileRecord:
     def __post_init__(self) -> None:
         bounds.check_id(self.session, "the session of a file")
         bounds.check_text(self.path, "the path of a file", PATH_BYTES)
-        for what, most in (("checksum", 128), ("media_type", 128), ("etag", 128)):
-            bounds.check_name(getattr(self, what), f"the {what} of a file", most, optional=True)
+        for what, max_length in (("checksum", 128), ("media_type", 128), ("etag", 128)):
+            bounds.check_name(getattr(self, what), f"the {what} of a file", max_length, optional=True)
         bounds.check_number(self.size_bytes, "the size of a file", 0, 2**50)
 
     @property
     def path_digest(self) -> str:
-        return digest_of_path(self.path)
+        return hash_path(self.path)
 
 
-def digest_of_path(path: str) -> str:
+def hash_path(path: str) -> str:
     return hashlib.sha256(path.encode()).hexdigest()
 
 
@@ -96,30 +96,30 @@ class MetricSample:
     period: Period = Period.raw
     labels: Mapping[str, str] = field(default_factory=dict)
     count: int = 1
-    least: float = 0.0
-    most: float = 0.0
+    minimum: float = 0.0
+    maximum: float = 0.0
 
     def __post_init__(self) -> None:
         bounds.check_id(self.session, "the session of a sample")
         bounds.check_name(self.name, "the name of a metric", 64)
         bounds.check_number(self.value, f"a value of {self.name}", -1e300, 1e300)
-        if len(self.labels) > MOST_LABELS:
-            raise InvalidRequest(f"a sample has at most {MOST_LABELS} labels, not {len(self.labels)}")
+        if len(self.labels) > MAX_LABELS:
+            raise InvalidRequest(f"a sample has at most {MAX_LABELS} labels, not {len(self.labels)}")
         for label, value in self.labels.items():
             bounds.check_name(label, "a label", 32)
             bounds.check_name(value, f"the label {label}", 64, optional=True)
 
 
-def observed(
+def new_sample(
     session: str, name: str, kind: MetricKind, value: float, at_ms: int, labels: Mapping[str, str] | None = None
 ) -> MetricSample:
     """What was measured once."""
     return MetricSample(
-        session=session, name=name, kind=kind, value=value, at_ms=at_ms, labels=labels or {}, least=value, most=value
+        session=session, name=name, kind=kind, value=value, at_ms=at_ms, labels=labels or {}, minimum=value, maximum=value
     )
 
 
-def merged(first: MetricSample, second: MetricSample) -> MetricSample:
+def merge_samples(first: MetricSample, second: MetricSample) -> MetricSample:
     """Two samples of one series as one, at the time and of the period of the first."""
     count = first.count + second.count
     counted = first.kind is MetricKind.counter
@@ -133,8 +133,8 @@ def merged(first: MetricSample, second: MetricSample) -> MetricSample:
         period=first.period,
         labels=first.labels,
         count=count,
-        least=min(first.least, second.least),
-        most=max(first.most, second.most),
+        minimum=min(first.minimum, second.minimum),
+        maximum=max(first.maximum, second.maximum),
     )
 
 

@@ -16,20 +16,20 @@ from dataclasses import dataclass
 from sandbox_runtime.errors import InvalidRequest
 
 ADMIN, READ, RATE, SESSIONS = "admin", "read", "rate", "sessions"
-_MOST = 10_000_000
+_MAX_NUMBER = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """rate_per_minute, most_sessions: None is what the settings say."""
+    """rate_per_minute, max_sessions: None is what the settings say."""
 
     admin: bool = False
     read_only: bool = False
     rate_per_minute: int | None = None
-    most_sessions: int | None = None
+    max_sessions: int | None = None
 
 
-def grants_of(scopes: Sequence[str]) -> Grants:
+def parse_grants(scopes: Sequence[str]) -> Grants:
     """Raises InvalidRequest for a scope that nobody knows: what is misspelt must not pass for a grant."""
     numbers: dict[str, int] = {}
     plain: set[str] = set()
@@ -45,6 +45,6 @@ def grants_of(scopes: Sequence[str]) -> Grants:
 
 
 def _number(scope: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) <= 8 and 1 <= int(value) <= _MOST):
-        raise InvalidRequest(f"{scope[:60]!r}: after the colon stands a whole number from 1 to {_MOST}")
+    if not (value.isascii() and value.isdigit() and len(value) <= 8 and 1 <= int(value) <= _MAX_NUMBER):
+        raise InvalidRequest(f"{scope[:60]!r}: after the colon stands a whole number from 1 to {_MAX_NUMBER}")
     return int(value)

@@ -25,7 +25,7 @@ class CheckKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class HealthCheck:
     kind: CheckKind
     status: HealthStatus
     message: str = ""
@@ -35,7 +35,7 @@ class Check:
 class Health:
     session: str
     at_ms: int
-    checks: tuple[Check, ...]
+    checks: tuple[HealthCheck, ...]
 
     @property
     def status(self) -> HealthStatus:
@@ -44,5 +44,5 @@ class Health:
         return max((check.status for check in self.checks), key=order.index, default=HealthStatus.unknown)
 
     @property
-    def worst(self) -> Check | None:
+    def worst(self) -> HealthCheck | None:
         return next((check for check in self.checks if check.status is self.status), None)

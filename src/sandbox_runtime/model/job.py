@@ -20,10 +20,10 @@ class File:
     executable: bool = False
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        check_file_name(self.name)
 
 
-def check_name(name: str) -> None:
+def check_file_name(name: str) -> None:
     if not name or "\0" in name:
         raise InvalidRequest(f"a file name must not be empty or hold NUL bytes: {name!r}")
     if len(name.encode(errors="surrogateescape")) > MAX_NAME_BYTES:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sandbox_runtime.quantities import GIB as GIB
 from sandbox_runtime.quantities import KIB as KIB
 from sandbox_runtime.quantities import MIB as MIB
-from sandbox_runtime.quantities import checked
+from sandbox_runtime.quantities import check_range
 
 _BOUNDS: dict[str, tuple[float, float]] = {
     "wall_s": (0.001, 86_400),
@@ -48,7 +48,7 @@ class Limits:
             value = getattr(self, name)
             if value is None and name in ("cpu_s", "memory_bytes"):
                 continue
-            checked(value, name, low, high)
+            check_range(value, name, low, high)
 
     def replace(self, **changes: float | None) -> Limits:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from sandbox_runtime.model import bounds
 
-NODES_REMEMBERED = 5
+MAX_AGENT_NODES = 5
 """How many nodes an agent's history holds."""
 
 
@@ -34,7 +34,7 @@ class Node:
     allocated_cpu_cores: float = 0.0
     allocated_memory_mb: int = 0
     boxes: int = 0
-    most_boxes: int = 50
+    max_boxes: int = 50
     cpu_usage: float = 0.0
     memory_usage: float = 0.0
     cached_templates: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Node:
         bounds.check_text(self.endpoint, "endpoint", 512)
         for what in ("cpu_usage", "memory_usage"):
             bounds.check_number(getattr(self, what), what, 0, 1)
-        for what in ("cpu_cores", "memory_mb", "allocated_cpu_cores", "allocated_memory_mb", "boxes", "most_boxes", "failures"):
+        for what in ("cpu_cores", "memory_mb", "allocated_cpu_cores", "allocated_memory_mb", "boxes", "max_boxes", "failures"):
             bounds.check_number(getattr(self, what), f"{what} of a node", 0, 2**40)
         bounds.check_count(self.cached_templates, "cached_templates", 1000)
         bounds.check_env(self.labels, "labels")

@@ -14,7 +14,7 @@ from sandbox_runtime.model.limits import Limits
 from sandbox_runtime.model.outcome import Outcome, Output
 
 MAX_CELLS = 10_000
-LONGEST_CELL_S = 86_400.0
+MAX_CELL_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Notebook:
         if len(self.cells) > MAX_CELLS:
             raise InvalidRequest(f"{len(self.cells)} cells are more than the {MAX_CELLS} that a notebook may have")
         seconds = self.cell_wall_s
-        if seconds is not None and (math.isnan(seconds) or not 0 < seconds <= LONGEST_CELL_S):
-            raise InvalidRequest(f"the time of a cell must be above 0 and at most {LONGEST_CELL_S:g} seconds, not {seconds!r}")
+        if seconds is not None and (math.isnan(seconds) or not 0 < seconds <= MAX_CELL_S):
+            raise InvalidRequest(f"the time of a cell must be above 0 and at most {MAX_CELL_S:g} seconds, not {seconds!r}")
 
 
 class CellEnding(StrEnum):

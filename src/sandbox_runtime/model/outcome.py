@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.model.limits import Limits
 
-_NOTHING: Mapping[str, int] = MappingProxyType({})
+_NO_CALLS: Mapping[str, int] = MappingProxyType({})
 
 
 class Ending(StrEnum):
@@ -91,7 +91,7 @@ class Usage:
     disk_bytes: int | None = None
     disk_files: int | None = None
     processes_refused: int | None = None
-    denied_calls: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    denied_calls: Mapping[str, int] = field(default_factory=lambda: _NO_CALLS)
 
     @property
     def cpu_s(self) -> float:

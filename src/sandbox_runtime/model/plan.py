@@ -23,4 +23,4 @@ class Plan:
     run: Step
     preset: str = "std"
     links: tuple[tuple[str, str], ...] = ()
-    refused: str = ""
+    refusal: str = ""

@@ -46,8 +46,8 @@ class BoxRecord:
         bounds.check_id(self.session, "the session of a box", optional=True)
         bounds.check_id(self.template, "the template of a box", bounds.SHORT_ID_CHARACTERS, optional=True)
         bounds.check_id(self.node, "the node of a box", 128, optional=True)
-        for what, most in (("backend", 20), ("name", 128), ("address", 45), ("exit_reason", 128)):
-            bounds.check_name(getattr(self, what), f"the {what} of a box", most, optional=True)
+        for what, max_length in (("backend", 20), ("name", 128), ("address", 45), ("exit_reason", 128)):
+            bounds.check_name(getattr(self, what), f"the {what} of a box", max_length, optional=True)
         bounds.check_text(self.image, "the image of a box", 512)
         bounds.check_number(self.executor_port, "executor_port", 1, 65535)
         for what in ("cpu_cores", "memory_mb", "disk_mb"):
@@ -70,8 +70,8 @@ class AuditEntry:
     id: int = 0
 
     def __post_init__(self) -> None:
-        for what, most in (("action", 64), ("kind", 32)):
-            bounds.check_name(getattr(self, what), f"the {what} of an audit entry", most)
-        for what, most in (("actor", 128), ("subject", 255), ("owner", 128), ("request", 128)):
-            bounds.check_name(getattr(self, what), f"the {what} of an audit entry", most, optional=True)
+        for what, max_length in (("action", 64), ("kind", 32)):
+            bounds.check_name(getattr(self, what), f"the {what} of an audit entry", max_length)
+        for what, max_length in (("actor", 128), ("subject", 255), ("owner", 128), ("request", 128)):
+            bounds.check_name(getattr(self, what), f"the {what} of an audit entry", max_length, optional=True)
         bounds.check_text(self.details_json, "the details of an audit entry", bounds.MESSAGE_BYTES)

@@ -10,8 +10,8 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
 from sandbox_runtime.model.limits import GIB, KIB, MIB
 
-LONGEST_S = 30 * 86_400.0
-MOST_DEPENDENCIES = 200
+MAX_TIMEOUT_S = 30 * 86_400.0
+MAX_DEPENDENCIES = 200
 NETWORKS = ("none", "nat")
 ABOUT_BYTES = 32 * KIB
 
@@ -100,8 +100,8 @@ class Installation:
 
     def __post_init__(self) -> None:
         bounds.check_text(self.index_url, "index_url", 512)
-        bounds.check_count(self.requested, "requested dependencies", MOST_DEPENDENCIES)
-        bounds.check_count(self.installed, "installed dependencies", 10 * MOST_DEPENDENCIES)
+        bounds.check_count(self.requested, "requested dependencies", MAX_DEPENDENCIES)
+        bounds.check_count(self.installed, "installed dependencies", 10 * MAX_DEPENDENCIES)
         bounds.check_text(self.error, "the error of the installation", bounds.MESSAGE_BYTES)
 
 
@@ -146,15 +146,15 @@ class Session:
 
     def __post_init__(self) -> None:
         bounds.check_id(self.id, "a session's id")
-        for what, most in (("owner", 128), ("agent", 128), ("template", 64), ("node", 128), ("box", 128), ("pod", 128)):
-            bounds.check_id(getattr(self, what), f"the {what} of a session", most, optional=True)
+        for what, max_length in (("owner", 128), ("agent", 128), ("template", 64), ("node", 128), ("box", 128), ("pod", 128)):
+            bounds.check_id(getattr(self, what), f"the {what} of a session", max_length, optional=True)
         bounds.check_name(self.runtime, "the runtime of a session", 30, optional=True)
         bounds.check_name(self.backend, "the backend of a session", 20, optional=True)
         bounds.check_env(self.env)
         if self.network not in ("", *NETWORKS):
             raise InvalidRequest(f"the network of a session is {' or '.join(NETWORKS)}, not {self.network[:20]!r}")
         for what in ("timeout_s", "idle_timeout_s", "lifetime_s"):
-            bounds.check_number(getattr(self, what), what, 0.001, LONGEST_S)
+            bounds.check_number(getattr(self, what), what, 0.001, MAX_TIMEOUT_S)
         bounds.check_text(self.workspace, "the workspace of a session", 1024)
         bounds.check_text(self.executor_url, "executor_url", 512)
         bounds.check_text(self.about_json, "what is noted of a session", ABOUT_BYTES)

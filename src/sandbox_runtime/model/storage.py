@@ -42,7 +42,7 @@ class StorageLimits:
     def of(self, medium: Medium) -> int:
         return self.memory_bytes if medium is Medium.memory else self.disk_bytes
 
-    def of_owner(self, medium: Medium) -> int:
+    def owner_limit(self, medium: Medium) -> int:
         return self.owner_memory_bytes if medium is Medium.memory else self.owner_disk_bytes
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import bounds
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.model.session import LONGEST_S, Resources
+from sandbox_runtime.model.session import MAX_TIMEOUT_S, Resources
 
-MOST_PACKAGES = 500
+MAX_PACKAGES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PoolSizes:
     def __post_init__(self) -> None:
         for what in ("ephemeral", "persistent", "minimum"):
             bounds.check_number(getattr(self, what), f"pool size {what}", 0, 10_000)
-        bounds.check_number(self.idle_s, "idle_s of a pool", 0, LONGEST_S)
+        bounds.check_number(self.idle_s, "idle_s of a pool", 0, MAX_TIMEOUT_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class Template:
         bounds.check_text(self.image, "image", 512)
         bounds.check_text(self.base_image, "base_image", 256)
         bounds.check_name(self.runtime, "the runtime of a template", 30)
-        bounds.check_number(self.timeout_s, "timeout_s", 0.001, LONGEST_S)
-        bounds.check_count(self.packages, "packages", MOST_PACKAGES)
+        bounds.check_number(self.timeout_s, "timeout_s", 0.001, MAX_TIMEOUT_S)
+        bounds.check_count(self.packages, "packages", MAX_PACKAGES)
         bounds.check_env(self.env)
         bounds.check_text(self.security_json, "security_json", bounds.MESSAGE_BYTES)
         if self.resources.memory_bytes % MIB or self.resources.disk_bytes % MIB:

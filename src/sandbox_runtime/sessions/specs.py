@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources, SessionMode, bounds
-from sandbox_runtime.model.execution import LONGEST_S
+from sandbox_runtime.model.execution import MAX_TIMEOUT_S
 from sandbox_runtime.model.session import NETWORKS
 from sandbox_runtime.sessions import ids
 
@@ -84,7 +84,7 @@ class ExecutionSpec:
         bounds.check_text(self.code, "code")
         bounds.check_count(self.args, "args", MAX_ARGS)
         bounds.check_count(self.wanted, "wanted variables", MAX_VARIABLES)
-        bounds.check_number(self.timeout_s, "timeout_s", 0.001, LONGEST_S)
+        bounds.check_number(self.timeout_s, "timeout_s", 0.001, MAX_TIMEOUT_S)
         bounds.check_env(self.env)
         if self.event is not None and not isinstance(self.event, Mapping):
             raise InvalidRequest(f"the event must be an object, not {type(self.event).__name__}")

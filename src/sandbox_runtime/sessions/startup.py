@@ -146,7 +146,7 @@ async def _register_node(deps: SessionDeps, host: Host) -> Node:
         backend=row.backend,
         cpu_cores=row.cpu_cores,
         memory_mb=row.memory_mb,
-        most_boxes=row.most_boxes,
+        max_boxes=row.max_boxes,
         labels=row.labels,
         heartbeat_ms=now_ms,
     )

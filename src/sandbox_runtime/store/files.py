@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.model import FileRecord
-from sandbox_runtime.model.footprint import digest_of_path
+from sandbox_runtime.model.footprint import hash_path
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.footprint_tables import FILES
@@ -79,7 +79,7 @@ class Files:
 
 
 def _path_clauses(session: str, path: str) -> tuple[ColumnElement[bool], ...]:
-    return FILES.c.f_session_id == session, FILES.c.f_path_digest == digest_of_path(path)
+    return FILES.c.f_session_id == session, FILES.c.f_path_digest == hash_path(path)
 
 
 def _newest(connection: Connection, session: str, path: str) -> FileRecord | None:
@@ -178,6 +178,6 @@ def _record_read(connection: Connection, change: FileRead) -> None:
 def _mark_deleted(connection: Connection, change: FileDeleted) -> None:
     below = FILES.c.f_path.startswith(change.path.rstrip("/") + "/", autoescape=True)
     at = (FILES.c.f_session_id == change.session, FILES.c.f_deleted_at == 0)
-    here = (FILES.c.f_path_digest == digest_of_path(change.path)) | below
+    here = (FILES.c.f_path_digest == hash_path(change.path)) | below
     values = {"f_deleted_at": change.at_ms, "f_updated_at": change.at_ms}
     connection.execute(update(FILES).where(*at, here).values(values)).close()

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, delete, select
 from sqlalchemy.exc import IntegrityError
 
 from sandbox_runtime.model import MetricSample, Period
-from sandbox_runtime.model.footprint import merged
+from sandbox_runtime.model.footprint import merge_samples
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.files import existing_sessions
@@ -94,7 +94,7 @@ def aggregate(samples: Sequence[MetricSample], period: Period) -> list[MetricSam
     for sample in samples:
         one = _align(sample, period) if sample.period.ms < period.ms else sample
         key = _series(one)
-        found[key] = merged(found[key], one) if key in found else one
+        found[key] = merge_samples(found[key], one) if key in found else one
     return sorted(found.values(), key=lambda one: one.at_ms)
 
 
@@ -138,6 +138,6 @@ def _merge_into(connection: Connection, samples: Sequence[MetricSample]) -> None
         there = {row[0]: mappings.SAMPLE.to_model(row[1:]) for row in rows}
         same = next((key for key, one in there.items() if dict(one.labels) == dict(sample.labels)), None)
         if same is not None:
-            sample = merged(there[same], sample)
+            sample = merge_samples(there[same], sample)
             connection.execute(delete(METRICS).where(METRICS.c.f_id == same)).close()
         connection.execute(mappings.SAMPLE.insert, mappings.SAMPLE.to_row(sample)).close()

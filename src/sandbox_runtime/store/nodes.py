@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Node, NodeState, NodeVisit, Resources
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.model.node import NODES_REMEMBERED
+from sandbox_runtime.model.node import MAX_AGENT_NODES
 from sandbox_runtime.store import mappings
 from sandbox_runtime.store.database import Database
 from sandbox_runtime.store.errors import is_missing_reference
@@ -106,7 +106,7 @@ class Agents:
 def _select_visits(connection: Connection, agent: str) -> tuple[NodeVisit, ...]:
     column = AGENT_NODES.c
     query = select(column.f_agent_id, column.f_node_id, column.f_used_at).where(column.f_agent_id == agent)
-    rows = connection.execute(query.order_by(column.f_used_at.desc(), column.f_node_id).limit(NODES_REMEMBERED)).all()
+    rows = connection.execute(query.order_by(column.f_used_at.desc(), column.f_node_id).limit(MAX_AGENT_NODES)).all()
     return tuple(NodeVisit(*row) for row in rows)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import File
-from sandbox_runtime.model.job import check_name
+from sandbox_runtime.model.job import check_file_name
 
 
 class Area(Protocol):
@@ -43,7 +43,7 @@ class Quotas:
 
 def place(area: Area, name: str) -> str:
     """Where a file lies below files_fd. Pure: says nothing about what is there."""
-    check_name(name)
+    check_file_name(name)
     try:
         name.encode()
     except UnicodeEncodeError as error:

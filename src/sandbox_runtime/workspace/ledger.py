@@ -87,7 +87,7 @@ class Ledger:
 
     def owner_limit(self, owner: str | None, medium: Medium) -> int:
         """Return the owner's own bound, or the node's where it has none."""
-        return (self._limits.of_owner(medium) or self.limit(medium) // 2) if owner else self.limit(medium)
+        return (self._limits.owner_limit(medium) or self.limit(medium) // 2) if owner else self.limit(medium)
 
     def held(self, medium: Medium, kind: StorageKind | None = None) -> int:
         return self._held[medium] if kind is None else self._kinds[medium, kind]

@@ -15,7 +15,7 @@ from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspa
 
 from sandbox_runtime.api import file_response
 from sandbox_runtime.model import ApiKey
-from sandbox_runtime.model.access import digest_of
+from sandbox_runtime.model.access import hash_key
 from sandbox_runtime.store import open_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -91,7 +91,7 @@ async def owned(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Works
     async with workspace_of(settings) as client:
         async with open_store(settings.store_url) as store:
             for owner, scopes in (("ann", ()), ("bob", ("sessions:2",)), ("eve", ("read",))):
-                key = ApiKey(id=f"key_{owner}", owner=owner, digest=digest_of(owner), scopes=scopes, created_ms=now_ms)
+                key = ApiKey(id=f"key_{owner}", owner=owner, digest=hash_key(owner), scopes=scopes, created_ms=now_ms)
                 await store.keys.add(key)
         yield client
 

@@ -12,8 +12,8 @@ from typing import Protocol
 from sandbox_runtime import timestamps
 from sandbox_runtime.api.caller import OPERATOR, Caller
 from sandbox_runtime.model import ApiKey
-from sandbox_runtime.model.access import digest_of
-from sandbox_runtime.model.grants import grants_of
+from sandbox_runtime.model.access import hash_key
+from sandbox_runtime.model.grants import parse_grants
 
 REMEMBERED_S = 2.0
 NOTED_EVERY_S = 60.0
@@ -43,7 +43,7 @@ class Keyring:
             return OPERATOR
         if keys is None or not 0 < len(given) <= _LONGEST_KEY:
             return None
-        digest = digest_of(given.decode("latin-1"))
+        digest = hash_key(given.decode("latin-1"))
         now = self._clock()
         until, caller = self._seen.get(digest, (0.0, None))
         if now >= until:
@@ -53,7 +53,7 @@ class Keyring:
 
     async def _looked_up(self, digest: str, keys: Keys) -> Caller | None:
         found, now_ms = await keys.find_by_digest(digest), timestamps.now_ms()
-        if found is None or not found.opens(now_ms):
+        if found is None or not found.is_valid(now_ms):
             return None
         if self._clock() - self._noted.get(found.id, -NOTED_EVERY_S) >= NOTED_EVERY_S:
             self._note(found.id)
@@ -73,7 +73,7 @@ class Keyring:
 
 
 def caller_with(key: ApiKey) -> Caller:
-    grants = grants_of(key.scopes)
+    grants = parse_grants(key.scopes)
     return Caller("" if grants.admin else key.owner, key.id, grants)
 
 

@@ -130,7 +130,7 @@ class BuildCoordinator:
         if self._cache is None or recipe is None or not self._runner.is_hermetic(task):
             return None
         in_flight = self._runner.plan(task, self._cache.workdir)
-        if in_flight.refused:
+        if in_flight.refusal:
             return None
         return self._cache.key(
             task.language, in_flight, with_minimums(_compile_limits(task), recipe), self._version(task.language)

@@ -15,7 +15,7 @@ from sandbox_runtime.engine.pools.warm_pool import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, Running
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
-from sandbox_runtime.model.notebook import LONGEST_CELL_S, Notebook
+from sandbox_runtime.model.notebook import MAX_CELL_S, Notebook
 from sandbox_runtime.workspace import stage
 
 START_WITHIN_S = 60.0
@@ -57,7 +57,7 @@ class LiveKernel:
         """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
         folder = _folder_for_driver(self.box)
         stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.driver_files()])
-        limits = self.limits.replace(wall_s=min(MAX_IDLE_S + self.limits.wall_s + END_WITHIN_S, LONGEST_CELL_S))
+        limits = self.limits.replace(wall_s=min(MAX_IDLE_S + self.limits.wall_s + END_WITHIN_S, MAX_CELL_S))
         self._running = await self.box.start(
             Command((python, f"{folder}/{driver_source.START}"), limits=limits), sink=self._on_output, interactive=True
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.notebook.buffers import HeadTailBuffer
-from sandbox_runtime.model.bounds import json_values
+from sandbox_runtime.model.bounds import count_json_values
 from sandbox_runtime.model.notebook import CellEnding, CellError, CellResult
 
 MAX_DISPLAYS = 10_000
@@ -54,7 +54,7 @@ class ParsedEvent:
 
 def read_event(line: bytes, elements_left: int) -> ParsedEvent:
     """Parse a line. May run in a thread: it touches nothing else."""
-    count = json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
+    count = count_json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
     count = count if count > _FEW_ELEMENTS else 0
     if count > elements_left:
         return ParsedEvent(len(line), dropped=True)

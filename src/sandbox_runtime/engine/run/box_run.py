@@ -56,7 +56,7 @@ class BoxRun:
         fetch_names = self.task.job.fetch
         for name in fetch_names:
             place(self.box, name)
-        if self.plan.refused:
+        if self.plan.refusal:
             return self._refusal()
         compile_outcome = await self.prepare()
         run = None if self.task.only_build or (compile_outcome is not None and not compile_outcome.ok) else await self._run()
@@ -81,7 +81,7 @@ class BoxRun:
 
     def _refusal(self) -> JobResult:
         """As the toolchain's own first step would have told it."""
-        record_metrics = Outcome(Ending.not_started, exit_code=1, message=self.plan.refused, isolation=self.box.backend)
+        record_metrics = Outcome(Ending.not_started, exit_code=1, message=self.plan.refusal, isolation=self.box.backend)
         return JobResult(record_metrics, None) if self.plan.compile else JobResult(None, record_metrics)
 
     def _stage(self) -> None:

@@ -17,7 +17,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
 from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.model.bounds import JSON_VALUES, json_values
+from sandbox_runtime.model.bounds import JSON_VALUES, count_json_values
 
 MOST_MESSAGE_BYTES = 10 * 1024 * 1024
 LONGEST_ANSWER_S = 3600.0
@@ -130,7 +130,7 @@ async def _understood(channel: Channel, turn: anyio.Lock, text: str | bytes) -> 
     if not text.strip():
         return None
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
-    if len(raw) > JSON_VALUES and json_values(raw, JSON_VALUES) > JSON_VALUES:
+    if len(raw) > JSON_VALUES and count_json_values(raw, JSON_VALUES) > JSON_VALUES:
         await _refused(channel, turn, types.INVALID_REQUEST, f"a message may hold {JSON_VALUES} JSON values at the most")
         return None
     try:

@@ -10,7 +10,7 @@ from sandbox_runtime.engine.environments import RunResult
 from sandbox_runtime.engine.handlers import exit_code
 from sandbox_runtime.model import Blame, Ending, ExecutionKind, ExecutionState, Metering, Outcome, Output
 from sandbox_runtime.model.bounds import MESSAGE_BYTES, TEXT_BYTES
-from sandbox_runtime.model.execution import keep
+from sandbox_runtime.model.execution import truncate_text
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.model.notebook import CellEnding, CellResult
 
@@ -96,12 +96,12 @@ def _state(kind: ExecutionKind, outcome: Outcome, code: int | None) -> Execution
 
 def _output_fields(name: str, output: Output) -> Fields:
     """The engine keeps more than the store does; what either dropped is counted."""
-    text, dropped = keep(output.text)
+    text, dropped = truncate_text(output.text)
     return {name: text, f"{name}_dropped_bytes": dropped + output.dropped_bytes}
 
 
 def _partial_output(stdout: str, stderr: str) -> Fields:
-    return {"stdout": keep(stdout)[0], "stderr": keep(stderr)[0]}
+    return {"stdout": truncate_text(stdout)[0], "stderr": truncate_text(stderr)[0]}
 
 
 def _metering(outcome: Outcome) -> Metering:

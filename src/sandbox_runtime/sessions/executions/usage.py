@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.model import Execution, FileRecord, MetricKind, MetricSample, SessionUsage
-from sandbox_runtime.model.footprint import observed
+from sandbox_runtime.model.footprint import new_sample
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import FileDeleted, FileRead, Store
@@ -45,16 +45,16 @@ class SeriesTotal:
 
     count: int
     total: float
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
     def add(self, value: float) -> None:
         self.count += 1
         self.total += value
-        if value < self.least:
-            self.least = value
-        if value > self.most:
-            self.most = value
+        if value < self.minimum:
+            self.minimum = value
+        if value > self.maximum:
+            self.maximum = value
 
 
 class UsageRecorder:
@@ -172,7 +172,7 @@ class UsageRecorder:
             with contextlib.suppress(OSError, SandboxError):
                 area = os.fstatvfs(live.home.files.files_fd)
                 used = (area.f_blocks - area.f_bfree) * area.f_frsize
-                samples.append(observed(session, "disk_usage_bytes", MetricKind.gauge, float(used), timestamps.now_ms()))
+                samples.append(new_sample(session, "disk_usage_bytes", MetricKind.gauge, float(used), timestamps.now_ms()))
         return samples
 
 
@@ -220,15 +220,15 @@ def _to_sample(series: Series, total: SeriesTotal) -> MetricSample:
         at_ms=timestamps.now_ms(),
         labels={"kind": str(execution_kind), "state": str(state)} if state else {},
         count=total.count,
-        least=total.least,
-        most=total.most,
+        minimum=total.minimum,
+        maximum=total.maximum,
     )
 
 
 def _usage_by_session(samples: list[MetricSample]) -> Mapping[str, SessionUsage]:
     values: dict[str, dict[str, float]] = {}
     for sample in samples:
-        value = sample.value if sample.kind is MetricKind.counter else sample.most
+        value = sample.value if sample.kind is MetricKind.counter else sample.maximum
         values.setdefault(sample.session, {})[sample.name] = value
     return {session: _to_usage(figures) for session, figures in values.items()}
 

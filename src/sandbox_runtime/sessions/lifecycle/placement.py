@@ -63,7 +63,7 @@ def affinity_score(node: Node, template: str, history: Collection[str], same: in
 
 def fits(node: Node, resources: Resources) -> bool:
     """A node that promises more than it has counts places alone; every other also counts cores and memory."""
-    if node.state is not NodeState.online or node.boxes >= node.most_boxes:
+    if node.state is not NodeState.online or node.boxes >= node.max_boxes:
         return False
     memory_mb = node.allocated_memory_mb + -(-resources.memory_bytes // MIB)
     within = node.allocated_cpu_cores + resources.cpu_cores <= node.cpu_cores and memory_mb <= node.memory_mb
@@ -115,4 +115,4 @@ def _no_node_error(request: PlacementRequest) -> TooMany | Unavailable:
 
 
 def _fill_share(node: Node) -> float:
-    return min(node.boxes / node.most_boxes, 1.0) if node.most_boxes else 1.0
+    return min(node.boxes / node.max_boxes, 1.0) if node.max_boxes else 1.0

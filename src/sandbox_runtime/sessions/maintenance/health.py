@@ -6,7 +6,7 @@ import os
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.model import Session, SessionState
-from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
+from sandbox_runtime.model.health import CheckKind, Health, HealthCheck, HealthStatus
 from sandbox_runtime.sessions.registry import LiveSession
 
 NEARLY_FULL, FULL = 0.9, 0.99
@@ -15,9 +15,11 @@ NEARLY_FULL, FULL = 0.9, 0.99
 def check_row(session: Session) -> Health:
     """Of one whose home is not open here."""
     if session.state.ended:
-        check = Check(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
+        check = HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
     else:
-        check = Check(CheckKind.liveness, HealthStatus.unknown, "its home is not open here: that is done when it is next used")
+        check = HealthCheck(
+            CheckKind.liveness, HealthStatus.unknown, "its home is not open here: that is done when it is next used"
+        )
     return Health(session.id, timestamps.now_ms(), (check,))
 
 
@@ -28,38 +30,38 @@ def check_live(live: LiveSession) -> Health:
     return Health(live.id, timestamps.now_ms(), (alive, _readiness(live), _resource(live), _interpreters(live)))
 
 
-def _liveness(live: LiveSession) -> Check:
+def _liveness(live: LiveSession) -> HealthCheck:
     if live.home.closed:
-        return Check(CheckKind.liveness, HealthStatus.unhealthy, "its home is closed")
+        return HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, "its home is closed")
     try:
         os.fstatvfs(live.home.files.files_fd)
     except OSError as error:
-        return Check(CheckKind.liveness, HealthStatus.unhealthy, f"its files cannot be reached: {error.strerror}")
-    return Check(CheckKind.liveness, HealthStatus.healthy)
+        return HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, f"its files cannot be reached: {error.strerror}")
+    return HealthCheck(CheckKind.liveness, HealthStatus.healthy)
 
 
-def _readiness(live: LiveSession) -> Check:
+def _readiness(live: LiveSession) -> HealthCheck:
     if live.closing:
-        return Check(CheckKind.readiness, HealthStatus.warning, "it is ending")
+        return HealthCheck(CheckKind.readiness, HealthStatus.warning, "it is ending")
     if live.session.state is not SessionState.running:
-        return Check(CheckKind.readiness, HealthStatus.warning, f"it is {live.session.state}")
+        return HealthCheck(CheckKind.readiness, HealthStatus.warning, f"it is {live.session.state}")
     if live.slots.full:
-        return Check(CheckKind.readiness, HealthStatus.warning, "as many executions wait as may wait")
-    return Check(CheckKind.readiness, HealthStatus.healthy)
+        return HealthCheck(CheckKind.readiness, HealthStatus.warning, "as many executions wait as may wait")
+    return HealthCheck(CheckKind.readiness, HealthStatus.healthy)
 
 
-def _resource(live: LiveSession) -> Check:
+def _resource(live: LiveSession) -> HealthCheck:
     area = os.fstatvfs(live.home.files.files_fd)
     share = 1 - area.f_bavail / area.f_blocks if area.f_blocks else 0.0
     message = f"{share:.0%} of the room for its files is taken"
     if share >= FULL:
-        return Check(CheckKind.resource, HealthStatus.unhealthy, message)
-    return Check(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, message)
+        return HealthCheck(CheckKind.resource, HealthStatus.unhealthy, message)
+    return HealthCheck(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, message)
 
 
-def _interpreters(live: LiveSession) -> Check:
+def _interpreters(live: LiveSession) -> HealthCheck:
     dead = [context.id for context in live.contexts.values() if not context.context.alive]
     if dead:
         message = f"interpreters that died: {', '.join(sorted(dead))[:200]}; restart or close them"
-        return Check(CheckKind.custom, HealthStatus.warning, message)
-    return Check(CheckKind.custom, HealthStatus.healthy)
+        return HealthCheck(CheckKind.custom, HealthStatus.warning, message)
+    return HealthCheck(CheckKind.custom, HealthStatus.healthy)

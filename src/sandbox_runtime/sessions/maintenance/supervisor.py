@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, SandboxError
 from sandbox_runtime.model import SessionMode, SessionState
-from sandbox_runtime.model.health import Check, CheckKind, Health, HealthStatus
+from sandbox_runtime.model.health import CheckKind, Health, HealthCheck, HealthStatus
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
@@ -70,7 +70,7 @@ class Supervisor:
             await self._repair(live)
 
     async def _report(self, live: LiveSession, result: Health) -> None:
-        worst = result.worst or Check(CheckKind.liveness, HealthStatus.unknown)
+        worst = result.worst or HealthCheck(CheckKind.liveness, HealthStatus.unknown)
         facts = {"check": worst.kind, "status": result.status, "severity": _SEVERITY[result.status], "message": worst.message}
         self._deps.log.warning("the health of a session changed", session=live.id, status=result.status, reason=worst.message)
         await self._deps.store.audit.add(entry(ACTOR, "health", "session", live.id, owner=live.session.owner, **facts))

@@ -115,7 +115,7 @@ class LocalHost:
             backend=self.backend,
             cpu_cores=float(os.cpu_count() or 1),
             memory_mb=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB,
-            most_boxes=self._max_homes,
+            max_boxes=self._max_homes,
             labels={OVERCOMMIT: "yes"},
             heartbeat_ms=created_ms,
             created_ms=created_ms,

@@ -12,7 +12,7 @@ from typing import Any
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import Artifact, Execution, ExecutionState, Session, SessionState
-from sandbox_runtime.model.execution import keep
+from sandbox_runtime.model.execution import truncate_text
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
@@ -105,5 +105,5 @@ class Reports:
 def _truncate_output(fields: dict[str, Any]) -> dict[str, Any]:
     for name in ("stdout", "stderr"):
         if name in fields:
-            fields[name], fields[f"{name}_dropped_bytes"] = keep(fields[name])
+            fields[name], fields[f"{name}_dropped_bytes"] = truncate_text(fields[name])
     return fields

@@ -85,8 +85,8 @@ def _point(sample: MetricSample) -> schemas.MetricPoint:
         timestamp=answers.moment(sample.at_ms),
         value=sample.value,
         count=sample.count,
-        min=sample.least,
-        max=sample.most,
+        min=sample.minimum,
+        max=sample.maximum,
         aggregation_period=sample.period.value,
     )
 

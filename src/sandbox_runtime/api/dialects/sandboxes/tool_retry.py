@@ -36,7 +36,7 @@ async def _called(offer: Offer, name: str, asked: schemas.ExecuteTool, caller: C
     backoff = Backoff(policy.max_retries, policy.initial_delay, policy.backoff_factor, policy.max_delay)
 
     async def call() -> Mapping[str, Any]:
-        return await offer.call(name, asked.arguments, caller.owner, caller.grants.most_sessions, tell)
+        return await offer.call(name, asked.arguments, caller.owner, caller.grants.max_sessions, tell)
 
     try:
         async with asyncio.timeout(asked.options.timeout):

@@ -76,7 +76,7 @@ class Room:
             await self._until_ready()
 
     async def _created(self, spec: SessionSpec) -> Session:
-        return await self.sessions.create(spec, self.owner, most=self.caller.grants.most_sessions)
+        return await self.sessions.create(spec, self.owner, most=self.caller.grants.max_sessions)
 
     async def _running(self) -> Session:
         session = await self.sessions.get(self.id, self.owner)

@@ -69,7 +69,7 @@ def runtime_of(node: Node) -> wire.RuntimeNode:
         cpu_usage=round(node.cpu_usage, 4),
         mem_usage=round(node.memory_usage, 4),
         session_count=node.boxes,
-        max_sessions=node.most_boxes,
+        max_sessions=node.max_boxes,
         total_cpu_cores=node.cpu_cores,
         total_memory_mb=node.memory_mb,
         allocated_cpu_cores=node.allocated_cpu_cores,
@@ -97,7 +97,7 @@ def metrics_of(node: Node) -> wire.RuntimeMetrics:
         cpu_usage=round(node.cpu_usage, 4),
         mem_usage=round(node.memory_usage, 4),
         session_count=node.boxes,
-        max_sessions=node.most_boxes,
+        max_sessions=node.max_boxes,
         allocated_cpu_cores=node.allocated_cpu_cores,
         allocated_memory_mb=node.allocated_memory_mb,
     )

@@ -33,7 +33,7 @@ async def create_sandbox(request: Request, asked: schemas.CreateSandbox) -> Resp
     try:
         template = await sessions.templates.get_active(asked.template or platform_of(request).settings.session_template)
         made = await sessions.create(
-            requests.session_spec(asked, template.resources), caller.owner, most=caller.grants.most_sessions
+            requests.session_spec(asked, template.resources), caller.owner, most=caller.grants.max_sessions
         )
     except NotFound as error:
         raise InvalidRequest(f"template: {error}") from error
