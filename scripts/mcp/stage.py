@@ -30,14 +30,14 @@ from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.cli.mcp_routes import owner_of
 from sandbox_runtime.mcp.config import McpConfig, load_config
-from sandbox_runtime.mcp.hosts.local import LocalPlace
-from sandbox_runtime.mcp.hosts.port import Place, SandboxSpec
-from sandbox_runtime.mcp.resources import Contents, Resources, Tell
-from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.startup import kept_folder, settings_of
+from sandbox_runtime.mcp.hosts.local import LocalHost
+from sandbox_runtime.mcp.hosts.port import SandboxHost, SandboxSpec
+from sandbox_runtime.mcp.resources import Contents, Notify, Resources
+from sandbox_runtime.mcp.server import McpServer
+from sandbox_runtime.mcp.startup import process_folder, to_settings
 from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.registry import enabled_tools
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Image, Result, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Image, Result, Tool, ToolContext, ToolResponse
 from sandbox_runtime.mcp.transports.routes import open_routes
 from sandbox_runtime.settings import Settings
 
@@ -87,44 +87,44 @@ class Newer(Arguments):
     email: str = ""
 
 
-def said(text: str, *images: Image) -> Answer:
-    return Answer(text, Said(text=text), images=images)
+def said(text: str, *images: Image) -> ToolResponse:
+    return ToolResponse(text, Said(text=text), images=images)
 
 
-async def text(_call: Call, _asked: Arguments) -> Answer:
+async def text(_ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
     return said("This is a simple text response for testing.")
 
 
-async def image(_call: Call, _asked: Arguments) -> Answer:
+async def image(_ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
     return said("A red dot.", Image("image/png", suite_content.RED_DOT))
 
 
-async def error(_call: Call, _asked: Arguments) -> Answer:
+async def error(_ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
     raise error_codes.ToolFailure("INTENDED", "This tool intentionally returns an error for testing")
 
 
-async def printing(call: Call, *lines: str) -> Answer:
-    assert call.sink is not None
+async def printing(ctx: ToolContext, *lines: str) -> ToolResponse:
+    assert ctx.sink is not None
     for line in lines:
-        call.sink("stdout", f"{line}\n")
+        ctx.sink("stdout", f"{line}\n")
         await asyncio.sleep(PAUSE_S)
     return said("done")
 
 
-async def logging(call: Call, _asked: Arguments) -> Answer:
-    return await printing(call, "Tool execution started", "Tool processing data", "Tool execution completed")
+async def logging(ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
+    return await printing(ctx, "Tool execution started", "Tool processing data", "Tool execution completed")
 
 
-async def logging_quickly(call: Call, _asked: Arguments) -> Answer:
+async def logging_quickly(ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
     """Before the suite has waited long enough."""
-    assert call.sink is not None
-    call.sink("stdout", "Tool working\n")
+    assert ctx.sink is not None
+    ctx.sink("stdout", "Tool working\n")
     await asyncio.sleep(0.25)
     return said("done")
 
 
-async def progress(call: Call, _asked: Arguments) -> Answer:
-    return await printing(call, "1/100", "50/100", "100/100")
+async def progress(ctx: ToolContext, _arguments: Arguments) -> ToolResponse:
+    return await printing(ctx, "1/100", "50/100", "100/100")
 
 
 def suite_tools() -> dict[str, AnyTool]:
@@ -157,17 +157,17 @@ class Renamed(Resources):
         files = f"file://{self._sandbox_id}/template/"
         return fixed.get(uri) or uri.replace("test://template/", files)
 
-    async def read(self, place: Place, uri: str) -> Contents:
-        return [one.model_copy(update={"uri": uri}) for one in await super().read(place, self.product_uri(uri))]
+    async def read(self, host: SandboxHost, uri: str) -> Contents:
+        return [one.model_copy(update={"uri": uri}) for one in await super().read(host, self.product_uri(uri))]
 
-    async def subscribe(self, place: Place, uri: str, connection: str, tell: Tell) -> None:
-        await super().subscribe(place, self.product_uri(uri), connection, tell)
+    async def subscribe(self, host: SandboxHost, uri: str, connection: str, notify: Notify) -> None:
+        await super().subscribe(host, self.product_uri(uri), connection, notify)
 
 
-async def files_for_the_suite(place: Place) -> str:
-    sandbox_id = (await place.create(SandboxSpec(id=str(uuid.uuid4())))).id
-    await place.write(sandbox_id, "dot.png", base64.b64decode(suite_content.RED_DOT))
-    await place.write(sandbox_id, "template/123/data", b'{"id":"123","templateTest":true,"data":"Data for ID: 123"}')
+async def files_for_the_suite(host: SandboxHost) -> str:
+    sandbox_id = (await host.create(SandboxSpec(id=str(uuid.uuid4())))).id
+    await host.write(sandbox_id, "dot.png", base64.b64decode(suite_content.RED_DOT))
+    await host.write(sandbox_id, "template/123/data", b'{"id":"123","templateTest":true,"data":"Data for ID: 123"}')
     return sandbox_id
 
 
@@ -187,7 +187,7 @@ def add_to(server: Server[Any]) -> None:
             + [types.Tool(name=name, description="For the suite.", input_schema=schema) for name, schema in more.items()]
         )
 
-    async def called(context: Context, params: types.CallToolRequestParams) -> Any:
+    async def call_any(context: Context, params: types.CallToolRequestParams) -> Any:
         if params.name in suite_content.TOOLS:
             return types.CallToolResult(content=suite_content.TOOLS[params.name])
         if params.name in suite_asking.TOOLS:
@@ -222,7 +222,7 @@ def add_to(server: Server[Any]) -> None:
         return await complete(context, params)
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, listed_tools)
-    server.add_request_handler("tools/call", types.CallToolRequestParams, called)
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_any)
     server.add_request_handler("prompts/list", types.PaginatedRequestParams, prompts)
     server.add_request_handler("prompts/get", types.GetPromptRequestParams, prompt)
     server.add_request_handler("completion/complete", types.CompleteRequestParams, completed)
@@ -237,21 +237,21 @@ def handler_of(server: Server[Any], method: str) -> Any:
 
 
 async def serve(port: int, config: McpConfig) -> None:
-    with kept_folder(config) as folder:
-        settings = settings_of(config, folder)
+    with process_folder(config) as folder:
+        settings = to_settings(config, folder)
         async with open_platform(settings, sessions=True) as platform:
             await serve_on(platform, settings, port, config)
 
 
 async def serve_on(platform: Platform, settings: Settings, port: int, config: McpConfig) -> None:
-    app, place = FastAPI(), LocalPlace(platform)
+    app, host = FastAPI(), LocalHost(platform)
     app.state.platform = platform
     stack.install(app, settings, (SERVER,))
     errors.install(app)
     tools = {**enabled_tools(config), **suite_tools()}
-    door = Door(config, lambda _request: place, version(), tools, Renamed(config, tools, await files_for_the_suite(place)))
-    add_to(door.server)
-    async with open_routes(door, owner_of, alone=True) as routes:
+    server = McpServer(config, lambda _request: host, version(), tools, Renamed(config, tools, await files_for_the_suite(host)))
+    add_to(server.server)
+    async with open_routes(server, owner_of, standalone=True) as routes:
         app.router.routes[0:0] = routes
         web = uvicorn.Config(app, host="127.0.0.1", port=port, lifespan="off", log_level="warning")
         await uvicorn.Server(web).serve()

@@ -52,7 +52,7 @@ async def held_open(config: McpConfig, opened: asyncio.Future[FastAPI], done: as
         raise
 
 
-async def called(api: httpx.AsyncClient, name: str, **body: Any) -> dict[str, Any]:
+async def call_tool(api: httpx.AsyncClient, name: str, **body: Any) -> dict[str, Any]:
     answer = await api.post(f"/tools/{name}/execute", json=body)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
@@ -63,27 +63,29 @@ async def test_tools_are_told_and_called(api: httpx.AsyncClient) -> None:
     listed = (await api.get("/tools")).json()
     assert listed["total"] == len(listed["data"]) >= 20
     assert (await api.get("/tools/run_code")).json()["inputSchema"]["properties"]["code"]
-    made = await called(api, "create_sandbox", arguments={})
+    made = await call_tool(api, "create_sandbox", arguments={})
     sandbox = made["metadata"]["sandbox_id"]
     assert made["is_error"] is False and sandbox in made["result"]
-    ran = await called(api, "run_python", arguments={"sandbox_id": sandbox, "code": "print(6 * 7)"})
+    ran = await call_tool(api, "run_python", arguments={"sandbox_id": sandbox, "code": "print(6 * 7)"})
     assert "42" in ran["result"] and ran["metadata"]["structured"]["exit_code"] == 0 and ran["duration"] > 0
     assert (await api.get(f"/sandboxes/{sandbox}")).json()["status"] == "running"
-    wrong = await called(api, "run_python", arguments={"sandbox_id": sandbox})
+    wrong = await call_tool(api, "run_python", arguments={"sandbox_id": sandbox})
     assert wrong["is_error"] and wrong["metadata"]["error_code"] == "INVALID_PARAMETERS"
-    late = await called(api, "exec_command", arguments={"sandbox_id": sandbox, "command": "sleep 100"}, options={"timeout": 0.5})
+    late = await call_tool(
+        api, "exec_command", arguments={"sandbox_id": sandbox, "command": "sleep 100"}, options={"timeout": 0.5}
+    )
     assert late["is_error"] and late["metadata"]["error_code"] == "EXECUTION_TIMEOUT"
 
 
 @pytest.mark.requirement("sandboxes-6.09")
 async def test_what_failed_for_want_of_room_is_tried_again_and_told(api: httpx.AsyncClient) -> None:
-    made = [await called(api, "create_sandbox", arguments={}) for _ in range(2)]
+    made = [await call_tool(api, "create_sandbox", arguments={}) for _ in range(2)]
     policy = {"max_retries": 2, "initial_delay": 0, "max_delay": 0}
-    refused = await called(api, "create_sandbox", arguments={}, options={"retry_policy": policy})
+    refused = await call_tool(api, "create_sandbox", arguments={}, options={"retry_policy": policy})
     assert refused["is_error"] and refused["metadata"]["error_code"] == "INSUFFICIENT_RESOURCES"
     for one in made:
         if not one["is_error"]:
-            await called(api, "terminate_sandbox", arguments={"sandbox_id": one["metadata"]["sandbox_id"]})
+            await call_tool(api, "terminate_sandbox", arguments={"sandbox_id": one["metadata"]["sandbox_id"]})
 
 
 @pytest.mark.requirement("sandboxes-6.09")

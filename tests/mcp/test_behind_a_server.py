@@ -12,10 +12,10 @@ from tests.api.servers import listening
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.remote import RemotePlace
-from sandbox_runtime.mcp.tools.dispatch import called
+from sandbox_runtime.mcp.hosts.remote import RemoteHost
+from sandbox_runtime.mcp.tools.dispatch import call_tool
 from sandbox_runtime.mcp.tools.registry import all_tools
-from sandbox_runtime.mcp.tools.tool import Answer, Call
+from sandbox_runtime.mcp.tools.tool import ToolContext, ToolResponse
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.settings import Settings
 
@@ -26,11 +26,11 @@ TESTS = [{"stdin": "1 2\n", "stdout": "3\n"}, {"stdin": "2 2\n", "stdout": "4\n"
 
 class Bench:
     def __init__(self, client: SandboxClient) -> None:
-        self._place = RemotePlace(client)
+        self._host = RemoteHost(client)
         self._tools = all_tools()
 
-    async def call(self, name: str, **arguments: Any) -> Answer:
-        return await called(self._tools[name], Call(self._place, McpConfig()), arguments)
+    async def call(self, name: str, **arguments: Any) -> ToolResponse:
+        return await call_tool(self._tools[name], ToolContext(self._host, McpConfig()), arguments)
 
     async def figures(self, name: str, **arguments: Any) -> dict[str, Any]:
         answer = await self.call(name, **arguments)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from sandbox_runtime.cli.mcp_sandboxd import build
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.config import DEFAULT_TOOLS, McpConfig, checked, generated, keys, load_config
+from sandbox_runtime.mcp.config import DEFAULT_TOOLS, McpConfig, default_yaml, keys, load_config, validate
 from sandbox_runtime.mcp.tools.registry import all_tools, enabled_tools
 
 
@@ -32,7 +32,7 @@ def test_a_generated_file_loads_to_the_defaults(tmp_path: Path) -> None:
     file = tmp_path / "mcp-sandboxd.yaml"
     made = CliRunner().invoke(build(), ["config", "generate", "-o", str(file)])
     assert made.exit_code == 0, made.output
-    assert file.read_text() == generated() and load_config({}, file) == McpConfig()
+    assert file.read_text() == default_yaml() and load_config({}, file) == McpConfig()
     again = CliRunner().invoke(build(), ["config", "generate", "-o", str(file)])
     assert isinstance(again.exception, InvalidRequest), "what is there is not overwritten"
     valid = CliRunner().invoke(build(), ["config", "validate", str(file)])
@@ -110,7 +110,7 @@ def test_the_file_is_looked_for_where_it_is_documented(tmp_path: Path, monkeypat
 @pytest.mark.requirement("mcp-2.04")
 def test_tools_are_switched_on_and_off() -> None:
     def named(**tools: object) -> set[str]:
-        return set(enabled_tools(checked({"tools": tools}, "test")))
+        return set(enabled_tools(validate({"tools": tools}, "test")))
 
     assert named(enabled_tools=[]) == set(DEFAULT_TOOLS)
     assert named(enabled_tools=["all"], disabled_tools=["run_shell"]) == set(all_tools()) - {"run_shell"}

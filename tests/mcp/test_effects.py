@@ -19,11 +19,11 @@ from tests.mcp.conftest import http_server, stdio
 from tests.mcp.test_tools import figures
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.config import McpConfig, checked, images, keys
-from sandbox_runtime.mcp.config.effects import EFFECTS, Running, Where, idle_keys
-from sandbox_runtime.mcp.config.environment import expanded, hidden, with_path
+from sandbox_runtime.mcp.config import McpConfig, images, keys, validate
+from sandbox_runtime.mcp.config.effects import EFFECTS, RunMode, Where, ineffective_keys
+from sandbox_runtime.mcp.config.environment import expand, redact, with_path
 from sandbox_runtime.mcp.config.model import EnvironmentSection, StreamingSection
-from sandbox_runtime.mcp.notifications import item_of
+from sandbox_runtime.mcp.notifications import to_item
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()
 pytestmark = pytest.mark.requirement("mcp-2.05")
@@ -32,17 +32,17 @@ pytestmark = pytest.mark.requirement("mcp-2.05")
 def test_it_is_said_of_every_key_what_it_does() -> None:
     assert set(EFFECTS) == set(keys())
     for key, effect in EFFECTS.items():
-        assert f"| `{key}` | {effect.told} | {effect.where} |" in GUIDE, key
+        assert f"| `{key}` | {effect.description} | {effect.where} |" in GUIDE, key
 
 
 def test_keys_that_were_set_and_do_nothing_are_known() -> None:
-    config = checked({"tools": {"custom_tools": {"x": {}}}, "server": {"read_timeout": "5s", "name": "n"}}, "test")
-    assert set(idle_keys(config, Running())) == {"tools.custom_tools", "server.read_timeout"}
-    assert set(idle_keys(config, Running(http=True))) == {"tools.custom_tools"}
-    logs = checked({"logging": {"output_file": "/x"}, "tools": {"enable_caching": False}}, "test")
-    assert set(idle_keys(logs, Running(mounted=True, http=True))) == {"logging.output_file"}
-    assert set(idle_keys(logs, Running(remote=True))) == {"tools.enable_caching"}
-    assert idle_keys(McpConfig(), Running(mounted=True, remote=True)) == {}
+    config = validate({"tools": {"custom_tools": {"x": {}}}, "server": {"read_timeout": "5s", "name": "n"}}, "test")
+    assert set(ineffective_keys(config, RunMode())) == {"tools.custom_tools", "server.read_timeout"}
+    assert set(ineffective_keys(config, RunMode(http=True))) == {"tools.custom_tools"}
+    logs = validate({"logging": {"output_file": "/x"}, "tools": {"enable_caching": False}}, "test")
+    assert set(ineffective_keys(logs, RunMode(mounted=True, http=True))) == {"logging.output_file"}
+    assert set(ineffective_keys(logs, RunMode(remote=True))) == {"tools.enable_caching"}
+    assert ineffective_keys(McpConfig(), RunMode(mounted=True, remote=True)) == {}
     assert {key for key, one in EFFECTS.items() if one.where is Where.nowhere} == {
         "tools.custom_tools",
         "tools.environment.default_user",
@@ -51,17 +51,17 @@ def test_keys_that_were_set_and_do_nothing_are_known() -> None:
 
 def test_variables_refer_to_variables() -> None:
     env = {"A": "1", "B": "${A}2", "C": "$B-$UNKNOWN-$$HOME", "PATH": "/x:$PATH"}
-    assert expanded(env, {"B": "old", "HOME": "/h"}) == {"A": "1", "B": "12", "C": "${A}2-$UNKNOWN-$HOME", "PATH": "/x:$PATH"}
+    assert expand(env, {"B": "old", "HOME": "/h"}) == {"A": "1", "B": "12", "C": "${A}2-$UNKNOWN-$HOME", "PATH": "/x:$PATH"}
     assert with_path(("ls",), ("/a b",), "/x:$PATH")[2] == "PATH='/a b':/x:\"$PATH\"''; export PATH; exec \"$@\""
     with pytest.raises(InvalidRequest, match="more than"):
-        expanded({"A": "x" * 30_000, "B": "$A", "C": "$A"}, {})
+        expand({"A": "x" * 30_000, "B": "$A", "C": "$A"}, {})
     section = EnvironmentSection()
-    assert hidden({"MY_API_KEY": "k", "github_token": "t", "NAME": "n"}, section) == {
+    assert redact({"MY_API_KEY": "k", "github_token": "t", "NAME": "n"}, section) == {
         "MY_API_KEY": "***",
         "github_token": "***",
         "NAME": "n",
     }
-    assert hidden({"TOKEN": "t"}, EnvironmentSection(filter_sensitive=False)) == {"TOKEN": "t"}
+    assert redact({"TOKEN": "t"}, EnvironmentSection(filter_sensitive=False)) == {"TOKEN": "t"}
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_names_of_usual_images_are_known_and_no_others(image: str, known: bool) 
 )
 def test_what_could_not_act_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest):
-        checked(table, "test")
+        validate(table, "test")
 
 
 def test_pieces_of_output_are_told_as_the_section_wants_them() -> None:
-    assert item_of("stdout", "x", StreamingSection()) == {"type": "data", "data": "x"}
-    assert item_of("stderr", "x", StreamingSection(enable_json=False)) == "x"
-    small = item_of("stderr", "x" * 2000, StreamingSection(compress=True))
+    assert to_item("stdout", "x", StreamingSection()) == {"type": "data", "data": "x"}
+    assert to_item("stderr", "x", StreamingSection(enable_json=False)) == "x"
+    small = to_item("stderr", "x" * 2000, StreamingSection(compress=True))
     assert isinstance(small, dict) and (small["type"], small["encoding"]) == ("error", "gzip+base64")
     assert gzip.decompress(base64.b64decode(small["data"])) == b"x" * 2000
-    assert item_of("stdout", "x", StreamingSection(compress=True)) == {"type": "data", "data": "x"}
+    assert to_item("stdout", "x", StreamingSection(compress=True)) == {"type": "data", "data": "x"}
 
 
 KEYS = {
@@ -135,12 +135,12 @@ def client(port: int) -> Client:
     return Client(f"http://127.0.0.1:{port}/mcp")
 
 
-async def called(one: Client, tool: str, **arguments: object) -> CallToolResult:
+async def call_tool(one: Client, tool: str, **arguments: object) -> CallToolResult:
     return await one.call_tool(tool, arguments)
 
 
 async def sandbox(one: Client, **arguments: object) -> dict[str, Any]:
-    return figures(await called(one, "create_sandbox", **arguments))
+    return figures(await call_tool(one, "create_sandbox", **arguments))
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -151,18 +151,18 @@ async def test_the_server_is_called_as_configured_and_sandboxes_are_made_as_conf
         assert made["config"]["memory_limit"] == 256 * 1024**2 and made["config"]["image"] == "debian:12"
         assert made["config"]["environment"]["DB_PASSWORD"] == "***" and made["config"]["environment"]["B"] == "x-y"
         own = {"sandbox_id": made["sandbox_id"]}
-        await called(
+        await call_tool(
             one, "write_file", **own, path="bin/dance", content="#!/bin/sh\necho dancing $1 $B $SHELL $DB_PASSWORD\n", mode="755"
         )
-        danced = await called(one, "exec_command", **own, command="dance on")
+        danced = await call_tool(one, "exec_command", **own, command="dance on")
         assert figures(danced)["stdout"] == "dancing on x-y /bin/sh hush\n"
         words = {"command": "sh -c 'echo $C; echo $PATH'", "environment": {"C": "${B}!", "PATH": "/extra:$PATH", "TOKEN": "t"}}
-        told = await called(one, "exec_command", **own, **words)
-        first, path = figures(told)["stdout"].splitlines()
+        description = await call_tool(one, "exec_command", **own, **words)
+        first, path = figures(description)["stdout"].splitlines()
         assert first == "x-y!" and path.startswith("/workspace/bin:/extra:/") and path.endswith("/bin")
-        meta = (told.meta or {})["metadata"]
+        meta = (description.meta or {})["metadata"]
         assert meta["environment"]["TOKEN"] == "***"
-        refused = await called(one, "create_sandbox", image="mycorp/tools:1")
+        refused = await call_tool(one, "create_sandbox", image="mycorp/tools:1")
         assert refused.is_error and (refused.meta or {})["metadata"]["error_code"] == "IMAGE_NOT_FOUND"
 
 
@@ -170,7 +170,7 @@ async def test_the_server_is_called_as_configured_and_sandboxes_are_made_as_conf
 async def test_lines_go_to_the_file_and_keys_without_effect_are_told_there(served: tuple[int, Path]) -> None:
     async with client(served[0]) as one:
         made = await sandbox(one)
-        await called(one, "exec_command", sandbox_id=made["sandbox_id"], command="echo secret-word")
+        await call_tool(one, "exec_command", sandbox_id=made["sandbox_id"], command="echo secret-word")
     lines = [json.loads(line) for line in served[1].read_text().splitlines()]
     idle = [line["key"] for line in lines if line["event"] == "a key of the configuration has no effect here"]
     assert idle == ["tools.custom_tools"]
@@ -185,10 +185,10 @@ async def test_a_result_is_told_again_where_it_may_be_and_nothing_has_changed(se
     async with client(served[0]) as one:
         made = await sandbox(one)
         own = {"sandbox_id": made["sandbox_id"], "command": "cat notes.txt"}
-        await called(one, "write_file", sandbox_id=made["sandbox_id"], path="notes.txt", content="first " * 100)
+        await call_tool(one, "write_file", sandbox_id=made["sandbox_id"], path="notes.txt", content="first " * 100)
 
         async def cat(**words: object) -> tuple[object, str]:
-            answer = await called(one, "exec_command", **{**own, **words})
+            answer = await call_tool(one, "exec_command", **{**own, **words})
             return (answer.meta or {})["metadata"].get("cached"), figures(answer)["stdout"][:6]
 
         assert await cat() == (None, "first ")
@@ -196,7 +196,7 @@ async def test_a_result_is_told_again_where_it_may_be_and_nothing_has_changed(se
         assert await cat() == (None, "first "), "without the caller's word it is run"
         assert await cat(cache=True, environment={"A": "b"}) == (False, "first ")
         assert await cat(cache=True, working_dir="/workspace/.") == (True, "first ")
-        await called(
+        await call_tool(
             one,
             "run_code",
             sandbox_id=made["sandbox_id"],
@@ -205,10 +205,12 @@ async def test_a_result_is_told_again_where_it_may_be_and_nothing_has_changed(se
         )
         assert await cat(cache=True) == (False, "other "), "the same size, the same time, other bytes"
         program = {"sandbox_id": made["sandbox_id"], "language": "python", "cache": True}
-        told = [await called(one, "run_code", code="print(open('notes.txt').read()[:5])", **program) for _ in range(2)]
-        assert [figures(each)["cached"] for each in told] == [False, True] and figures(told[1])["stdout"] == "other\n"
+        description = [await call_tool(one, "run_code", code="print(open('notes.txt').read()[:5])", **program) for _ in range(2)]
+        assert [figures(each)["cached"] for each in description] == [False, True] and figures(description[1])[
+            "stdout"
+        ] == "other\n"
         for code in ("open('new', 'a').write('x'); print(1)", "import sys; sys.exit(3)"):
-            both = [await called(one, "run_code", code=code, **program) for _ in range(2)]
+            both = [await call_tool(one, "run_code", code=code, **program) for _ in range(2)]
             assert [figures(each)["cached"] for each in both] == [False, False], code
 
 
@@ -218,15 +220,17 @@ async def test_a_warm_command_is_answered_without_being_run(served: tuple[int, P
     async with client(served[0]) as one, asyncio.timeout(60):
         while True:  # it is run beside everything else when the server starts
             made = await sandbox(one)
-            answer = await called(one, "exec_command", sandbox_id=made["sandbox_id"], command="uname -s")
+            answer = await call_tool(one, "exec_command", sandbox_id=made["sandbox_id"], command="uname -s")
             assert figures(answer)["stdout"] == "Linux\n"
-            await called(one, "terminate_sandbox", sandbox_id=made["sandbox_id"])
+            await call_tool(one, "terminate_sandbox", sandbox_id=made["sandbox_id"])
             if figures(answer)["cached"]:
                 break
     assert (served[1].parent.parent / "cache" / "cache.db").exists()
     async with httpx.AsyncClient() as web:
-        told = (await web.get(f"http://127.0.0.1:{served[0]}/metrics")).json()["cache"]
-    assert told["entries"] >= 1 and told["hits"] >= 1 and told["misses"] >= 1 and told["size_bytes"] > 0
+        description = (await web.get(f"http://127.0.0.1:{served[0]}/metrics")).json()["cache"]
+    assert (
+        description["entries"] >= 1 and description["hits"] >= 1 and description["misses"] >= 1 and description["size_bytes"] > 0
+    )
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -236,10 +240,10 @@ async def test_a_request_that_does_not_arrive_is_given_up(served: tuple[int, Pat
     try:
         writer.write(f"{head}Accept: application/json, text/event-stream\r\n\r\n{{".encode())
         async with asyncio.timeout(60):
-            told = await reader.readuntil(b"}}")
+            description = await reader.readuntil(b"}}")
     finally:
         writer.close()
-    assert told.startswith(b"HTTP/1.1 408 ") and b"did not arrive within 1 s" in told
+    assert description.startswith(b"HTTP/1.1 408 ") and b"did not arrive within 1 s" in description
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -256,8 +260,8 @@ async def test_without_caching_every_command_is_run(workspace: Path, tmp_path: P
     async with Client(stdio(workspace, **words)) as one:
         made = await sandbox(one)
         own = {"sandbox_id": made["sandbox_id"], "command": "echo hi", "cache": True}
-        told = [await called(one, "exec_command", **own) for _ in range(2)]
-        assert [(each.meta or {})["metadata"].get("cached") for each in told] == [None, None]
-        content = told[1].content[0]
+        description = [await call_tool(one, "exec_command", **own) for _ in range(2)]
+        assert [(each.meta or {})["metadata"].get("cached") for each in description] == [None, None]
+        content = description[1].content[0]
         assert isinstance(content, TextContent) and "hi" in content.text
     assert (tmp_path / "temp").is_dir()

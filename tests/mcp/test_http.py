@@ -28,7 +28,7 @@ from websockets.exceptions import InvalidStatus
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_routes import mounted
-from sandbox_runtime.mcp.transports.event_store import Memory
+from sandbox_runtime.mcp.transports.event_store import EventBudget
 from sandbox_runtime.settings import Settings
 
 _HELLO: dict[str, Any] = {
@@ -177,8 +177,8 @@ async def test_an_answer_whose_connection_broke_can_be_fetched_by_its_session_al
 
 
 async def test_what_is_remembered_is_bounded_and_the_oldest_goes_first() -> None:
-    memory = Memory(most_bytes=2000)
-    one, other = memory.of_a_session(), memory.of_a_session()
+    budget = EventBudget(max_bytes=2000)
+    one, other = budget.new_store(), budget.new_store()
     answer = JSONRPCResponse(jsonrpc="2.0", id=7, result={"text": "x" * 200})
     seen: list[str | None] = []
 

@@ -6,11 +6,11 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import language_of
-from sandbox_runtime.mcp.notifications import progress_in
-from sandbox_runtime.mcp.tools.arguments import folder_of, name_of
-from sandbox_runtime.mcp.tools.build_commands import line_of
-from sandbox_runtime.mcp.tools.main_wrapper import whole
-from sandbox_runtime.mcp.tools.run import shortened
+from sandbox_runtime.mcp.notifications import find_progress
+from sandbox_runtime.mcp.tools.arguments import resolve_folder, resolve_name
+from sandbox_runtime.mcp.tools.build_commands import launch_line
+from sandbox_runtime.mcp.tools.main_wrapper import wrap_main
+from sandbox_runtime.mcp.tools.run import truncate
 from sandbox_runtime.mcp.tools.word_filter import check_words
 
 
@@ -39,7 +39,7 @@ def test_the_language_is_known_by_its_marks(code: str, language: str) -> None:
 @pytest.mark.requirement("mcp-5.03")
 def test_whole_programs_stay_as_they_are() -> None:
     for language, code in (("cpp", "int main() {}"), ("rust", "fn main() {}"), ("go", "package x\n"), ("python", "x")):
-        assert whole(language, code) == code
+        assert wrap_main(language, code) == code
 
 
 @pytest.mark.requirement("mcp-4.17")
@@ -58,29 +58,29 @@ def test_the_filter_follows_its_level() -> None:
 
 
 def test_options_cannot_become_commands() -> None:
-    line = line_of("cpp", {"extra_flags": "-DX='a b' ; rm -rf /", "std": "c++17; reboot"})
+    line = launch_line("cpp", {"extra_flags": "-DX='a b' ; rm -rf /", "std": "c++17; reboot"})
     assert "';'" in line.build and "'c++17; reboot'" in line.build
 
 
 def test_paths_stay_in_the_sandbox() -> None:
-    assert name_of("/workspace/a/../b.txt") == name_of("b.txt") == "b.txt" and folder_of("/tmp/x") == "/tmp/x"
+    assert resolve_name("/workspace/a/../b.txt") == resolve_name("b.txt") == "b.txt" and resolve_folder("/tmp/x") == "/tmp/x"
     for path in ("/etc/passwd", "../x", "/workspace/../x", "/workspaces/x", "a\0b"):
         with pytest.raises(InvalidRequest):
-            name_of(path)
+            resolve_name(path)
     for path in ("/", "/etc", "../..", "/tmpx"):
         with pytest.raises(InvalidRequest):
-            folder_of(path)
+            resolve_folder(path)
 
 
 @pytest.mark.requirement("mcp-10.01")
 def test_progress_is_read_from_what_programs_print() -> None:
-    assert progress_in("epoch 3/10") == (30.0, 100.0)
-    assert progress_in("10% … 45.5%") == (45.0, 100.0)
-    assert progress_in("hello") is None and progress_in("7/0 900%") is None
+    assert find_progress("epoch 3/10") == (30.0, 100.0)
+    assert find_progress("10% … 45.5%") == (45.0, 100.0)
+    assert find_progress("hello") is None and find_progress("7/0 900%") is None
 
 
 @pytest.mark.requirement("mcp-10.02")
 def test_long_output_keeps_its_head_and_its_tail() -> None:
-    text, cut = shortened("a" * 5000 + "z" * 5000, 1000)
+    text, cut = truncate("a" * 5000 + "z" * 5000, 1000)
     assert cut and text.startswith("a" * 500) and text.endswith("z" * 500) and "9000 bytes left out" in text
-    assert shortened("ä" * 10, 20) == ("ä" * 10, False)
+    assert truncate("ä" * 10, 20) == ("ä" * 10, False)

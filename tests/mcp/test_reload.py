@@ -17,7 +17,7 @@ from tests.mcp.conftest import STARTED_WITHIN_S, _answering, environment
 from tests.mcp.test_tools import figures
 
 from sandbox_runtime.errors import NotFound
-from sandbox_runtime.mcp.hosts.remote import RemotePlace
+from sandbox_runtime.mcp.hosts.remote import RemoteHost
 from sandbox_runtime.sdk import SandboxClient
 
 COMMAND = "from sandbox_runtime.cli.main import main; main()"
@@ -53,8 +53,8 @@ async def test_a_server_that_reloads_has_mcp(url: str) -> None:
         await client.call_tool("terminate_sandbox", {"sandbox_id": made["sandbox_id"]})
 
 
-async def told(place: RemotePlace, name: str) -> None:
-    async with contextlib.aclosing(place.changes("watched")) as changes:  # type: ignore[type-var]
+async def told(host: RemoteHost, name: str) -> None:
+    async with contextlib.aclosing(host.changes("watched")) as changes:  # type: ignore[type-var]
         async for names in changes:
             if name in names:
                 return
@@ -70,11 +70,11 @@ async def test_files_of_a_server_are_watched_there_and_not_by_asking_again_and_a
             names = set()
             while "a/b.txt" not in names:
                 names.add((await anext(events)).name)
-        seen = asyncio.ensure_future(told(RemotePlace(client), "c.txt"))
+        seen = asyncio.ensure_future(told(RemoteHost(client), "c.txt"))
         while not seen.done():  # the watch stands a moment after it was asked for
             await client.upload_file("watched", b"y", "c.txt")
             await asyncio.wait((seen,), timeout=0.2)
         await seen
         await client.terminate_session("watched")
         with pytest.raises(NotFound):
-            await anext(RemotePlace(client).changes("never"))
+            await anext(RemoteHost(client).changes("never"))

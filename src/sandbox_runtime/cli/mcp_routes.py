@@ -21,9 +21,16 @@ from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Denied, Unavailable
 from sandbox_runtime.mcp.config import McpConfig, load_config
-from sandbox_runtime.mcp.config.effects import Running
-from sandbox_runtime.mcp.json_tools import Offering
-from sandbox_runtime.mcp.startup import announce, door_to, kept_folder, open_door, places_on, settings_of
+from sandbox_runtime.mcp.config.effects import RunMode
+from sandbox_runtime.mcp.json_tools import McpToolProvider
+from sandbox_runtime.mcp.startup import (
+    open_hosts,
+    open_server,
+    open_server_on,
+    process_folder,
+    to_settings,
+    warn_ineffective_keys,
+)
 from sandbox_runtime.mcp.transports.routes import open_routes
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import Log
@@ -48,15 +55,15 @@ def _caller_of(request: HTTPConnection) -> tuple[str, int | None]:
 async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
     """/mcp and /mcp/ws in the main server, for the time of the block. The configuration is that of mcp-sandboxd."""
     config = load_config(os.environ)
-    announce(config, Running(mounted=True, http=True), platform.log)
+    warn_ineffective_keys(config, RunMode(mounted=True, http=True), platform.log)
     async with (
-        places_on(platform, config) as places,
-        door_to(platform, config, _caller_of, places) as door,
-        open_routes(door, owner_of) as routes,
+        open_hosts(platform, config) as hosts,
+        open_server_on(platform, config, _caller_of, hosts) as server,
+        open_routes(server, owner_of) as routes,
         sandboxes.open_calls(app),
     ):
         app.router.routes[0:0] = routes
-        app.state.offer = Offering(places, config)
+        app.state.offer = McpToolProvider(hosts, config)
         yield
 
 
@@ -64,30 +71,33 @@ async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
 async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterator[tuple[FastAPI, Settings]]:
     """The application of `mcp-sandboxd --http`, and the settings it stands on."""
     host = "127.0.0.1" if config.server.address == "localhost" else config.server.address
-    with kept_folder(config) as folder:
-        settings = dataclasses.replace(settings_of(config, folder), host=host, port=config.server.port)
+    with process_folder(config) as folder:
+        settings = dataclasses.replace(to_settings(config, folder), host=host, port=config.server.port)
         refuse_exposure(settings)
         app = FastAPI(title=config.server.name, docs_url=None, redoc_url=None, openapi_url=None)
         stack.install(app, settings, (SERVER, sandboxes.dialect))
         errors.install(app)
         if server_url:
             app.state.platform = _NoStore()
-            async with open_door(config, log, server_url, http=True) as door, open_routes(door, owner_of, alone=True) as routes:
+            async with (
+                open_server(config, log, server_url, http=True) as server,
+                open_routes(server, owner_of, standalone=True) as routes,
+            ):
                 app.router.routes[0:0] = routes
                 yield app, settings
             return
-        async with open_platform(settings, sessions=True, log=log) as platform, places_on(platform, config) as places:
+        async with open_platform(settings, sessions=True, log=log) as platform, open_hosts(platform, config) as hosts:
             app.state.platform = platform
-            announce(config, Running(http=True), log)
+            warn_ineffective_keys(config, RunMode(http=True), log)
             async with (
-                door_to(platform, config, _caller_of, places) as door,
-                open_routes(door, owner_of, alone=True, more=places.figures) as routes,
+                open_server_on(platform, config, _caller_of, hosts) as server,
+                open_routes(server, owner_of, standalone=True, extra_metrics=hosts.metrics) as routes,
                 sandboxes.open_calls(app),
             ):
                 app.router.routes[0:0] = routes
                 for router in sandboxes.dialect.routers:
                     app.include_router(router)
-                app.state.offer = Offering(places, config)
+                app.state.offer = McpToolProvider(hosts, config)
                 yield app, settings
 
 

@@ -77,14 +77,14 @@ def serve(
 
 def generate(output: Output = None) -> None:
     """Write a configuration with every key at its default."""
-    from sandbox_runtime.mcp.config import generated
+    from sandbox_runtime.mcp.config import default_yaml
 
     if output is None:
-        typer.echo(generated(), nl=False)
+        typer.echo(default_yaml(), nl=False)
         return
     try:
         with output.open("x") as file:
-            file.write(generated())
+            file.write(default_yaml())
     except OSError as error:
         raise InvalidRequest(f"{output} cannot be written: {error.strerror}") from error
     typer.echo(f"written: {output}")
@@ -93,13 +93,13 @@ def generate(output: Output = None) -> None:
 def validate(context: typer.Context, file: Annotated[Path | None, typer.Argument(show_default=False)] = None) -> None:
     """Check a configuration: the one that is named, or the one that would be found."""
     from sandbox_runtime.mcp.config import load_config
-    from sandbox_runtime.mcp.config.effects import Running, idle_keys
+    from sandbox_runtime.mcp.config.effects import RunMode, ineffective_keys
     from sandbox_runtime.mcp.tools.registry import enabled_tools
 
     config = load_config(os.environ, file or context.obj)
     typer.echo(f"the configuration is valid; {len(enabled_tools(config))} tools are enabled")
     http = config.server.enable_http or config.server.protocol == "http"
-    for key, reason in idle_keys(config, Running(http=http)).items():
+    for key, reason in ineffective_keys(config, RunMode(http=http)).items():
         typer.echo(f"{key} has no effect: {reason}")
 
 

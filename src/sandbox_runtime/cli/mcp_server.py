@@ -16,7 +16,7 @@ import uvloop
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.startup import LOG_FORMATS, LOG_LEVELS, open_door
+from sandbox_runtime.mcp.startup import LOG_FORMATS, LOG_LEVELS, open_server
 from sandbox_runtime.mcp.transports.stdio import check_streams, serve_stdio
 from sandbox_runtime.telemetry import LogFile, Rotation, open_log, server_log_config
 
@@ -97,8 +97,8 @@ async def _stdio(config: McpConfig, server_url: str, stream: TextIO) -> None:
         loop.add_signal_handler(number, stop)
     log = open_log(LOG_LEVELS[config.logging.level], LOG_FORMATS[config.logging.format], stream)
     try:
-        async with open_door(config, log, server_url) as door:
-            await serve_stdio(door)
+        async with open_server(config, log, server_url) as server:
+            await serve_stdio(server)
     except asyncio.CancelledError:
         if not stopped:
             raise

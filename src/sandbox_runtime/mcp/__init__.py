@@ -1,6 +1,6 @@
 """The same verbs as tools of the Model Context Protocol.
 
-    door = Door(config, places, version)
+    door = McpServer(config, places, version)
     await serve_stdio(door)
 
 Contract: a sandbox is a session whose id is a UUID. `config` is the YAML of mcp-sandboxd; `places` are hosts of sandboxes (an

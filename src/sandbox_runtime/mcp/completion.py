@@ -8,14 +8,14 @@ import mcp_types as types
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import Place
+from sandbox_runtime.mcp.hosts.port import SandboxHost
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import TEMPLATES
 from sandbox_runtime.mcp.resources.starters import STARTERS
-from sandbox_runtime.mcp.tools.arguments import name_of
+from sandbox_runtime.mcp.tools.arguments import resolve_name
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
 
-MOST = 100
+MAX_VALUES = 100
 """Of values in one answer; the protocol's bound."""
 _LANGUAGES = (*STARTERS, "c", "bash")
 _GOALS = ("time", "memory")
@@ -32,46 +32,50 @@ class Completions:
             "template": tuple(STARTERS),
         }
 
-    async def of(self, place: Place, reference: Reference, name: str, value: str, given: Mapping[str, str]) -> types.Completion:
+    async def complete(
+        self, host: SandboxHost, reference: Reference, name: str, value: str, arguments: Mapping[str, str]
+    ) -> types.Completion:
         """given: arguments that are known already. Raises InvalidRequest for what there is not to be completed."""
-        found = await self._values(place, reference, name, value, given)
-        fitting = [one for one in found if one.lower().startswith(value.lower())]
-        return types.Completion(values=fitting[:MOST], total=len(fitting), has_more=len(fitting) > MOST)
+        values = await self._values(host, reference, name, value, arguments)
+        matches = [one for one in values if one.lower().startswith(value.lower())]
+        return types.Completion(values=matches[:MAX_VALUES], total=len(matches), has_more=len(matches) > MAX_VALUES)
 
-    async def _values(self, place: Place, reference: Reference, name: str, value: str, given: Mapping[str, str]) -> Iterable[str]:
+    async def _values(
+        self, host: SandboxHost, reference: Reference, name: str, value: str, arguments: Mapping[str, str]
+    ) -> Iterable[str]:
         if isinstance(reference, types.PromptReference):
-            return await self._of_prompt(place, prompts.named(reference.name), name, value, given)
+            return await self._prompt_values(host, prompts.get_prompt(reference.name), name, value, arguments)
         scheme = TEMPLATES.get(reference.uri, ("", ""))[0]
         if not scheme:
             raise InvalidRequest(f"there is no template {reference.uri[:200]!r}; there are {', '.join(TEMPLATES)}")
         if scheme != "file":
             return self._fixed[scheme] if name == "path" else ()
-        return await self._of_sandbox(place, name, value, given)
+        return await self._sandbox_values(host, name, value, arguments)
 
-    async def _of_prompt(
-        self, place: Place, prompt: prompts.Prompt, name: str, value: str, given: Mapping[str, str]
+    async def _prompt_values(
+        self, host: SandboxHost, prompt: prompts.Prompt, name: str, value: str, arguments: Mapping[str, str]
     ) -> Iterable[str]:
         if name not in {one.name for one in prompt.parameters}:
             raise InvalidRequest(f"the prompt {prompt.name} has no argument {name[:60]!r}")
         if name in ("language", "target"):
             return _LANGUAGES
-        return _GOALS if name == "goal" else await self._of_sandbox(place, name, value, given)
+        return _GOALS if name == "goal" else await self._sandbox_values(host, name, value, arguments)
 
-    async def _of_sandbox(self, place: Place, name: str, value: str, given: Mapping[str, str]) -> Iterable[str]:
+    async def _sandbox_values(self, host: SandboxHost, name: str, value: str, arguments: Mapping[str, str]) -> Iterable[str]:
         """A sandbox that is gone, or was never there, has no files to be told."""
         if name == "sandbox_id":
-            return [view.id for view in await place.list() if is_sandbox(view.id)]
-        if name != "path" or not is_sandbox(given.get("sandbox_id", "").lower()):
+            return [view.id for view in await host.list() if is_sandbox(view.id)]
+        if name != "path" or not is_sandbox(arguments.get("sandbox_id", "").lower()):
             return ()
         try:
-            return await _files(place, given["sandbox_id"].lower(), value)
+            return await _files(host, arguments["sandbox_id"].lower(), value)
         except SandboxError:
             return ()
 
 
-async def _files(place: Place, sandbox_id: str, value: str) -> list[str]:
+async def _files(host: SandboxHost, sandbox_id: str, value: str) -> list[str]:
     """Of the folder that was typed so far; folders end with a slash, so that one can go on typing."""
     typed = value.rpartition("/")[0]
-    found, _more = await place.files(sandbox_id, name_of(typed) if typed else "")
+    values, _more = await host.files(sandbox_id, resolve_name(typed) if typed else "")
     lead = f"{typed}/" if typed else ""
-    return [f"{lead}{one.name.rpartition('/')[2]}{'/' if one.is_folder else ''}" for one in found]
+    return [f"{lead}{one.name.rpartition('/')[2]}{'/' if one.is_folder else ''}" for one in values]

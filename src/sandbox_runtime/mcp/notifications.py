@@ -25,36 +25,36 @@ _SEND_WITHIN_S = 5.0
 Context = ServerRequestContext[Any, Any]
 
 
-class Outflow:
+class OutputSender:
     """Takes pieces from a sink at any pace, and sends them on together every now and then. Bounded: of what a slow client has
     not taken yet, the newest is kept."""
 
-    def __init__(self, context: Context, options: StreamingSection, heard: Callable[[str], bool]) -> None:
+    def __init__(self, context: Context, options: StreamingSection, wants_level: Callable[[str], bool]) -> None:
         self._context = context
         self._options = options
-        self._heard = heard
+        self._wants_level = wants_level
         self._pieces: list[tuple[str, str]] = []
-        self._waiting_characters = 0
-        self._told = 0.0
-        self._seen_bytes = 0
+        self._buffered_characters = 0
+        self._progress_sent = 0.0
+        self._received_characters = 0
 
-    def take(self, stream: str, text: str) -> None:
+    def add(self, stream: str, text: str) -> None:
         if not text:
             return
-        self._seen_bytes += len(text)
+        self._received_characters += len(text)
         self._pieces.append((stream, text[-self._options.buffer_size :]))
-        self._waiting_characters += len(self._pieces[-1][1])
-        while self._waiting_characters > self._options.buffer_size and len(self._pieces) > 1:
-            self._waiting_characters -= len(self._pieces.pop(0)[1])
+        self._buffered_characters += len(self._pieces[-1][1])
+        while self._buffered_characters > self._options.buffer_size and len(self._pieces) > 1:
+            self._buffered_characters -= len(self._pieces.pop(0)[1])
 
-    async def send_on(self) -> None:
+    async def run(self) -> None:
         while True:
             await asyncio.sleep(self._options.flush_interval)
             await self.flush()
 
     async def flush(self) -> None:
-        pieces, self._pieces, self._waiting_characters = self._pieces, [], 0
-        for stream, text in _joined(pieces):
+        pieces, self._pieces, self._buffered_characters = self._pieces, [], 0
+        for stream, text in _merge(pieces):
             shown = _ANSI.sub("", text) if self._options.filter_ansi or not self._options.enable_ansi else text
             for start in range(0, len(shown), self._options.max_chunk_size):
                 await self._item(stream, shown[start : start + self._options.max_chunk_size])
@@ -62,29 +62,33 @@ class Outflow:
 
     async def _item(self, stream: str, text: str) -> None:
         level: LoggingLevel = "info" if stream == "stdout" else "warning"
-        if self._heard(level):
-            await log(self._context, level, stream, item_of(stream, text, self._options))
+        if self._wants_level(level):
+            await log(self._context, level, stream, to_item(stream, text, self._options))
 
     async def _progress(self, text: str) -> None:
         """How far a program says it is; otherwise how much it has printed."""
-        found = progress_in(text) if self._options.detect_progress else None
-        current, total = found or (float(self._seen_bytes), None)
-        self._told = current if current > self._told else self._told + 0.001  # it must grow with every notification
-        await self._context.session.report_progress(self._told, total, (text.strip().splitlines() or [""])[-1][:200] or None)
+        progress = find_progress(text) if self._options.detect_progress else None
+        current, total = progress or (float(self._received_characters), None)
+        self._progress_sent = (
+            current if current > self._progress_sent else self._progress_sent + 0.001
+        )  # it must grow with every notification
+        await self._context.session.report_progress(
+            self._progress_sent, total, (text.strip().splitlines() or [""])[-1][:200] or None
+        )
 
 
-def item_of(stream: str, text: str, options: StreamingSection) -> object:
+def to_item(stream: str, text: str, options: StreamingSection) -> object:
     """One piece of output as the section wants it told."""
     raw = text.encode(errors="replace")
-    small = options.compress and len(raw) >= options.compression_min
-    told = base64.b64encode(gzip.compress(raw)).decode() if small else text
+    compressed = options.compress and len(raw) >= options.compression_min
+    data = base64.b64encode(gzip.compress(raw)).decode() if compressed else text
     if not options.enable_json:
         return text
     kind = "data" if stream == "stdout" else "error"
-    return {"type": kind, "data": told, "encoding": "gzip+base64"} if small else {"type": kind, "data": told}
+    return {"type": kind, "data": data, "encoding": "gzip+base64"} if compressed else {"type": kind, "data": data}
 
 
-def progress_in(text: str) -> tuple[float, float] | None:
+def find_progress(text: str) -> tuple[float, float] | None:
     """The last of "40%" or "4/10" that the text holds."""
     of, percent = list(_OF.finditer(text)), list(_PERCENT.finditer(text))
     if of and (not percent or of[-1].start() > percent[-1].start()) and 0 < int(of[-1][2]) >= int(of[-1][1]):
@@ -96,28 +100,28 @@ async def log(context: Context, level: LoggingLevel, logger: str, data: object) 
     """notifications/message, on the stream of the request. The newest revision calls that deprecated; it is what clients know."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sending = context.session.send_log_message(level, data, logger, related_request_id=context.request_id)
+        task = context.session.send_log_message(level, data, logger, related_request_id=context.request_id)
     async with asyncio.timeout(_SEND_WITHIN_S):
-        await sending
+        await task
 
 
 @asynccontextmanager
-async def outflow(context: Context, options: StreamingSection, heard: Callable[[str], bool]) -> AsyncIterator[Sink]:
+async def output_sender(context: Context, options: StreamingSection, wants_level: Callable[[str], bool]) -> AsyncIterator[Sink]:
     """A sink for the time of the block. What is left in it at the end is in the answer anyway."""
-    flow = Outflow(context, options, heard)
-    sending = asyncio.create_task(flow.send_on())
+    sender = OutputSender(context, options, wants_level)
+    task = asyncio.create_task(sender.run())
     try:
-        yield flow.take
+        yield sender.add
     finally:
-        sending.cancel()
-        await asyncio.gather(sending, return_exceptions=True)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
-def _joined(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    joined: list[tuple[str, str]] = []
+def _merge(pieces: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    merged: list[tuple[str, str]] = []
     for stream, text in pieces:
-        if joined and joined[-1][0] == stream:
-            joined[-1] = (stream, joined[-1][1] + text)
+        if merged and merged[-1][0] == stream:
+            merged[-1] = (stream, merged[-1][1] + text)
         else:
-            joined.append((stream, text))
-    return joined
+            merged.append((stream, text))
+    return merged

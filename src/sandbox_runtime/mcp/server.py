@@ -27,12 +27,12 @@ from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
 from sandbox_runtime.mcp import notifications
 from sandbox_runtime.mcp.completion import Completions
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import Place
+from sandbox_runtime.mcp.hosts.port import SandboxHost
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
-from sandbox_runtime.mcp.tools.dispatch import called
+from sandbox_runtime.mcp.tools.dispatch import call_tool
 from sandbox_runtime.mcp.tools.registry import enabled_tools
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Call
+from sandbox_runtime.mcp.tools.tool import AnyTool, ToolContext, ToolResponse
 from sandbox_runtime.telemetry import Log
 
 TOOL_NOT_FOUND, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32003, -32004
@@ -40,13 +40,13 @@ INSTRUCTIONS = (
     "Runs code in isolated sandboxes. Make one with create_sandbox and keep its sandbox_id; then run code and commands in it, "
     "and read and write its files in /workspace. Terminate it when you are done."
 )
-Places = Callable[[Any], Place]
+HostFor = Callable[[Any], SandboxHost]
 """From what the transport knows of a request (an HTTP request, or None) to what its caller may see."""
 Context = ServerRequestContext[Any, Any]
-_USUAL = McpConfig()
-_MOST_REMEMBERED = 10_000
-_MOST_LISTENED = 100
-_CHANGES_THE_LIST = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
+_DEFAULTS = McpConfig()
+_MAX_LEVELS = 10_000
+_MAX_SUBSCRIPTIONS = 100
+_LIST_CHANGING_TOOLS = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
 
 
 class _Server(Server[Any]):
@@ -62,36 +62,36 @@ class _Server(Server[Any]):
         return super().create_initialization_options(asked, experimental_capabilities, extensions)
 
 
-class Door:
+class McpServer:
     """Builds the SDK's server. version: of the product; clients are told the configuration's, where it has one, and its name.
     tools and resources: instead of those that the configuration switches on. log: for a line on each call."""
 
     def __init__(
         self,
         config: McpConfig,
-        places: Places,
+        host_for: HostFor,
         version: str,
         tools: Mapping[str, AnyTool] | None = None,
         resources: Resources | None = None,
         log: Log | None = None,
     ) -> None:
         self.config = self._config = config
-        self.version = version if config.server.version == _USUAL.server.version else config.server.version
-        self._places = places
+        self.version = version if config.server.version == _DEFAULTS.server.version else config.server.version
+        self._host_for = host_for
         self._tools = enabled_tools(config) if tools is None else tools
-        self._shown = {name: _shown(tool) for name, tool in self._tools.items()}
+        self._tool_schemas = {name: _tool_schemas(tool) for name, tool in self._tools.items()}
         self._resources = resources or Resources(config, self._tools)
         self._completions = Completions(self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
         self._calls = log if config.sandbox.enable_logging else None
-        self.server = self._built(self.version)
+        self.server = self._build(self.version)
 
     @property
     def options(self) -> InitializationOptions:
         return self.server.create_initialization_options()
 
-    def _built(self, version: str) -> _Server:
+    def _build(self, version: str) -> _Server:
         server = _Server(
             self._config.server.name,
             version=version,
@@ -107,58 +107,60 @@ class Door:
             on_list_prompts=self._list_prompts,
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
-            get_tool_input_schema=self._schema_of,
+            get_tool_input_schema=self._input_schema,
         )
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
         server.add_request_handler("shutdown", types.RequestParams, _shut_down)
-        server.middleware.append(_in_order)
+        server.middleware.append(_check_handshake)
         return server
 
     # Tools.
 
-    def _schema_of(self, name: str) -> dict[str, Any] | None:
-        return self._shown[name].input_schema if name in self._shown else None
+    def _input_schema(self, name: str) -> dict[str, Any] | None:
+        return self._tool_schemas[name].input_schema if name in self._tool_schemas else None
 
     async def _list_tools(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=list(self._shown.values()))
+        return types.ListToolsResult(tools=list(self._tool_schemas.values()))
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; there are {known}")
-        begun_s = time.monotonic()
+        started_s = time.monotonic()
         try:
-            answer = await self._answered(context, tool, params.arguments or {})
-            self._note(tool.name, params.arguments or {}, answer, time.monotonic() - begun_s)
+            response = await self._run_tool(context, tool, params.arguments or {})
+            self._log_call(tool.name, params.arguments or {}, response, time.monotonic() - started_s)
         except Denied as error:
             raise MCPError(PERMISSION, str(error)) from error
         except Exception as error:
             self._log.exception("a tool failed in an unforeseen way: %s", tool.name)
             raise MCPError(types.INTERNAL_ERROR, f"{tool.name} failed in an unforeseen way: {type(error).__name__}") from error
-        if tool.name in _CHANGES_THE_LIST and not answer.error and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        if tool.name in _LIST_CHANGING_TOOLS and not response.error and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             await context.session.send_resource_list_changed()
-        return _result(answer)
+        return _result(response)
 
-    def _note(self, tool: str, given: Mapping[str, Any], answer: Answer, took_s: float) -> None:
+    def _log_call(self, tool: str, arguments: Mapping[str, Any], response: ToolResponse, took_s: float) -> None:
         """No argument but the sandbox: the others may hold code, and secrets."""
         if self._calls is None:
             return
-        sandbox = str(given.get("sandbox_id") or answer.metadata.get("sandbox_id") or "")[:36]
+        sandbox = str(arguments.get("sandbox_id") or response.metadata.get("sandbox_id") or "")[:36]
         facts = {"tool": tool, "sandbox": sandbox, "took_ms": round(took_s * 1000, 1)}
-        self._calls.info("a tool was called", **facts, **({"error_code": answer.error} if answer.error else {}))
+        self._calls.info("a tool was called", **facts, **({"error_code": response.error} if response.error else {}))
 
-    async def _answered(self, context: Context, tool: AnyTool, given: dict[str, Any]) -> Answer:
-        place, settings = self._places(context.request), self._config.tools
+    async def _run_tool(self, context: Context, tool: AnyTool, arguments: dict[str, Any]) -> ToolResponse:
+        host, settings = self._host_for(context.request), self._config.tools
         if not settings.enable_streaming:
-            return await called(tool, Call(place, self._config), given)
-        async with notifications.outflow(context, settings.streaming, lambda level: self._heard(context, level)) as sink:
-            return await called(tool, Call(place, self._config, sink), given)
+            return await call_tool(tool, ToolContext(host, self._config), arguments)
+        async with notifications.output_sender(
+            context, settings.streaming, lambda level: self._wants_level(context, level)
+        ) as sink:
+            return await call_tool(tool, ToolContext(host, self._config, sink), arguments)
 
     # Resources and prompts.
 
     async def _list_resources(self, context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=await self._resources.list(self._places(context.request)))
+        return types.ListResourcesResult(resources=await self._resources.list(self._host_for(context.request)))
 
     async def _list_templates(
         self, _context: Context, _params: types.PaginatedRequestParams | None
@@ -167,7 +169,7 @@ class Door:
 
     async def _read_resource(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            contents = await self._resources.read(self._places(context.request), str(params.uri))
+            contents = await self._resources.read(self._host_for(context.request), str(params.uri))
         except SandboxError as error:
             code = types.INVALID_PARAMS if isinstance(error, InvalidRequest) else RESOURCE_NOT_FOUND
             raise MCPError(code, str(error), {"uri": str(params.uri)}) from error
@@ -175,44 +177,46 @@ class Door:
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         try:
-            tell = partial(context.session.send_resource_updated, str(params.uri))
-            await self._resources.subscribe(self._places(context.request), str(params.uri), connection_of(context), tell)
+            notify = partial(context.session.send_resource_updated, str(params.uri))
+            await self._resources.subscribe(self._host_for(context.request), str(params.uri), connection_id(context), notify)
         except SandboxError as error:
             raise MCPError(RESOURCE_NOT_FOUND, str(error), {"uri": str(params.uri)}) from error
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self._resources.unsubscribe(str(params.uri), connection_of(context))
+        self._resources.unsubscribe(str(params.uri), connection_id(context))
         return types.EmptyResult()
 
     async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
         """The newest revision's way to subscribe: the answer to one request is the stream of what changes."""
         bus = InMemorySubscriptionBus()
-        uris = list(params.notifications.resource_subscriptions or ())[:_MOST_LISTENED]
+        uris = list(params.notifications.resource_subscriptions or ())[:_MAX_SUBSCRIPTIONS]
 
-        async def tell(uri: str) -> None:
+        async def notify(uri: str) -> None:
             await bus.publish(ResourceUpdated(uri=uri))
 
         try:
-            async with self._resources.watching(self._places(context.request), uris, tell):
+            async with self._resources.watch(self._host_for(context.request), uris, notify):
                 return await ListenHandler(bus)(context, params)
         except InvalidRequest as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
 
     async def _list_prompts(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=prompts.listed())
+        return types.ListPromptsResult(prompts=prompts.list_prompts())
 
     async def _get_prompt(self, _context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            return prompts.rendered(params.name, params.arguments or {})
+            return prompts.render(params.name, params.arguments or {})
         except InvalidRequest as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
 
     async def _complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        given = (params.context.arguments if params.context else None) or {}
+        arguments = (params.context.arguments if params.context else None) or {}
         wanted = params.argument
         try:
-            found = await self._completions.of(self._places(context.request), params.ref, wanted.name, wanted.value, given)
+            found = await self._completions.complete(
+                self._host_for(context.request), params.ref, wanted.name, wanted.value, arguments
+            )
         except InvalidRequest as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         return types.CompleteResult(completion=found)
@@ -220,16 +224,16 @@ class Door:
     # Levels of what is told beside answers, for each connection.
 
     async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
-        if len(self._levels) >= _MOST_REMEMBERED:
+        if len(self._levels) >= _MAX_LEVELS:
             self._levels.pop(next(iter(self._levels)))
-        self._levels[connection_of(context)] = params.level
+        self._levels[connection_id(context)] = params.level
         return types.EmptyResult()
 
-    def _heard(self, context: Context, level: str) -> bool:
-        wanted = self._levels.get(connection_of(context), "info")
+    def _wants_level(self, context: Context, level: str) -> bool:
+        wanted = self._levels.get(connection_id(context), "info")
         return notifications.LEVELS.index(level) >= notifications.LEVELS.index(wanted)
 
-    def described(self) -> dict[str, Any]:
+    def info(self) -> dict[str, Any]:
         """For /info: nothing that only its operator should know."""
         capabilities = self.options.capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)
         shown = {"tools": list(self._tools), "max_sandboxes": self._config.sandbox.max_sandboxes}
@@ -239,7 +243,7 @@ class Door:
         await self._resources.close()
 
 
-def connection_of(context: Context) -> str:
+def connection_id(context: Context) -> str:
     """A name for the connection of a request: the session's where there is one, else that of the object that carries it."""
     headers = getattr(context.request, "headers", None) or {}
     return headers.get("mcp-session-id") or f"{id(context.lifespan_context)}"
@@ -251,7 +255,7 @@ async def _shut_down(_context: Context, _params: types.RequestParams | None) -> 
     return types.EmptyResult()
 
 
-async def _in_order(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def _check_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
     """A request before initialize, and a second initialize, are invalid requests; without a handshake it is no method."""
     handshake = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
     if handshake and ctx.method == "initialize" and ctx.session.client_params is not None:
@@ -264,25 +268,25 @@ async def _in_order(ctx: Context, call_next: CallNext) -> HandlerResult:
         raise
 
 
-def _shown(tool: AnyTool) -> types.Tool:
+def _tool_schemas(tool: AnyTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.takes.model_json_schema(),
-        output_schema=tool.gives.model_json_schema(),
+        input_schema=tool.arguments_model.model_json_schema(),
+        output_schema=tool.result_model.model_json_schema(),
         annotations=types.ToolAnnotations.model_validate({"title": tool.title, **tool.hints}),
     )
 
 
-def _result(answer: Answer) -> types.CallToolResult:
-    content: list[Any] = [types.TextContent(type="text", text=answer.text)]
-    content += [types.ImageContent(type="image", data=image.base64, mime_type=image.media_type) for image in answer.images]
+def _result(response: ToolResponse) -> types.CallToolResult:
+    content: list[Any] = [types.TextContent(type="text", text=response.text)]
+    content += [types.ImageContent(type="image", data=image.base64, mime_type=image.media_type) for image in response.images]
     return types.CallToolResult.model_validate(
         {
             "content": content,
-            "structuredContent": None if answer.result is None else answer.result.model_dump(mode="json"),
-            "isError": bool(answer.error),
-            "_meta": {"metadata": dict(answer.metadata)},
+            "structuredContent": None if response.result is None else response.result.model_dump(mode="json"),
+            "isError": bool(response.error),
+            "_meta": {"metadata": dict(response.metadata)},
         }
     )

@@ -14,10 +14,10 @@ from tests.mcp.tiny_packages import Online, registries
 from tests.sessions.package_index import an_address_for_boxes
 
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.remote import RemotePlace
-from sandbox_runtime.mcp.tools.dispatch import called
+from sandbox_runtime.mcp.hosts.remote import RemoteHost
+from sandbox_runtime.mcp.tools.dispatch import call_tool
 from sandbox_runtime.mcp.tools.registry import all_tools
-from sandbox_runtime.mcp.tools.tool import Call
+from sandbox_runtime.mcp.tools.tool import ToolContext
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.sdk.sandbox_runner import SandboxRunner
 from sandbox_runtime.settings import Settings
@@ -115,11 +115,11 @@ async def test_the_client_brings_packages_along(api: Api, sandbox: str) -> None:
 @pytest.mark.requirement("mcp-1.04", "mcp-4.20")
 async def test_tools_behind_the_server_install_packages_too(api: Api, sandbox: str) -> None:
     async with SandboxClient(str(api.base_url)) as client:
-        call, tools = Call(RemotePlace(client), McpConfig()), all_tools()
+        call, tools = ToolContext(RemoteHost(client), McpConfig()), all_tools()
         asked = {"sandbox_id": sandbox, "language": "java", "packages": ["com.example:tiny:2.0"]}
-        done = await called(tools["install_packages"], call, asked)
+        done = await call_tool(tools["install_packages"], call, asked)
         assert not done.error and "com.example:tiny 2.0" in done.metadata["installed"], done.text
-        told = await called(tools["run_java"], call, {"sandbox_id": sandbox, "code": TELL_JAVA})
+        told = await call_tool(tools["run_java"], call, {"sandbox_id": sandbox, "code": TELL_JAVA})
         skip_where_missing(told.text)
         assert "2.0" in told.text and not told.error
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 
-from sandbox_runtime.mcp.hosts.port import SandboxView, Work
+from sandbox_runtime.mcp.hosts.port import RunSpec, SandboxView
 
-EVERYBODY = "*"
+SHARED = "*"
 """The owner of what was run ahead."""
 
 
-def key_of(owner: str, host: str, view: SandboxView, work: Work, files_digest: str) -> str:
+def cache_key(owner: str, host: str, view: SandboxView, spec: RunSpec, files_digest: str) -> str:
     """host: which version of this program ran it."""
-    told = {
+    parts = {
         "owner": owner,
         "host": host,
-        "argv": work.argv,
-        "language": work.language,
-        "code": work.code,
-        "stdin": work.stdin,
-        "env": dict(work.env),
+        "argv": spec.argv,
+        "language": spec.language,
+        "code": spec.code,
+        "stdin": spec.stdin,
+        "env": dict(spec.env),
         "sandbox_env": dict(view.env),
         "cpu_cores": view.cpu_cores,
         "memory_bytes": view.memory_bytes,
@@ -28,4 +28,4 @@ def key_of(owner: str, host: str, view: SandboxView, work: Work, files_digest: s
         "packages": sorted(view.packages),
         "files": files_digest,
     }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode(errors="surrogatepass")).hexdigest()

@@ -7,32 +7,32 @@ import uuid
 
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import WORKSPACE, Place, SandboxSpec, Work
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunSpec, SandboxHost, SandboxSpec
 from sandbox_runtime.telemetry import Log
 
-MOST_COMMANDS = 100
+MAX_COMMANDS = 100
 
 
-def commands_of(config: McpConfig) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(shlex.split(command)) for command in config.tools.cache.warm_commands[:MOST_COMMANDS])
+def warm_commands(config: McpConfig) -> frozenset[tuple[str, ...]]:
+    return frozenset(tuple(shlex.split(command)) for command in config.tools.cache.warm_commands[:MAX_COMMANDS])
 
 
-async def warm(place: Place, config: McpConfig, log: Log) -> None:
+async def warm_up(host: SandboxHost, config: McpConfig, log: Log) -> None:
     """place: whose results everybody is told. What fails is told in the log, and is run when it is asked for."""
     env = {name: value for name, value in config.sandbox.environment.items() if name != "PATH"}
     network = "none" if config.sandbox.network_mode == "none" else "nat"
     try:
-        sandbox = await place.create(SandboxSpec(id=str(uuid.uuid4()), env=env, network=network))
+        sandbox = await host.create(SandboxSpec(id=str(uuid.uuid4()), env=env, network=network))
     except SandboxError as error:
         log.warning("warm_commands could not be run", reason=str(error))
         return
     try:
-        for words in sorted(commands_of(config)):
-            work = Work(argv=("/usr/bin/env", "-C", WORKSPACE, *words), timeout_s=config.tools.default_timeout)
-            ran = await place.run(sandbox.id, work)
-            if not ran.ok:
+        for words in sorted(warm_commands(config)):
+            spec = RunSpec(argv=("/usr/bin/env", "-C", WORKSPACE, *words), timeout_s=config.tools.default_timeout)
+            outcome = await host.run(sandbox.id, spec)
+            if not outcome.ok:
                 log.warning("a command of warm_commands failed: its result is not kept", command=shlex.join(words))
     except SandboxError as error:
         log.warning("warm_commands could not all be run", reason=str(error))
     finally:
-        await place.terminate(sandbox.id)
+        await host.terminate(sandbox.id)

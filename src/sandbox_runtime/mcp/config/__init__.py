@@ -5,7 +5,7 @@ variables (dots become underscores), above these the flags, and gives a McpConfi
 file with every key at its default, which loads to the same. Knows nothing of the platform: see mcp.opening for the translation.
 """
 
-from sandbox_runtime.mcp.config.loader import checked, generated, keys, load_config
+from sandbox_runtime.mcp.config.loader import default_yaml, keys, load_config, validate
 from sandbox_runtime.mcp.config.model import ALL_TOOLS, DEFAULT_TOOLS, McpConfig
 
-__all__ = ["ALL_TOOLS", "DEFAULT_TOOLS", "McpConfig", "checked", "generated", "keys", "load_config"]
+__all__ = ["ALL_TOOLS", "DEFAULT_TOOLS", "McpConfig", "default_yaml", "keys", "load_config", "validate"]

@@ -1,6 +1,6 @@
 """What each key does, and where. Every key is here: a test holds this to the sections, and the guide to this.
 
-A key that is set and has no effect where it is set is told when the server starts: see idle_keys.
+A key that is set and has no effect where it is set is told when the server starts: see ineffective_keys.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Where(StrEnum):
 
 class Effect(NamedTuple):
     where: Where
-    told: str
+    description: str
 
 
-class Running(NamedTuple):
+class RunMode(NamedTuple):
     """How the keys are used: mounted in `sandbox serve`, or with --server, or over HTTP."""
 
     mounted: bool = False
@@ -118,32 +118,32 @@ _REASONS = {
 }
 
 
-def idle_keys(config: McpConfig, running: Running) -> dict[str, str]:
+def ineffective_keys(config: McpConfig, mode: RunMode) -> dict[str, str]:
     """Keys that were set and have no effect, each with why."""
-    return {key: reason for key in _changed(config) if (reason := _reason(EFFECTS[key], running))}
+    return {key: reason for key in _changed_keys(config) if (reason := _reason(EFFECTS[key], mode))}
 
 
-def _reason(effect: Effect, running: Running) -> str:
+def _reason(effect: Effect, mode: RunMode) -> str:
     if effect.where is Where.nowhere:
-        return effect.told
+        return effect.description
     acts = {
         Where.everywhere: True,
-        Where.local: not running.remote,
-        Where.process: not running.mounted,
-        Where.engine: not running.mounted and not running.remote,
-        Where.http: running.http,
+        Where.local: not mode.remote,
+        Where.process: not mode.mounted,
+        Where.engine: not mode.mounted and not mode.remote,
+        Where.http: mode.http,
     }
     return "" if acts[effect.where] else _REASONS[effect.where]
 
 
-def _changed(config: McpConfig) -> list[str]:
-    usual = dict(_values(McpConfig(), ""))
-    return [key for key, value in _values(config, "") if value != usual[key]]
+def _changed_keys(config: McpConfig) -> list[str]:
+    defaults = dict(_values(McpConfig(), ""))
+    return [key for key, value in _values(config, "") if value != defaults[key]]
 
 
 def _values(section: BaseModel, before: str) -> list[tuple[str, object]]:
-    found: list[tuple[str, object]] = []
+    pairs: list[tuple[str, object]] = []
     for name in type(section).model_fields:
         value = getattr(section, name)
-        found += _values(value, f"{before}{name}.") if isinstance(value, BaseModel) else [(f"{before}{name}", value)]
-    return found
+        pairs += _values(value, f"{before}{name}.") if isinstance(value, BaseModel) else [(f"{before}{name}", value)]
+    return pairs

@@ -15,8 +15,8 @@ _LONGEST = 512
 
 def is_known(image: str) -> bool:
     """Whatever the tag: a host has one version of each language, and tells it."""
-    found = _NAME.fullmatch(image) if len(image) <= _LONGEST else None
-    return found is not None and (found[1] in PLAIN or found[1] in OF_LANGUAGES)
+    pairs = _NAME.fullmatch(image) if len(image) <= _LONGEST else None
+    return pairs is not None and (pairs[1] in PLAIN or pairs[1] in OF_LANGUAGES)
 
 
 def complaint(image: str) -> str:

@@ -18,26 +18,26 @@ PREFIX = "SANDBOXRUNNER_"
 Table = dict[str, Any]
 
 
-def load_config(environ: Mapping[str, str], named: Path | None = None, flags: Mapping[str, object] | None = None) -> McpConfig:
+def load_config(environ: Mapping[str, str], source: Path | None = None, flags: Mapping[str, object] | None = None) -> McpConfig:
     """flags: keys with dots ("server.port"), those that were given."""
-    path = named or found_file(environ)
+    path = source or find_file(environ)
     table: Table = {} if path is None else dict(read_yaml(path))
     for key, value in (*_from_environment(environ), *(flags or {}).items()):
         _set(table, key, value)
-    return checked(table, str(path) if path else "the configuration")
+    return validate(table, str(path) if path else "the configuration")
 
 
-def found_file(environ: Mapping[str, str]) -> Path | None:
+def find_file(environ: Mapping[str, str]) -> Path | None:
     folders = (Path(), Path("config"), Path(environ.get("HOME") or "/") / ".config" / "sandboxrunner", Path("/etc/sandboxrunner"))
     return next((folder / FILE_NAME for folder in folders if (folder / FILE_NAME).is_file()), None)
 
 
-def checked(table: Mapping[str, object], named: str) -> McpConfig:
+def validate(table: Mapping[str, object], source: str) -> McpConfig:
     try:
         return McpConfig.model_validate(table)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        raise InvalidRequest(f"{named} is not valid: {told}") from error
+        errors = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+        raise InvalidRequest(f"{source} is not valid: {errors}") from error
 
 
 def keys() -> dict[str, type]:
@@ -45,7 +45,7 @@ def keys() -> dict[str, type]:
     return dict(_keys(McpConfig(), ""))
 
 
-def generated() -> str:
+def default_yaml() -> str:
     """A file with every key at its default."""
     lines = ["# Configuration of mcp-sandboxd. Every key is at its default: keep those that you change."]
     _write(McpConfig().model_dump(mode="json"), 0, lines)
@@ -53,12 +53,12 @@ def generated() -> str:
 
 
 def _keys(section: BaseModel, before: str) -> list[tuple[str, type]]:
-    found: list[tuple[str, type]] = []
+    pairs: list[tuple[str, type]] = []
     for name in type(section).model_fields:
         value = getattr(section, name)
         nested = isinstance(value, BaseModel)
-        found += _keys(value, f"{before}{name}.") if nested else [(f"{before}{name}", type(value))]
-    return found
+        pairs += _keys(value, f"{before}{name}.") if nested else [(f"{before}{name}", type(value))]
+    return pairs
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, object]]:

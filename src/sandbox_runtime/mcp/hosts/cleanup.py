@@ -11,10 +11,10 @@ import anyio
 
 from sandbox_runtime.errors import SandboxError
 
-Begun = TypeVar("Begun")
+Started = TypeVar("Started")
 
 
-async def begun_or_undone(begin: Coroutine[Any, Any, Begun], undo: Callable[[Begun], Awaitable[object]]) -> Begun:
+async def start_or_undo(begin: Coroutine[Any, Any, Started], undo: Callable[[Started], Awaitable[object]]) -> Started:
     """What was begun. A caller who is cancelled meanwhile does not know yet what there is to undo, so it is begun to its end and
     then undone. In a task of its own: a scope that is shielded keeps off the cancelling of scopes, but not that of tasks."""
     task = asyncio.create_task(begin)

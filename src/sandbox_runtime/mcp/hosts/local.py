@@ -10,18 +10,18 @@ import anyio
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.hosts.cleanup import begun_or_undone
+from sandbox_runtime.mcp.hosts.cleanup import start_or_undo
 from sandbox_runtime.mcp.hosts.port import (
-    MOST_LISTED,
+    MAX_LISTED,
     TESTS_CLASS,
     FileView,
-    Judged,
-    Ran,
+    JudgeOutcome,
+    RunOutcome,
+    RunSpec,
     SandboxSpec,
     SandboxView,
     Sink,
     Solution,
-    Work,
 )
 from sandbox_runtime.model import Dependency, Execution, ExecutionKind, Options, Resources, Session
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
@@ -29,18 +29,18 @@ from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.store import SessionFilter
 from sandbox_runtime.workspace.listing import Entry, Kind
 
-_AT_ONCE_S = 0.1
+_QUICK_S = 0.1
 """What ends within this time is answered without its output being followed."""
 _QUEUE_S = 300.0
 
 
-class LocalPlace:
+class LocalHost:
     """owner: "" sees everything. most: sandboxes that this owner may have at once; None: as the settings say."""
 
     def __init__(self, platform: Platform, owner: str = "", most: int | None = None) -> None:
         self._platform = platform
         self._owner = owner
-        self._most = most
+        self._max_sandboxes = most
 
     @property
     def _sessions(self) -> Sessions:
@@ -48,10 +48,10 @@ class LocalPlace:
 
     async def create(self, spec: SandboxSpec) -> SandboxView:
         asked = SessionSpec(id=spec.id, env=spec.env, network=spec.network, resources=await self._resources(spec))
-        return _view(await self._sessions.create(asked, self._owner, most=self._most))
+        return _view(await self._sessions.create(asked, self._owner, most=self._max_sandboxes))
 
     async def list(self) -> Sequence[SandboxView]:
-        page = await self._sessions.list(SessionFilter(states=LIVE_SESSION_STATES), MOST_LISTED, 0, self._owner)
+        page = await self._sessions.list(SessionFilter(states=LIVE_SESSION_STATES), MAX_LISTED, 0, self._owner)
         return sorted((_view(session) for session in page.items), key=lambda view: view.created_ms)
 
     async def get(self, sandbox_id: str) -> SandboxView:
@@ -60,26 +60,26 @@ class LocalPlace:
     async def terminate(self, sandbox_id: str) -> None:
         await self._sessions.terminate(sandbox_id, self._owner)
 
-    async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
-        begun = await begun_or_undone(
-            self._sessions.execute(sandbox_id, _spec_of(work), wait_s=_AT_ONCE_S, owner=self._owner),
-            lambda begun: self._sessions.cancel(begun.id, self._owner),
+    async def run(self, sandbox_id: str, spec: RunSpec, sink: Sink | None = None) -> RunOutcome:
+        execution = await start_or_undo(
+            self._sessions.execute(sandbox_id, _execution_spec(spec), wait_s=_QUICK_S, owner=self._owner),
+            lambda execution: self._sessions.cancel(execution.id, self._owner),
         )
-        if begun.state.ended:
-            return _ran(begun)
+        if execution.state.ended:
+            return _to_outcome(execution)
         try:
-            return _ran(await self._followed(begun, work, sink))
+            return _to_outcome(await self._follow(execution, spec, sink))
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self._sessions.cancel(begun.id, self._owner)
+                await self._sessions.cancel(execution.id, self._owner)
             raise
 
-    async def _followed(self, begun: Execution, work: Work, sink: Sink | None) -> Execution:
-        tell = _decoded(sink)
+    async def _follow(self, execution: Execution, spec: RunSpec, sink: Sink | None) -> Execution:
+        tell = _decode(sink)
         if tell is not None:
-            async for piece in self._sessions.output(begun.id, owner=self._owner):
+            async for piece in self._sessions.output(execution.id, owner=self._owner):
                 tell(piece.stream, piece.data)
-        return await self._sessions.wait(begun.id, work.timeout_s + _QUEUE_S, self._owner)
+        return await self._sessions.wait(execution.id, spec.timeout_s + _QUEUE_S, self._owner)
 
     async def open_context(self, sandbox_id: str) -> str:
         return (await self._sessions.open_context(sandbox_id, self._owner)).id
@@ -88,19 +88,19 @@ class LocalPlace:
         return [view.id for view in await self._sessions.contexts(sandbox_id, self._owner)]
 
     async def fork(self, sandbox_id: str) -> SandboxView:
-        return _view((await self._sessions.fork(sandbox_id, 1, self._owner, most=self._most))[0])
+        return _view((await self._sessions.fork(sandbox_id, 1, self._owner, most=self._max_sandboxes))[0])
 
     async def install(
         self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
     ) -> Sequence[str]:
         asked = [Dependency(name, version) for name, version in packages]
-        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, sink=_decoded(sink), owner=self._owner)
+        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, sink=_decode(sink), owner=self._owner)
         return _view(session).packages
 
-    async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
-        found = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, most_bytes)
+    async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
+        found = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, max_bytes)
         if not found.is_end:
-            raise InvalidRequest(f"{name!r} has {found.size_bytes} bytes, more than the {most_bytes} that may be read at once")
+            raise InvalidRequest(f"{name!r} has {found.size_bytes} bytes, more than the {max_bytes} that may be read at once")
         return found.content
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
@@ -118,7 +118,7 @@ class LocalPlace:
 
     async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
         files = await self._sessions.files(sandbox_id, self._owner)
-        listing = await files.list(folder, recursive=recursive, limit=MOST_LISTED)
+        listing = await files.list(folder, recursive=recursive, limit=MAX_LISTED)
         before = f"{folder}/" if folder else ""
         return [_file(entry, before + entry.name) for entry in listing.entries], listing.truncated
 
@@ -127,7 +127,7 @@ class LocalPlace:
             async for changed in watch:
                 yield [change.name for change in changed]
 
-    async def judge(self, solution: Solution) -> Judged:
+    async def judge(self, solution: Solution) -> JudgeOutcome:
         options = Options(
             dataset="mcp", language=solution.language, run_timeout_s=solution.timeout_s, extra={"run_all_cases": True}
         )
@@ -135,19 +135,23 @@ class LocalPlace:
             "mcp", 0, solution.fenced, options, provided=solution.row, dataset_type=TESTS_CLASS
         )
         cases = tuple({"passed": case.passed, "reason": str(case.reason or "")} for case in verdict.cases)
-        return Judged(verdict.accepted, str(verdict.reason), verdict.message, cases)
+        return JudgeOutcome(verdict.accepted, str(verdict.reason), verdict.message, cases)
 
     async def _resources(self, spec: SandboxSpec) -> Resources | None:
         given = {"cpu_cores": spec.cpu_cores, "memory_bytes": spec.memory_bytes, "disk_bytes": spec.disk_bytes}
         asked = {name: value for name, value in given.items() if value is not None}
         if not asked:
             return None
-        usual = (await self._sessions.templates.get_active(self._platform.settings.session_template)).resources
-        words = {"cpu_cores": usual.cpu_cores, "memory_bytes": usual.memory_bytes, "disk_bytes": usual.disk_bytes} | asked
-        return Resources(processes=usual.processes, **words)  # type: ignore[arg-type]
+        defaults = (await self._sessions.templates.get_active(self._platform.settings.session_template)).resources
+        words = {
+            "cpu_cores": defaults.cpu_cores,
+            "memory_bytes": defaults.memory_bytes,
+            "disk_bytes": defaults.disk_bytes,
+        } | asked
+        return Resources(processes=defaults.processes, **words)  # type: ignore[arg-type]
 
 
-def _decoded(sink: Sink | None) -> Callable[[str, bytes], None] | None:
+def _decode(sink: Sink | None) -> Callable[[str, bytes], None] | None:
     """Takes bytes: a letter may come in two pieces."""
     if sink is None:
         return None
@@ -155,24 +159,24 @@ def _decoded(sink: Sink | None) -> Callable[[str, bytes], None] | None:
     return lambda stream, piece: sink(stream, decoders[stream].decode(piece))
 
 
-def _spec_of(work: Work) -> ExecutionSpec:
-    if work.context:
-        return ExecutionSpec(code=work.code, kind=ExecutionKind.cell, context=work.context, timeout_s=work.timeout_s)
-    if work.argv:
+def _execution_spec(spec: RunSpec) -> ExecutionSpec:
+    if spec.context:
+        return ExecutionSpec(code=spec.code, kind=ExecutionKind.cell, context=spec.context, timeout_s=spec.timeout_s)
+    if spec.argv:
         return ExecutionSpec(
-            code=work.argv[0],
-            args=work.argv[1:],
+            code=spec.argv[0],
+            args=spec.argv[1:],
             kind=ExecutionKind.command,
             language="shell",
-            stdin=work.stdin,
-            env=work.env,
-            timeout_s=work.timeout_s,
+            stdin=spec.stdin,
+            env=spec.env,
+            timeout_s=spec.timeout_s,
         )
-    return ExecutionSpec(code=work.code, language=work.language, stdin=work.stdin, env=work.env, timeout_s=work.timeout_s)
+    return ExecutionSpec(code=spec.code, language=spec.language, stdin=spec.stdin, env=spec.env, timeout_s=spec.timeout_s)
 
 
-def _ran(execution: Execution) -> Ran:
-    return Ran(
+def _to_outcome(execution: Execution) -> RunOutcome:
+    return RunOutcome(
         id=execution.id,
         state=execution.state,
         exit_code=execution.exit_code,

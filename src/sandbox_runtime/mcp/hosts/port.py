@@ -10,7 +10,7 @@ from typing import Any, Protocol
 Sink = Callable[[str, str], None]
 """Called with the name of a stream and a piece of text, while a program runs."""
 WORKSPACE = "/workspace"
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 TESTS_CLASS = "CommonOJDataset"
 """Of the benchmark that runs programs on inputs and compares what they print."""
 
@@ -44,7 +44,7 @@ class SandboxView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class RunSpec:
     """A program of a language; with argv a command, started as it is; with context a cell in that live interpreter."""
 
     timeout_s: float
@@ -59,7 +59,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class RunOutcome:
     """ending: of outcome's words (exited, timed_out, out_of_memory, …); empty where the host does not tell. displays: what a
     cell showed, by media type."""
 
@@ -97,7 +97,7 @@ class FileView:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgeOutcome:
     accepted: bool
     reason: str
     message: str
@@ -127,7 +127,7 @@ class Solution:
         return {"id": 0, "content": "", "labels": {}, "test": tests}
 
 
-class Place(Protocol):
+class SandboxHost(Protocol):
     """One caller's view of the host. Raises the errors of sandbox_runtime.errors. Names of files are below the workspace."""
 
     async def create(self, spec: SandboxSpec) -> SandboxView: ...
@@ -137,7 +137,7 @@ class Place(Protocol):
 
     async def get(self, sandbox_id: str) -> SandboxView: ...
     async def terminate(self, sandbox_id: str) -> None: ...
-    async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
+    async def run(self, sandbox_id: str, spec: RunSpec, sink: Sink | None = None) -> RunOutcome:
         """Whoever cancels this ends the program as well."""
         ...
 
@@ -150,7 +150,7 @@ class Place(Protocol):
         """Packages of Python, as names and versions; what is there afterwards."""
         ...
 
-    async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
+    async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
         """Raises InvalidRequest where the file is larger than that."""
         ...
 
@@ -168,4 +168,4 @@ class Place(Protocol):
         """Names of files that changed, as they change; an empty name: more than can be told."""
         ...
 
-    async def judge(self, solution: Solution) -> Judged: ...
+    async def judge(self, solution: Solution) -> JudgeOutcome: ...

@@ -15,34 +15,34 @@ from typing import cast
 import anyio
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, TooMany, Unavailable
-from sandbox_runtime.mcp.hosts.cleanup import begun_or_undone
+from sandbox_runtime.mcp.hosts.cleanup import start_or_undo
 from sandbox_runtime.mcp.hosts.port import (
-    MOST_LISTED,
+    MAX_LISTED,
     TESTS_CLASS,
     WORKSPACE,
     FileView,
-    Judged,
-    Ran,
+    JudgeOutcome,
+    RunOutcome,
+    RunSpec,
     SandboxSpec,
     SandboxView,
     Sink,
     Solution,
-    Work,
 )
 from sandbox_runtime.sdk import Dependency, EvalResult, ExecutionResult, FileChange, SandboxClient, SessionInfo, TestConfig
 
 _MIB = 1024**2
 _QUEUE_S = 300.0
-_JUDGE_AT_MOST_S = 3600.0
-_AGAIN_S = 1.0
-_MOST_BROKEN = 5
+_MAX_JUDGE_S = 3600.0
+_RETRY_S = 1.0
+_MAX_BROKEN_STREAMS = 5
 """Streams in a row that broke before they were there."""
-_LOOK_S = 30.0
-_MOST_PAGES = 10
+_STAT_TIMEOUT_S = 30.0
+_MAX_PAGES = 10
 _PAGE = 200
-_NOT_THERE = 44
+_NOT_FOUND = 44
 """Exit code of our look at files where there is no such one."""
-_LOOK = """
+_STAT_SCRIPT = """
 import os, sys
 top, deep, most = sys.argv[1], sys.argv[2] == "deep", int(sys.argv[3])
 def line(path, name):
@@ -65,20 +65,20 @@ for name, path in found[:most]:
 """Run in the sandbox itself: sizes, kinds and times of files in one answer."""
 
 
-class RemotePlace:
+class RemoteHost:
     """most: sandboxes that may be there at once, counted before one is made."""
 
     def __init__(self, client: SandboxClient, most: int | None = None) -> None:
         self._client = client
-        self._most = most
+        self._max_sandboxes = most
 
     async def create(self, spec: SandboxSpec) -> SandboxView:
-        if self._most is not None and len(await self.list()) >= self._most:
-            raise TooMany(f"there are {self._most} sandboxes already, which is the most: terminate one first")
+        if self._max_sandboxes is not None and len(await self.list()) >= self._max_sandboxes:
+            raise TooMany(f"there are {self._max_sandboxes} sandboxes already, which is the most: terminate one first")
         words = {
             "cpu": None if spec.cpu_cores is None else f"{spec.cpu_cores:g}",
-            "memory": _mebibytes(spec.memory_bytes),
-            "disk": _mebibytes(spec.disk_bytes),
+            "memory": _to_mebibytes(spec.memory_bytes),
+            "disk": _to_mebibytes(spec.disk_bytes),
             "network": spec.network or None,
         }
         given = {name: value for name, value in words.items() if value is not None}
@@ -86,7 +86,7 @@ class RemotePlace:
 
     async def list(self) -> Sequence[SandboxView]:
         found: list[SandboxView] = []
-        for page in range(_MOST_PAGES):
+        for page in range(_MAX_PAGES):
             some = await self._client.list_sessions(limit=_PAGE, offset=page * _PAGE)
             found += [_view(info) for info in some.items if not info.ended]
             if not some.has_more:
@@ -99,35 +99,35 @@ class RemotePlace:
     async def terminate(self, sandbox_id: str) -> None:
         await self._client.terminate_session(sandbox_id)
 
-    async def run(self, sandbox_id: str, work: Work, sink: Sink | None = None) -> Ran:
-        if work.context:
-            return await self._cell(sandbox_id, work)
-        code, language = (shlex.join(work.argv), "shell") if work.argv else (work.code, work.language)
-        begun = await begun_or_undone(
-            self._client.submit_code(sandbox_id, code, work.timeout_s, language=language, stdin=work.stdin, env=dict(work.env)),
-            lambda begun: self._client.cancel_execution(begun.id),
+    async def run(self, sandbox_id: str, spec: RunSpec, sink: Sink | None = None) -> RunOutcome:
+        if spec.context:
+            return await self._cell(sandbox_id, spec)
+        code, language = (shlex.join(spec.argv), "shell") if spec.argv else (spec.code, spec.language)
+        execution = await start_or_undo(
+            self._client.submit_code(sandbox_id, code, spec.timeout_s, language=language, stdin=spec.stdin, env=dict(spec.env)),
+            lambda execution: self._client.cancel_execution(execution.id),
         )
         try:
-            async with asyncio.timeout(work.timeout_s + _QUEUE_S):
-                await self._followed(begun.id, sink)
-                return _ran(await self._client.wait_execution(begun.id, work.timeout_s + _QUEUE_S))
+            async with asyncio.timeout(spec.timeout_s + _QUEUE_S):
+                await self._follow(execution.id, sink)
+                return _to_outcome(await self._client.wait_execution(execution.id, spec.timeout_s + _QUEUE_S))
         except TimeoutError as error:
             raise Unavailable("the server did not tell the end of it in time") from error
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self._client.cancel_execution(begun.id)
+                await self._client.cancel_execution(execution.id)
             raise
 
-    async def _cell(self, sandbox_id: str, work: Work) -> Ran:
+    async def _cell(self, sandbox_id: str, spec: RunSpec) -> RunOutcome:
         """Cancelled, the cell is interrupted; the variables stay."""
         try:
-            return _ran(await self._client.execute_in_context(sandbox_id, work.context, work.code, work.timeout_s))
+            return _to_outcome(await self._client.execute_in_context(sandbox_id, spec.context, spec.code, spec.timeout_s))
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True):
-                await self._client.interrupt_context(sandbox_id, work.context)
+                await self._client.interrupt_context(sandbox_id, spec.context)
             raise
 
-    async def _followed(self, execution_id: str, sink: Sink | None) -> None:
+    async def _follow(self, execution_id: str, sink: Sink | None) -> None:
         decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
         async with contextlib.aclosing(self._client.follow(execution_id)) as outputs:
             async for output in outputs:
@@ -150,30 +150,30 @@ class RemotePlace:
         asked = [Dependency(name=name, version=version or None) for name, version in packages]
         return _view(await self._client.install(sandbox_id, asked, timeout_s=timeout_s)).packages
 
-    async def read(self, sandbox_id: str, name: str, most_bytes: int) -> bytes:
+    async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
         found = bytearray()
         async for piece in self._client.read_pieces(sandbox_id, name):
             found += piece
-            if len(found) > most_bytes:
-                raise InvalidRequest(f"{name!r} has more than the {most_bytes} bytes that may be read at once")
+            if len(found) > max_bytes:
+                raise InvalidRequest(f"{name!r} has more than the {max_bytes} bytes that may be read at once")
         return bytes(found)
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
         await self._client.upload_file(sandbox_id, io.BytesIO(content), name)
         if mode != 0o644:
-            await self._run_plain(sandbox_id, ("/bin/chmod", f"{mode:o}", "--", f"{WORKSPACE}/{name}"))
+            await self._run_command(sandbox_id, ("/bin/chmod", f"{mode:o}", "--", f"{WORKSPACE}/{name}"))
         return await self.stat(sandbox_id, name)
 
     async def remove(self, sandbox_id: str, name: str) -> None:
         await self._client.delete_file(sandbox_id, name, recursive=True)
 
     async def stat(self, sandbox_id: str, name: str) -> FileView:
-        (found,) = await self._look(sandbox_id, name, "one")
+        (found,) = await self._stat(sandbox_id, name, "one")
         return found
 
     async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
-        found = await self._look(sandbox_id, folder, "deep" if recursive else "flat")
-        return found[:MOST_LISTED], len(found) > MOST_LISTED
+        found = await self._stat(sandbox_id, folder, "deep" if recursive else "flat")
+        return found[:MAX_LISTED], len(found) > MAX_LISTED
 
     async def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
         """The server's own watch. A stream that ended, or broke, is taken up again; what changed meanwhile is not known then."""
@@ -189,11 +189,11 @@ class RemotePlace:
                 broken = 1
             except Unavailable:
                 broken += 1
-                if broken > _MOST_BROKEN:
+                if broken > _MAX_BROKEN_STREAMS:
                     raise
-                await asyncio.sleep(_AGAIN_S)
+                await asyncio.sleep(_RETRY_S)
 
-    async def judge(self, solution: Solution) -> Judged:
+    async def judge(self, solution: Solution) -> JudgeOutcome:
         config = TestConfig(
             dataset_type=TESTS_CLASS,
             language=solution.language,
@@ -201,22 +201,22 @@ class RemotePlace:
             provided_data=solution.row,
             extra={"run_all_cases": True},
         )
-        longest_s = min(_JUDGE_AT_MOST_S, solution.timeout_s * len(solution.tests) + _QUEUE_S)
+        longest_s = min(_MAX_JUDGE_S, solution.timeout_s * len(solution.tests) + _QUEUE_S)
         told = await self._client.judge_completion("mcp", 0, solution.fenced, config, timeout_s=longest_s)
-        return _judged(told)
+        return _judge_outcome(told)
 
-    async def _look(self, sandbox_id: str, name: str, how: str) -> tuple[FileView, ...]:
+    async def _stat(self, sandbox_id: str, name: str, how: str) -> tuple[FileView, ...]:
         path = f"{WORKSPACE}/{name}" if name else WORKSPACE
-        ran = await self._run_plain(sandbox_id, ("python3", "-c", _LOOK, path, how, str(MOST_LISTED + 1)))
-        if ran.exit_code == _NOT_THERE:
+        outcome = await self._run_command(sandbox_id, ("python3", "-c", _STAT_SCRIPT, path, how, str(MAX_LISTED + 1)))
+        if outcome.exit_code == _NOT_FOUND:
             raise NotFound(f"{path!r} is not there")
-        if not ran.ok:
-            raise Conflict(f"the files of the sandbox cannot be looked at: {ran.stderr[-200:] or ran.error}")
+        if not outcome.ok:
+            raise Conflict(f"the files of the sandbox cannot be looked at: {outcome.stderr[-200:] or outcome.error}")
         before = f"{name}/" if name and how != "one" else name
-        return tuple(_file(line, before) for line in ran.stdout.splitlines())
+        return tuple(_file(line, before) for line in outcome.stdout.splitlines())
 
-    async def _run_plain(self, sandbox_id: str, argv: tuple[str, ...]) -> Ran:
-        return _ran(await self._client.execute(sandbox_id, *argv, timeout=_LOOK_S))
+    async def _run_command(self, sandbox_id: str, argv: tuple[str, ...]) -> RunOutcome:
+        return _to_outcome(await self._client.execute(sandbox_id, *argv, timeout=_STAT_TIMEOUT_S))
 
 
 def _file(line: str, before: str) -> FileView:
@@ -225,12 +225,12 @@ def _file(line: str, before: str) -> FileView:
     return FileView(before + bytes.fromhex(name).decode(), int(size), stat.S_ISDIR(bits), stat.S_IMODE(bits), int(modified_ms))
 
 
-def _mebibytes(size_bytes: int | None) -> str | None:
+def _to_mebibytes(size_bytes: int | None) -> str | None:
     return None if size_bytes is None else f"{max(1, size_bytes // _MIB)}Mi"
 
 
-def _ms(moment: datetime | None) -> int:
-    return 0 if moment is None else int(moment.timestamp() * 1000)
+def _ms(iso_time: datetime | None) -> int:
+    return 0 if iso_time is None else int(iso_time.timestamp() * 1000)
 
 
 def _view(info: SessionInfo) -> SandboxView:
@@ -245,16 +245,16 @@ def _view(info: SessionInfo) -> SandboxView:
     )
 
 
-def _judged(told: EvalResult) -> Judged:
+def _judge_outcome(told: EvalResult) -> JudgeOutcome:
     """Reasons are beside the fields that this protocol had at first."""
     extra = told.extra or {}
     cases = tuple({"passed": case.passed, "reason": str((case.model_extra or {}).get("reason", ""))} for case in told.tests)
-    return Judged(told.accepted, str(extra.get("reason", "")), str(extra.get("message") or ""), cases)
+    return JudgeOutcome(told.accepted, str(extra.get("reason", "")), str(extra.get("message") or ""), cases)
 
 
-def _ran(result: ExecutionResult) -> Ran:
+def _to_outcome(result: ExecutionResult) -> RunOutcome:
     state = "completed" if result.status == "success" else result.status
-    return Ran(
+    return RunOutcome(
         id=result.id,
         state=state,
         exit_code=result.exit_code,

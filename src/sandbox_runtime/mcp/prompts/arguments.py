@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 
 Check = Callable[[str], str]
-MOST_CHARACTERS = 200_000
+MAX_CHARACTERS = 200_000
 
 
-def length(most: int = MOST_CHARACTERS, least: int = 0) -> Check:
+def length(max_characters: int = MAX_CHARACTERS, min_characters: int = 0) -> Check:
     def check(value: str) -> str:
-        if len(value) > most:
-            return f"has more than {most} characters"
-        return f"has fewer than {least} characters" if len(value.strip()) < least else ""
+        if len(value) > max_characters:
+            return f"has more than {max_characters} characters"
+        return f"has fewer than {min_characters} characters" if len(value.strip()) < min_characters else ""
 
     return check
 

@@ -34,7 +34,7 @@ def conditional(when: When, then: Body, otherwise: Body | None = None) -> Body:
     return lambda arguments: then(arguments) if when(arguments) else (otherwise(arguments) if otherwise else ())
 
 
-def given(name: str) -> When:
+def has_value(name: str) -> When:
     return lambda arguments: bool(arguments[name].strip())
 
 

@@ -9,7 +9,7 @@ import mcp_types as types
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.prompts.arguments import Check, form, length
-from sandbox_runtime.mcp.prompts.body import Body, chain, conditional, given, is_one_of, merge, text
+from sandbox_runtime.mcp.prompts.body import Body, chain, conditional, has_value, is_one_of, merge, text
 
 _WORD = form(r"[\w+#.-]{1,40}", "python")
 _SANDBOX = form(r"[0-9a-fA-F-]{36}", "the sandbox_id that create_sandbox told")
@@ -39,7 +39,7 @@ class Prompt:
 _LANGUAGE = Parameter("language", "Its language.", "python", (_WORD,))
 _SANDBOX_ID = Parameter("sandbox_id", "The sandbox; left out, a new one is made.", "", (_SANDBOX,))
 _WHERE = conditional(
-    given("sandbox_id"),
+    has_value("sandbox_id"),
     text("Work in the sandbox $sandbox_id."),
     text("Make a sandbox with create_sandbox, and put the file into it with upload_file."),
 )
@@ -57,7 +57,7 @@ _DATA = (
     Parameter("question", "What is wanted to be known.", "Describe the data: columns, sizes, ranges, what stands out."),
     _SANDBOX_ID,
 )
-_MEASURED = conditional(
+_MEASUREMENT = conditional(
     is_one_of("goal", "memory"),
     text("Measure the peak of its memory, on an input that is as large as those it will meet, before anything is changed."),
     text("Measure its time, on an input that is as large as those it will meet, before anything is changed."),
@@ -75,7 +75,10 @@ PROMPTS = (
         "analyse_and_report",
         "Analyse a data file and write a report",
         "The same, and then a report with plots, as a file in the sandbox.",
-        (*_DATA, Parameter("report", "The file for the report, below /workspace.", "report.md", (_PATH, length(least=1)))),
+        (
+            *_DATA,
+            Parameter("report", "The file for the report, below /workspace.", "report.md", (_PATH, length(min_characters=1))),
+        ),
         chain(
             _ANALYSIS,
             text(
@@ -146,7 +149,7 @@ PROMPTS = (
         ),
         merge(
             text("This $language program takes too much $goal:\n\n```$language\n$code\n```"),
-            _MEASURED,
+            _MEASUREMENT,
             text(
                 "Find out what it spends most on, with a profiler rather than by guessing. Change that alone, run it again, and "
                 "compare both its output and its figures with those of before. Stop where a change brings less than a tenth.\n"
@@ -158,43 +161,46 @@ PROMPTS = (
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
-def listed() -> list[types.Prompt]:
+def list_prompts() -> list[types.Prompt]:
     return [
         types.Prompt(
             name=prompt.name,
             title=prompt.title,
             description=prompt.description,
             arguments=[
-                types.PromptArgument(name=one.name, description=one.description, required=one.default is None)
-                for one in prompt.parameters
+                types.PromptArgument(name=parameter.name, description=parameter.description, required=parameter.default is None)
+                for parameter in prompt.parameters
             ],
         )
         for prompt in PROMPTS
     ]
 
 
-def rendered(name: str, arguments: Mapping[str, str]) -> types.GetPromptResult:
-    prompt = named(name)
+def render(name: str, arguments: Mapping[str, str]) -> types.GetPromptResult:
+    prompt = get_prompt(name)
     messages = [
-        types.PromptMessage(role="user", content=types.TextContent(type="text", text=told))
-        for told in prompt.body(_filled(prompt, arguments))
+        types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        for text in prompt.body(_fill(prompt, arguments))
     ]
     return types.GetPromptResult(description=prompt.description, messages=messages)
 
 
-def named(name: str) -> Prompt:
+def get_prompt(name: str) -> Prompt:
     prompt = _BY_NAME.get(name)
     if prompt is None:
         raise InvalidRequest(f"there is no prompt {name[:100]!r}; there are {', '.join(_BY_NAME)}")
     return prompt
 
 
-def _filled(prompt: Prompt, arguments: Mapping[str, str]) -> dict[str, str]:
-    known = {one.name for one in prompt.parameters}
+def _fill(prompt: Prompt, arguments: Mapping[str, str]) -> dict[str, str]:
+    known = {parameter.name for parameter in prompt.parameters}
     unknown = sorted(arguments.keys() - known)
     if unknown:
         raise InvalidRequest(f"the prompt {prompt.name} has no argument {unknown[0][:60]!r}; it has {', '.join(sorted(known))}")
-    return {one.name: _value(prompt, one, arguments.get(one.name, one.default)) for one in prompt.parameters}
+    return {
+        parameter.name: _value(prompt, parameter, arguments.get(parameter.name, parameter.default))
+        for parameter in prompt.parameters
+    }
 
 
 def _value(prompt: Prompt, parameter: Parameter, value: str | None) -> str:

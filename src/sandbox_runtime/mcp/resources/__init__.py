@@ -18,14 +18,14 @@ import mcp_types as types
 
 from sandbox_runtime.errors import NotFound, SandboxError, TooMany
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import Place
-from sandbox_runtime.mcp.resources.addresses import Address, address_of, file_uri
+from sandbox_runtime.mcp.hosts.port import SandboxHost
+from sandbox_runtime.mcp.resources.addresses import Address, file_uri, parse_uri
 from sandbox_runtime.mcp.resources.starters import STARTERS
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
 from sandbox_runtime.mcp.tools.tool import AnyTool
 
-_MOST_SANDBOXES, _MOST_FILES = 20, 200
-_MOST_WATCHES = 1000
+_MAX_SANDBOXES, _MAX_FILES = 20, 200
+_MAX_WATCHES = 1000
 TEMPLATES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "file://{sandbox_id}/{+path}": ("file", "A file of a sandbox, by its path below /workspace."),
@@ -36,7 +36,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """How resources are addressed: each with its name and a sentence."""
 Contents = list[types.TextResourceContents | types.BlobResourceContents]
-Tell = Callable[[], Awaitable[None]]
+Notify = Callable[[], Awaitable[None]]
 
 
 class Resources:
@@ -48,18 +48,18 @@ class Resources:
     def templates(self) -> list[types.ResourceTemplate]:
         return [types.ResourceTemplate(name=name, uri_template=uri, description=text) for uri, (name, text) in TEMPLATES.items()]
 
-    async def list(self, place: Place) -> list[types.Resource]:
+    async def list(self, host: SandboxHost) -> list[types.Resource]:
         fixed = [
-            *(_named(f"config://{name}", name, "application/json") for name in McpConfig.model_fields),
-            *(_named(f"schema://{name}", name, "application/schema+json") for name in self._tools),
-            *(_named(f"template://{name}", name, "text/plain") for name in STARTERS),
+            *(_resource(f"config://{name}", name, "application/json") for name in McpConfig.model_fields),
+            *(_resource(f"schema://{name}", name, "application/schema+json") for name in self._tools),
+            *(_resource(f"template://{name}", name, "text/plain") for name in STARTERS),
         ]
-        return fixed + [resource async for resource in _files(place)]
+        return fixed + [resource async for resource in _files(host)]
 
-    async def read(self, place: Place, uri: str) -> Contents:
-        address = address_of(uri)
+    async def read(self, host: SandboxHost, uri: str) -> Contents:
+        address = parse_uri(uri)
         if address.scheme == "file":
-            raw = await place.read(address.sandbox, address.path, self._config.resources.max_file_size)
+            raw = await host.read(address.sandbox, address.path, self._config.resources.max_file_size)
             return [_content(uri, address.path, raw)]
         text, kind = self._text(address)
         return [types.TextResourceContents(uri=uri, mime_type=kind, text=text)]
@@ -71,26 +71,26 @@ class Resources:
             tool = self._tools[address.path]
             told = {
                 "name": tool.name,
-                "inputSchema": tool.takes.model_json_schema(),
-                "outputSchema": tool.gives.model_json_schema(),
+                "inputSchema": tool.arguments_model.model_json_schema(),
+                "outputSchema": tool.result_model.model_json_schema(),
             }
             return json.dumps(told, indent=2), "application/schema+json"
         if address.scheme == "template" and address.path in STARTERS:
             return STARTERS[address.path], "text/plain"
         raise NotFound(f"there is no {address.scheme}://{address.path[:200]}")
 
-    async def subscribe(self, place: Place, uri: str, connection: str, tell: Tell) -> None:
+    async def subscribe(self, host: SandboxHost, uri: str, connection: str, notify: Notify) -> None:
         """tell: called when it has changed. What never changes may be subscribed to as well."""
-        address = address_of(uri)
+        address = parse_uri(uri)
         if address.scheme != "file":
             self._text(address)
             return
-        await place.get(address.sandbox)
-        if len(self._watches) >= _MOST_WATCHES:
-            raise TooMany(f"{_MOST_WATCHES} files are watched already: take some subscriptions back")
+        await host.get(address.sandbox)
+        if len(self._watches) >= _MAX_WATCHES:
+            raise TooMany(f"{_MAX_WATCHES} files are watched already: take some subscriptions back")
         key = (connection, uri)
         if key not in self._watches:
-            task = asyncio.create_task(_watch(place, address, tell))
+            task = asyncio.create_task(_watch(host, address, notify))
             task.add_done_callback(lambda _done: self._watches.pop(key, None))
             self._watches[key] = task
 
@@ -100,13 +100,15 @@ class Resources:
             task.cancel()
 
     @contextlib.asynccontextmanager
-    async def watching(self, place: Place, uris: Sequence[str], tell: Callable[[str], Awaitable[None]]) -> AsyncIterator[None]:
+    async def watch(
+        self, host: SandboxHost, uris: Sequence[str], notify: Callable[[str], Awaitable[None]]
+    ) -> AsyncIterator[None]:
         """For the time of the block."""
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_watch(place, address, _telling(tell, uri)))
+                group.create_task(_watch(host, address, _telling(notify, uri)))
                 for uri in uris
-                if (address := address_of(uri)).scheme == "file"
+                if (address := parse_uri(uri)).scheme == "file"
             ]
             try:
                 yield
@@ -121,27 +123,27 @@ class Resources:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _telling(tell: Callable[[str], Awaitable[None]], uri: str) -> Tell:
+def _telling(notify: Callable[[str], Awaitable[None]], uri: str) -> Notify:
     async def telling() -> None:
-        await tell(uri)
+        await notify(uri)
 
     return telling
 
 
-async def _watch(place: Place, address: Address, tell: Tell) -> None:
+async def _watch(host: SandboxHost, address: Address, notify: Notify) -> None:
     """Ends with the sandbox, or when nobody can be told any more."""
     with contextlib.suppress(SandboxError):
-        async for names in place.changes(address.sandbox):
+        async for names in host.changes(address.sandbox):
             if address.path in names or "" in names:
-                await tell()
+                await notify()
 
 
-async def _files(place: Place) -> AsyncIterator[types.Resource]:
-    left = _MOST_FILES
-    sandboxes = [view for view in await place.list() if is_sandbox(view.id) and view.state == "running"]
-    for view in sandboxes[-_MOST_SANDBOXES:]:
+async def _files(host: SandboxHost) -> AsyncIterator[types.Resource]:
+    left = _MAX_FILES
+    sandboxes = [view for view in await host.list() if is_sandbox(view.id) and view.state == "running"]
+    for view in sandboxes[-_MAX_SANDBOXES:]:
         try:
-            files, _more = await place.files(view.id)
+            files, _more = await host.files(view.id)
         except SandboxError:  # it ended meanwhile
             continue
         for file in [file for file in files if not file.is_folder][:left]:
@@ -151,7 +153,7 @@ async def _files(place: Place) -> AsyncIterator[types.Resource]:
             )
 
 
-def _named(uri: str, name: str, kind: str) -> types.Resource:
+def _resource(uri: str, name: str, kind: str) -> types.Resource:
     return types.Resource(name=name, uri=uri, mime_type=kind)
 
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.tools.arguments import file_name_of
+from sandbox_runtime.mcp.tools.arguments import resolve_file
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
 
 SCHEMES = ("file", "config", "schema", "template")
-_MOST_CHARACTERS = 8192
+_MAX_CHARACTERS = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Address:
     sandbox: str = ""
 
 
-def address_of(uri: str) -> Address:
-    scheme, mark, rest = uri[:_MOST_CHARACTERS].partition("://")
+def parse_uri(uri: str) -> Address:
+    scheme, mark, rest = uri[:_MAX_CHARACTERS].partition("://")
     if not mark or scheme not in SCHEMES:
         raise InvalidRequest(f"resources have addresses like {', '.join(f'{one}://…' for one in SCHEMES)}; {uri[:200]!r} has not")
     if scheme != "file":
@@ -34,7 +34,7 @@ def address_of(uri: str) -> Address:
     sandbox, _, path = rest.lstrip("/").partition("/")
     if not is_sandbox(sandbox.lower()):
         raise InvalidRequest(f"files are at file://<sandbox_id>/<path>; {uri[:200]!r} names no sandbox")
-    return Address("file", file_name_of(unquote(path)), sandbox.lower())
+    return Address("file", resolve_file(unquote(path)), sandbox.lower())
 
 
 def file_uri(sandbox_id: str, name: str) -> str:

@@ -11,12 +11,14 @@ from pydantic import Field
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.hosts.port import WORKSPACE
 
-SHORTEST_S, LONGEST_S = 1, 300
-MOST_CODE_CHARACTERS = 1024 * 1024
+MIN_TIMEOUT_S, MAX_TIMEOUT_S = 1, 300
+MAX_CODE_CHARACTERS = 1024 * 1024
 _UUID = r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
 
 SandboxId = Annotated[str, Field(pattern=_UUID, description="Id of the sandbox, as create_sandbox told it (a UUID).")]
-Timeout = Annotated[int | None, Field(ge=SHORTEST_S, le=LONGEST_S, description="Seconds after which it is stopped, 1 to 300.")]
+Timeout = Annotated[
+    int | None, Field(ge=MIN_TIMEOUT_S, le=MAX_TIMEOUT_S, description="Seconds after which it is stopped, 1 to 300.")
+]
 Environment = Annotated[
     dict[str, Annotated[str, Field(max_length=32_768)]],
     Field(max_length=256, description="Environment variables, by name."),
@@ -24,7 +26,7 @@ Environment = Annotated[
 WorkingDir = Annotated[
     str, Field(min_length=1, max_length=1024, description="Folder to run in, under /workspace or /tmp.", examples=["/workspace"])
 ]
-Repeatable = Annotated[
+CacheFlag = Annotated[
     bool,
     Field(
         description="Say that it prints the same for the same files. Then what it printed before may be told again, where no "
@@ -32,12 +34,12 @@ Repeatable = Annotated[
     ),
 ]
 Code = Annotated[
-    str, Field(min_length=1, max_length=MOST_CODE_CHARACTERS, description="The whole program, at most 1 MB; not blank.")
+    str, Field(min_length=1, max_length=MAX_CODE_CHARACTERS, description="The whole program, at most 1 MB; not blank.")
 ]
 FilePath = Annotated[
     str, Field(min_length=1, max_length=4096, description="A file of the sandbox: below /workspace, or relative to it.")
 ]
-Languages = Literal["python", "javascript", "typescript", "go", "rust", "java", "cpp", "csharp", "shell"]
+LanguageName = Literal["python", "javascript", "typescript", "go", "rust", "java", "cpp", "csharp", "shell"]
 Encoding = Annotated[Literal["utf8", "base64"], Field(description="How the content is written.")]
 
 
@@ -45,7 +47,7 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
-def folder_of(working_dir: str) -> str:
+def resolve_folder(working_dir: str) -> str:
     """An absolute folder under /workspace or /tmp."""
     path = posixpath.normpath(posixpath.join(WORKSPACE, working_dir))
     if not any(path == root or path.startswith(f"{root}/") for root in (WORKSPACE, "/tmp")):
@@ -53,7 +55,7 @@ def folder_of(working_dir: str) -> str:
     return path
 
 
-def name_of(path: str) -> str:
+def resolve_name(path: str) -> str:
     """A file's name below the workspace. Names that lead out of it are refused."""
     if "\0" in path:
         raise InvalidRequest("a path cannot hold NUL characters")
@@ -63,8 +65,8 @@ def name_of(path: str) -> str:
     return whole.removeprefix(WORKSPACE).lstrip("/")
 
 
-def file_name_of(path: str) -> str:
-    name = name_of(path)
+def resolve_file(path: str) -> str:
+    name = resolve_name(path)
     if not name:
         raise InvalidRequest(f"{path[:200]!r} names no file: write it like {WORKSPACE}/data.txt")
     return name
@@ -73,5 +75,5 @@ def file_name_of(path: str) -> str:
 def check_code(code: str) -> None:
     if not code.strip():
         raise InvalidRequest("the code is blank: there is nothing to run")
-    if len(code.encode(errors="surrogatepass")) > MOST_CODE_CHARACTERS:
-        raise InvalidRequest(f"the code has more than {MOST_CODE_CHARACTERS} bytes")
+    if len(code.encode(errors="surrogatepass")) > MAX_CODE_CHARACTERS:
+        raise InvalidRequest(f"the code has more than {MAX_CODE_CHARACTERS} bytes")

@@ -15,9 +15,9 @@ from sandbox_runtime.languages.packages.launch_script import Line, Words, flags,
 _TSC = '"$(dirname "$(command -v node)")/../../node_modules/typescript/bin/tsc"'
 
 
-def line_of(language: str, options: Words) -> Line:
+def launch_line(language: str, options: Words) -> Line:
     try:
-        return _LINES[language](options)
+        return _LAUNCHERS[language](options)
     except KeyError:
         raise InvalidRequest(f"{language} programs run in /workspace and take no options here: leave working_dir out") from None
 
@@ -78,7 +78,7 @@ def _shell(options: Words) -> Line:
     return Line("main.sh", "", f'{word(options, "shell", "bash")}{flags(options, "set_flags")} "$RUN/main.sh"')
 
 
-_LINES: Mapping[str, Callable[[Words], Line]] = {
+_LAUNCHERS: Mapping[str, Callable[[Words], Line]] = {
     "python": _python,
     "javascript": _javascript,
     "typescript": _typescript,

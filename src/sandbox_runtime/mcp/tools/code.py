@@ -9,12 +9,12 @@ from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import language_of
-from sandbox_runtime.mcp.hosts.port import WORKSPACE, Work
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunSpec
 from sandbox_runtime.mcp.tools import run
-from sandbox_runtime.mcp.tools.arguments import Code, Repeatable, SandboxId, Timeout, WorkingDir, check_code, folder_of
+from sandbox_runtime.mcp.tools.arguments import CacheFlag, Code, SandboxId, Timeout, WorkingDir, check_code, resolve_folder
 from sandbox_runtime.mcp.tools.programs import Program, run_program
 from sandbox_runtime.mcp.tools.run import RunResult
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Tool, ToolContext, ToolResponse
 from sandbox_runtime.mcp.tools.word_filter import check_words
 
 NEW_CONTEXT = "new"
@@ -27,7 +27,7 @@ class RunCodeArguments(Arguments):
     language: Annotated[_LANGUAGES | None, Field(description="Found out from the code where it is left out.")] = None
     working_dir: WorkingDir = WORKSPACE
     timeout: Timeout = None
-    cache: Repeatable = False
+    cache: CacheFlag = False
     context: Annotated[
         str | None,
         Field(
@@ -38,42 +38,42 @@ class RunCodeArguments(Arguments):
     ] = None
 
 
-async def run_code(call: Call, asked: RunCodeArguments) -> Answer:
-    check_code(asked.code)
-    check_words(asked.code, call.config.tools.validation_level)
-    if asked.context and asked.cache:
+async def run_code(ctx: ToolContext, arguments: RunCodeArguments) -> ToolResponse:
+    check_code(arguments.code)
+    check_words(arguments.code, ctx.config.tools.validation_level)
+    if arguments.context and arguments.cache:
         raise InvalidRequest("what runs in a context depends on its variables: leave cache out")
-    if asked.context:
-        return await _in_context(call, asked)
-    language, folder = asked.language or language_of(asked.code), folder_of(asked.working_dir)
+    if arguments.context:
+        return await _in_context(ctx, arguments)
+    language, folder = arguments.language or language_of(arguments.code), resolve_folder(arguments.working_dir)
     program = Program(
-        sandbox_id=asked.sandbox_id.lower(),
+        sandbox_id=arguments.sandbox_id.lower(),
         language=language,
-        code=asked.code,
+        code=arguments.code,
         folder=folder,
-        timeout_s=asked.timeout or call.config.tools.default_timeout,
+        timeout_s=arguments.timeout or ctx.config.tools.default_timeout,
     )
-    ran, command = await run_program(replace(call, cacheable=asked.cache), program)
-    most = call.config.tools.max_output_size
-    result = run.result_of(ran, program.sandbox_id, most, language=language, working_dir=folder, command=command)
-    error = run.error_of(ran, language)
-    return run.told(ran, result, run.lines_of(_facts(result), result), error)
+    outcome, command = await run_program(replace(ctx, cacheable=arguments.cache), program)
+    max_bytes = ctx.config.tools.max_output_size
+    result = run.to_result(outcome, program.sandbox_id, max_bytes, language=language, working_dir=folder, command=command)
+    error = run.error_code(outcome, language)
+    return run.to_response(outcome, result, run.render_text(_facts(result), result), error)
 
 
-async def _in_context(call: Call, asked: RunCodeArguments) -> Answer:
-    if asked.language not in (None, "python"):
-        raise InvalidRequest(f"contexts keep variables of Python, not of {asked.language}: leave context out")
-    if folder_of(asked.working_dir) != WORKSPACE:
+async def _in_context(ctx: ToolContext, arguments: RunCodeArguments) -> ToolResponse:
+    if arguments.language not in (None, "python"):
+        raise InvalidRequest(f"contexts keep variables of Python, not of {arguments.language}: leave context out")
+    if resolve_folder(arguments.working_dir) != WORKSPACE:
         raise InvalidRequest(f"contexts run in {WORKSPACE}: leave working_dir out, or call os.chdir in the code")
-    sandbox_id = asked.sandbox_id.lower()
-    context = await call.place.open_context(sandbox_id) if asked.context == NEW_CONTEXT else str(asked.context)
-    timeout_s = asked.timeout or call.config.tools.default_timeout
-    ran = await run.run(call, sandbox_id, Work(code=asked.code, context=context, timeout_s=timeout_s))
-    most = call.config.tools.max_output_size
-    result = run.result_of(ran, sandbox_id, most, language="python", working_dir=WORKSPACE, context=context)
-    shown = run.shown_values(ran)
-    text = run.lines_of({**_facts(result), "Context": context}, result) + (f"\nVALUE:\n{shown}" if shown else "")
-    return run.told(ran, result, text, run.error_of(ran))
+    sandbox_id = arguments.sandbox_id.lower()
+    context = await ctx.host.open_context(sandbox_id) if arguments.context == NEW_CONTEXT else str(arguments.context)
+    timeout_s = arguments.timeout or ctx.config.tools.default_timeout
+    outcome = await run.run(ctx, sandbox_id, RunSpec(code=arguments.code, context=context, timeout_s=timeout_s))
+    max_bytes = ctx.config.tools.max_output_size
+    result = run.to_result(outcome, sandbox_id, max_bytes, language="python", working_dir=WORKSPACE, context=context)
+    shown = run.text_values(outcome)
+    text = run.render_text({**_facts(result), "Context": context}, result) + (f"\nVALUE:\n{shown}" if shown else "")
+    return run.to_response(outcome, result, text, run.error_code(outcome))
 
 
 def _facts(result: RunResult) -> dict[str, object]:

@@ -9,12 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.config.environment import hidden
-from sandbox_runtime.mcp.hosts.port import WORKSPACE, Work
+from sandbox_runtime.mcp.config.environment import redact
+from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunSpec
 from sandbox_runtime.mcp.tools import error_codes, run
-from sandbox_runtime.mcp.tools.arguments import Environment, Repeatable, SandboxId, Timeout, WorkingDir, folder_of
+from sandbox_runtime.mcp.tools.arguments import CacheFlag, Environment, SandboxId, Timeout, WorkingDir, resolve_folder
 from sandbox_runtime.mcp.tools.run import RunResult
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Tool, ToolContext, ToolResponse
 
 _ENV = "/usr/bin/env"
 _OWN_CODES = {error_codes.EXECUTION_TIMEOUT: error_codes.TIMEOUT}
@@ -34,10 +34,10 @@ class ExecArguments(Arguments):
     working_dir: WorkingDir = WORKSPACE
     environment: Environment = Field(default_factory=dict)
     timeout: Timeout = None
-    cache: Repeatable = False
+    cache: CacheFlag = False
 
 
-def words_of(command: str) -> tuple[str, ...]:
+def split_command(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -47,29 +47,29 @@ def words_of(command: str) -> tuple[str, ...]:
     return words
 
 
-async def execute(call: Call, asked: ExecArguments) -> Answer:
-    sandbox_id, folder = asked.sandbox_id.lower(), folder_of(asked.working_dir)
-    work = Work(
-        argv=(_ENV, "-C", folder, *words_of(asked.command)),
-        env=asked.environment,
-        timeout_s=asked.timeout or call.config.tools.default_timeout,
+async def execute(ctx: ToolContext, arguments: ExecArguments) -> ToolResponse:
+    sandbox_id, folder = arguments.sandbox_id.lower(), resolve_folder(arguments.working_dir)
+    spec = RunSpec(
+        argv=(_ENV, "-C", folder, *split_command(arguments.command)),
+        env=arguments.environment,
+        timeout_s=arguments.timeout or ctx.config.tools.default_timeout,
     )
-    ran = await run.run(replace(call, cacheable=asked.cache), sandbox_id, work)
-    result = run.result_of(ran, sandbox_id, call.config.tools.max_output_size, command=asked.command, working_dir=folder)
+    outcome = await run.run(replace(ctx, cacheable=arguments.cache), sandbox_id, spec)
+    result = run.to_result(outcome, sandbox_id, ctx.config.tools.max_output_size, command=arguments.command, working_dir=folder)
     facts = {
         "Sandbox": sandbox_id,
-        "Command": asked.command,
+        "Command": arguments.command,
         "Working Directory": folder,
-        "Exit Code": ran.exit_code,
-        "Execution Time": f"{ran.wall_s * 1000:.1f}ms",
+        "Exit Code": outcome.exit_code,
+        "Execution Time": f"{outcome.wall_s * 1000:.1f}ms",
     }
-    error = run.error_of(ran)
-    answer = run.told(ran, result, run.lines_of(facts, result), _OWN_CODES.get(error, error))
-    return Answer(
-        answer.text,
+    error = run.error_code(outcome)
+    response = run.to_response(outcome, result, run.render_text(facts, result), _OWN_CODES.get(error, error))
+    return ToolResponse(
+        response.text,
         result,
-        {**answer.metadata, "environment": hidden(asked.environment, call.config.tools.environment)},
-        answer.error,
+        {**response.metadata, "environment": redact(arguments.environment, ctx.config.tools.environment)},
+        response.error,
     )
 
 

@@ -16,7 +16,7 @@ from sandbox_runtime.errors import (
     TooMany,
     Unavailable,
 )
-from sandbox_runtime.mcp.hosts.port import Ran
+from sandbox_runtime.mcp.hosts.port import RunOutcome
 
 INVALID_PARAMETERS = "INVALID_PARAMETERS"
 PACKAGE_INSTALL_FAILED = "PACKAGE_INSTALL_FAILED"
@@ -31,7 +31,7 @@ INSUFFICIENT_RESOURCES = "INSUFFICIENT_RESOURCES"
 SANDBOX_NOT_FOUND = "SANDBOX_NOT_FOUND"
 CONTAINER_NOT_RUNNING, TIMEOUT, PLATFORM_FAULT = "CONTAINER_NOT_RUNNING", "TIMEOUT", "PLATFORM_FAULT"
 
-CODE_OF_ERROR: Mapping[type[SandboxError], str] = MappingProxyType(
+ERROR_CODES: Mapping[type[SandboxError], str] = MappingProxyType(
     {
         InvalidRequest: INVALID_PARAMETERS,
         NotFound: SANDBOX_NOT_FOUND,
@@ -47,17 +47,17 @@ CODE_OF_ERROR: Mapping[type[SandboxError], str] = MappingProxyType(
 _LIMITS = ("out_of_memory", "output_limit", "disk_limit", "process_limit")
 
 
-def code_of(error: SandboxError) -> str:
-    return next(CODE_OF_ERROR[kind] for kind in type(error).__mro__ if kind in CODE_OF_ERROR)
+def error_code_of(error: SandboxError) -> str:
+    return next(ERROR_CODES[kind] for kind in type(error).__mro__ if kind in ERROR_CODES)
 
 
-def code_of_run(ran: Ran) -> str:
+def run_error_code(outcome: RunOutcome) -> str:
     """Empty where it went well."""
-    if ran.ok:
+    if outcome.ok:
         return ""
-    if ran.timed_out:
+    if outcome.timed_out:
         return EXECUTION_TIMEOUT
-    return RESOURCE_LIMIT_EXCEEDED if ran.ending in _LIMITS else EXECUTION_FAILED
+    return RESOURCE_LIMIT_EXCEEDED if outcome.ending in _LIMITS else EXECUTION_FAILED
 
 
 class ToolFailure(Exception):

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from sandbox_runtime.mcp.hosts.port import Solution
 from sandbox_runtime.mcp.tools import packages, sandboxes
-from sandbox_runtime.mcp.tools.arguments import Code, Languages, SandboxId, Timeout
+from sandbox_runtime.mcp.tools.arguments import Code, LanguageName, SandboxId, Timeout
 from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.sandboxes import SandboxResult
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Result, Tool, ToolContext, ToolResponse
 
 _Text = Annotated[str, Field(max_length=1024**2)]
 
@@ -23,11 +23,11 @@ class ForkArguments(Arguments):
 class InstallArguments(Arguments):
     sandbox_id: SandboxId
     packages: Annotated[Packages, Field(min_length=1)]
-    language: Annotated[Languages, Field(description="Whose packages they are.")] = "python"
+    language: Annotated[LanguageName, Field(description="Whose packages they are.")] = "python"
     timeout: Annotated[int, Field(ge=1, le=1800, description="Seconds.")] = 300
 
 
-class Installed(Result):
+class InstallResult(Result):
     sandbox_id: str
     installed: list[str]
 
@@ -53,24 +53,24 @@ class JudgeResult(Result):
     cases: list[dict[str, Any]]
 
 
-async def fork(call: Call, asked: ForkArguments) -> Answer:
+async def fork(ctx: ToolContext, arguments: ForkArguments) -> ToolResponse:
     """Copies made by the host have names of their own; a sandbox must have a UUID, which the place sees to."""
-    result = sandboxes.told(await call.place.fork(asked.sandbox_id.lower()), call.config.sandbox.default_image)
+    result = sandboxes.to_sandbox_result(await ctx.host.fork(arguments.sandbox_id.lower()), ctx.config.sandbox.default_image)
     metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}
-    return Answer(f"Sandbox forked successfully\n{result.model_dump_json(indent=2)}", result, metadata)
+    return ToolResponse(f"Sandbox forked successfully\n{result.model_dump_json(indent=2)}", result, metadata)
 
 
-async def install(call: Call, asked: InstallArguments) -> Answer:
-    sandbox_id = asked.sandbox_id.lower()
-    there = await packages.install(call, sandbox_id, asked.language, asked.packages, float(asked.timeout))
-    result = Installed(sandbox_id=sandbox_id, installed=sorted(there))
-    return Answer(f"Installed: {', '.join(asked.packages)}", result, result.model_dump())
+async def install(ctx: ToolContext, arguments: InstallArguments) -> ToolResponse:
+    sandbox_id = arguments.sandbox_id.lower()
+    there = await packages.install(ctx, sandbox_id, arguments.language, arguments.packages, float(arguments.timeout))
+    result = InstallResult(sandbox_id=sandbox_id, installed=sorted(there))
+    return ToolResponse(f"Installed: {', '.join(arguments.packages)}", result, result.model_dump())
 
 
-async def judge(call: Call, asked: JudgeArguments) -> Answer:
-    tests = tuple((test.stdin, test.stdout) for test in asked.tests)
-    verdict = await call.place.judge(
-        Solution(code=asked.code, language=asked.language, tests=tests, timeout_s=float(asked.timeout or 10))
+async def judge(ctx: ToolContext, arguments: JudgeArguments) -> ToolResponse:
+    tests = tuple((test.stdin, test.stdout) for test in arguments.tests)
+    verdict = await ctx.host.judge(
+        Solution(code=arguments.code, language=arguments.language, tests=tests, timeout_s=float(arguments.timeout or 10))
     )
     passed = sum(bool(case.get("passed")) for case in verdict.cases)
     result = JudgeResult(
@@ -83,7 +83,7 @@ async def judge(call: Call, asked: JudgeArguments) -> Answer:
     )
     head = "Accepted" if verdict.accepted else f"Not accepted: {verdict.reason}"
     told = [f"{head} ({passed} of {len(tests)} tests passed)", *([verdict.message] if verdict.message else [])]
-    return Answer("\n".join(told), result, {"accepted": verdict.accepted})
+    return ToolResponse("\n".join(told), result, {"accepted": verdict.accepted})
 
 
 TOOLS: tuple[AnyTool, ...] = (
@@ -101,7 +101,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Install packages",
         "Installs packages of a language into a sandbox that has a network, for everything that runs in it afterwards.",
         InstallArguments,
-        Installed,
+        InstallResult,
         install,
         {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
     ),

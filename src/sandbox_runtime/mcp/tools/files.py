@@ -14,11 +14,11 @@ from pydantic import Field
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, FileView
 from sandbox_runtime.mcp.tools import error_codes
-from sandbox_runtime.mcp.tools.arguments import Encoding, FilePath, SandboxId, file_name_of, name_of
-from sandbox_runtime.mcp.tools.sandboxes import moment
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
+from sandbox_runtime.mcp.tools.arguments import Encoding, FilePath, SandboxId, resolve_file, resolve_name
+from sandbox_runtime.mcp.tools.sandboxes import iso_time
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Result, Tool, ToolContext, ToolResponse
 
-MOST_READ_BYTES = 10 * 1024**2
+MAX_READ_BYTES = 10 * 1024**2
 
 
 class WriteArguments(Arguments):
@@ -41,7 +41,7 @@ class DownloadArguments(Arguments):
 
 
 class ReadArguments(DownloadArguments):
-    max_size: Annotated[int, Field(ge=1, le=MOST_READ_BYTES, description="Bytes; a larger file is refused.")] = 1024**2
+    max_size: Annotated[int, Field(ge=1, le=MAX_READ_BYTES, description="Bytes; a larger file is refused.")] = 1024**2
 
 
 class ListArguments(Arguments):
@@ -50,7 +50,7 @@ class ListArguments(Arguments):
     recursive: Annotated[bool, Field(description="Everything below it as well.")] = False
 
 
-class Written(Result):
+class WriteResult(Result):
     sandbox_id: str
     path: str
     size: int
@@ -59,11 +59,11 @@ class Written(Result):
     checksum: str
 
 
-class Content(Written):
+class ReadResult(WriteResult):
     content: str
 
 
-class FileLine(Result):
+class FileEntry(Result):
     name: str
     path: str
     size: int
@@ -76,81 +76,81 @@ class FileList(Result):
     path: str
     recursive: bool
     count: int
-    files: list[FileLine]
+    files: list[FileEntry]
     truncated: bool = False
 
 
-async def write(call: Call, asked: WriteArguments, done: str) -> Answer:
-    sandbox_id, name = asked.sandbox_id.lower(), file_name_of(asked.path)
-    raw = _decoded(asked.content, asked.encoding)
+async def write(ctx: ToolContext, arguments: WriteArguments, done: str) -> ToolResponse:
+    sandbox_id, name = arguments.sandbox_id.lower(), resolve_file(arguments.path)
+    raw = _decode(arguments.content, arguments.encoding)
     checksum = hashlib.sha256(raw).hexdigest()
-    most = call.config.resources.max_file_size
-    if len(raw) > most:
-        raise InvalidRequest(f"the file has {len(raw)} bytes; at most {most} are allowed (resources.max_file_size)")
-    if asked.validate_checksum and asked.validate_checksum.lower() != checksum:
-        raise InvalidRequest(f"the content has the SHA-256 {checksum}, not {asked.validate_checksum}: nothing was written")
-    await _make_way(call, asked, sandbox_id, name)
-    view = await call.place.write(sandbox_id, name, raw, int(asked.mode, 8))
-    result = Written(checksum=checksum, **_facts(sandbox_id, view, asked.encoding))
-    text = f"{done}\nPath: {result.path}\nSize: {result.size} bytes\nEncoding: {asked.encoding}"
-    return Answer(text, result, result.model_dump(exclude={"checksum"}))
+    max_bytes = ctx.config.resources.max_file_size
+    if len(raw) > max_bytes:
+        raise InvalidRequest(f"the file has {len(raw)} bytes; at most {max_bytes} are allowed (resources.max_file_size)")
+    if arguments.validate_checksum and arguments.validate_checksum.lower() != checksum:
+        raise InvalidRequest(f"the content has the SHA-256 {checksum}, not {arguments.validate_checksum}: nothing was written")
+    await _handle_existing(ctx, arguments, sandbox_id, name)
+    view = await ctx.host.write(sandbox_id, name, raw, int(arguments.mode, 8))
+    result = WriteResult(checksum=checksum, **_facts(sandbox_id, view, arguments.encoding))
+    text = f"{done}\nPath: {result.path}\nSize: {result.size} bytes\nEncoding: {arguments.encoding}"
+    return ToolResponse(text, result, result.model_dump(exclude={"checksum"}))
 
 
-async def _make_way(call: Call, asked: WriteArguments, sandbox_id: str, name: str) -> None:
+async def _handle_existing(ctx: ToolContext, arguments: WriteArguments, sandbox_id: str, name: str) -> None:
     """What stands there is kept beside it, or in the way, where that was asked for."""
-    if asked.force_overwrite and not asked.create_backup:
+    if arguments.force_overwrite and not arguments.create_backup:
         return
     try:
-        there = await call.place.stat(sandbox_id, name)
+        there = await ctx.host.stat(sandbox_id, name)
     except NotFound:
-        await call.place.get(sandbox_id)
+        await ctx.host.get(sandbox_id)
         return
-    if not asked.force_overwrite:
+    if not arguments.force_overwrite:
         raise Conflict(f"{WORKSPACE}/{name} is there already, and force_overwrite is false")
-    old = await call.place.read(sandbox_id, name, call.config.resources.max_file_size)
-    await call.place.write(sandbox_id, f"{name}.bak", old, there.mode)
+    old = await ctx.host.read(sandbox_id, name, ctx.config.resources.max_file_size)
+    await ctx.host.write(sandbox_id, f"{name}.bak", old, there.mode)
 
 
-async def read(call: Call, asked: ReadArguments) -> Answer:
-    result = await _content(call, asked, asked.max_size)
+async def read(ctx: ToolContext, arguments: ReadArguments) -> ToolResponse:
+    result = await _content(ctx, arguments, arguments.max_size)
     head = f"File: {result.path}\nSize: {result.size} bytes\nEncoding: {result.encoding}\nModified: {result.modified}"
-    return Answer(f"{head}\nContent:\n{result.content}", result, result.model_dump(exclude={"checksum", "content"}))
+    return ToolResponse(f"{head}\nContent:\n{result.content}", result, result.model_dump(exclude={"checksum", "content"}))
 
 
-async def download(call: Call, asked: DownloadArguments) -> Answer:
-    result = await _content(call, asked, call.config.resources.max_file_size)
+async def download(ctx: ToolContext, arguments: DownloadArguments) -> ToolResponse:
+    result = await _content(ctx, arguments, ctx.config.resources.max_file_size)
     head = f"File downloaded successfully\nPath: {result.path}\nSize: {result.size} bytes\nEncoding: {result.encoding}"
-    return Answer(f"{head}\nContent:\n{result.content}", result, result.model_dump(exclude={"checksum"}))
+    return ToolResponse(f"{head}\nContent:\n{result.content}", result, result.model_dump(exclude={"checksum"}))
 
 
-async def list_files(call: Call, asked: ListArguments) -> Answer:
-    folder = name_of(asked.path)
+async def list_files(ctx: ToolContext, arguments: ListArguments) -> ToolResponse:
+    folder = resolve_name(arguments.path)
     try:
-        views, more = await call.place.files(asked.sandbox_id.lower(), folder, recursive=asked.recursive)
+        views, more = await ctx.host.files(arguments.sandbox_id.lower(), folder, recursive=arguments.recursive)
     except NotFound as error:
-        await call.place.get(asked.sandbox_id.lower())
+        await ctx.host.get(arguments.sandbox_id.lower())
         raise error_codes.ToolFailure(error_codes.FILE_NOT_FOUND, str(error)) from error
-    lines = [_line(view) for view in views[: call.config.resources.max_files]]
+    lines = [_entry(view) for view in views[: ctx.config.resources.max_files]]
     more = more or len(views) > len(lines)
-    result = FileList(path=_whole(folder), recursive=asked.recursive, count=len(lines), files=lines, truncated=more)
+    result = FileList(path=_full_path(folder), recursive=arguments.recursive, count=len(lines), files=lines, truncated=more)
     listed = json.dumps([line.model_dump() for line in lines], indent=2)
     count = f"Found {len(lines)} files in {result.path}" + (" (there are more)" if more else "")
-    return Answer(f"{count}\n{listed}", result, result.model_dump())
+    return ToolResponse(f"{count}\n{listed}", result, result.model_dump())
 
 
-async def _content(call: Call, asked: DownloadArguments, most_bytes: int) -> Content:
-    sandbox_id, name = asked.sandbox_id.lower(), file_name_of(asked.path)
+async def _content(ctx: ToolContext, arguments: DownloadArguments, max_bytes: int) -> ReadResult:
+    sandbox_id, name = arguments.sandbox_id.lower(), resolve_file(arguments.path)
     try:
-        view = await call.place.stat(sandbox_id, name)
-        raw = await call.place.read(sandbox_id, name, most_bytes)
+        view = await ctx.host.stat(sandbox_id, name)
+        raw = await ctx.host.read(sandbox_id, name, max_bytes)
     except NotFound as error:
-        await call.place.get(sandbox_id)
+        await ctx.host.get(sandbox_id)
         raise error_codes.ToolFailure(error_codes.FILE_NOT_FOUND, str(error)) from error
-    content = _encoded(raw, asked.encoding, asked.path)
-    return Content(content=content, checksum=hashlib.sha256(raw).hexdigest(), **_facts(sandbox_id, view, asked.encoding))
+    content = _encode(raw, arguments.encoding, arguments.path)
+    return ReadResult(content=content, checksum=hashlib.sha256(raw).hexdigest(), **_facts(sandbox_id, view, arguments.encoding))
 
 
-def _decoded(content: str, encoding: str) -> bytes:
+def _decode(content: str, encoding: str) -> bytes:
     if encoding == "utf8":
         return content.encode(errors="surrogatepass")
     try:
@@ -159,7 +159,7 @@ def _decoded(content: str, encoding: str) -> bytes:
         raise InvalidRequest(f"the content is no base64: {error}") from error
 
 
-def _encoded(raw: bytes, encoding: str, path: str) -> str:
+def _encode(raw: bytes, encoding: str, path: str) -> str:
     if encoding == "base64":
         return base64.b64encode(raw).decode()
     try:
@@ -171,25 +171,25 @@ def _encoded(raw: bytes, encoding: str, path: str) -> str:
 def _facts(sandbox_id: str, view: FileView, encoding: str) -> dict[str, str | int]:
     return {
         "sandbox_id": sandbox_id,
-        "path": _whole(view.name),
+        "path": _full_path(view.name),
         "size": view.size_bytes,
         "encoding": encoding,
-        "modified": moment(view.modified_ms),
+        "modified": iso_time(view.modified_ms),
     }
 
 
-def _line(view: FileView) -> FileLine:
-    return FileLine(
+def _entry(view: FileView) -> FileEntry:
+    return FileEntry(
         name=view.name.rpartition("/")[2],
-        path=_whole(view.name),
+        path=_full_path(view.name),
         size=view.size_bytes,
         is_dir=view.is_folder,
         mode=f"{view.mode:04o}",
-        modified=moment(view.modified_ms),
+        modified=iso_time(view.modified_ms),
     )
 
 
-def _whole(name: str) -> str:
+def _full_path(name: str) -> str:
     return f"{WORKSPACE}/{name}" if name else WORKSPACE
 
 
@@ -202,7 +202,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Upload a file",
         "Puts a file into a sandbox; folders on the way are made.",
         WriteArguments,
-        Written,
+        WriteResult,
         partial(write, done="File uploaded successfully"),
         _CHANGES,
     ),
@@ -211,7 +211,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Write a file",
         "Writes a text, or bytes as base64, into a file of a sandbox; folders on the way are made.",
         WriteArguments,
-        Written,
+        WriteResult,
         partial(write, done="File written successfully"),
         _CHANGES,
     ),
@@ -220,7 +220,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Download a file",
         "Tells the whole content of a file of a sandbox.",
         DownloadArguments,
-        Content,
+        ReadResult,
         download,
         _LOOKS,
     ),
@@ -229,7 +229,7 @@ TOOLS: tuple[AnyTool, ...] = (
         "Read a file",
         "Tells the content of a file of a sandbox, up to max_size bytes.",
         ReadArguments,
-        Content,
+        ReadResult,
         read,
         _LOOKS,
     ),

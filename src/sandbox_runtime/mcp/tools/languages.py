@@ -12,11 +12,11 @@ from pydantic import Field, create_model
 from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.mcp.hosts.port import WORKSPACE
 from sandbox_runtime.mcp.tools import run
-from sandbox_runtime.mcp.tools.arguments import Code, Environment, Languages, SandboxId, Timeout, WorkingDir, folder_of
+from sandbox_runtime.mcp.tools.arguments import Code, Environment, LanguageName, SandboxId, Timeout, WorkingDir, resolve_folder
 from sandbox_runtime.mcp.tools.packages import Packages
 from sandbox_runtime.mcp.tools.programs import Program, run_program
 from sandbox_runtime.mcp.tools.run import RunResult
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Tool, ToolContext, ToolResponse
 
 _Flag = Literal["true", "false"] | bool
 _Text = Annotated[str, Field(max_length=2000)]
@@ -25,29 +25,37 @@ _Words = Annotated[list[_Word], Field(max_length=50)]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """by_line: options that a script honours. noted: options about versions; the host has one of each, and says so."""
+class LanguageTool:
+    """script_options: options that a script honours. noted: options about versions; the host has one of each, and says so."""
 
     language: str
     title: str
     timeout_s: int
     options: Mapping[str, Any]
-    by_line: frozenset[str] = frozenset()
-    noted: frozenset[str] = frozenset()
-    always_by_line: bool = False
+    script_options: frozenset[str] = frozenset()
+    ignored_options: frozenset[str] = frozenset()
+    always_script: bool = False
 
 
-FORMS = (
-    Form(
+LANGUAGE_TOOLS = (
+    LanguageTool(
         "python",
         "Python",
         60,
         {"use_venv": _Flag, "python_cmd": _Word, "user": _Flag, "upgrade": _Flag},
         frozenset({"use_venv", "python_cmd"}),
     ),
-    Form("javascript", "JavaScript", 30, {"node_version": _Word, "use_typescript": _Flag}, noted=frozenset({"node_version"})),
-    Form("typescript", "TypeScript", 45, {"target": _Word, "tsconfig": _Text}, frozenset({"target"}), frozenset({"tsconfig"})),
-    Form(
+    LanguageTool(
+        "javascript",
+        "JavaScript",
+        30,
+        {"node_version": _Word, "use_typescript": _Flag},
+        ignored_options=frozenset({"node_version"}),
+    ),
+    LanguageTool(
+        "typescript", "TypeScript", 45, {"target": _Word, "tsconfig": _Text}, frozenset({"target"}), frozenset({"tsconfig"})
+    ),
+    LanguageTool(
         "go",
         "Go",
         30,
@@ -55,8 +63,8 @@ FORMS = (
         frozenset({"build_flags"}),
         frozenset({"go_version", "module_name"}),
     ),
-    Form("rust", "Rust", 120, {"edition": _Word, "release": _Flag, "features": _Words}, always_by_line=True),
-    Form(
+    LanguageTool("rust", "Rust", 120, {"edition": _Word, "release": _Flag, "features": _Words}, always_script=True),
+    LanguageTool(
         "java",
         "Java",
         60,
@@ -64,7 +72,7 @@ FORMS = (
         frozenset({"main_class", "classpath"}),
         frozenset({"java_version", "build_tool"}),
     ),
-    Form(
+    LanguageTool(
         "cpp",
         "C++",
         45,
@@ -74,16 +82,16 @@ FORMS = (
             "optimization": Literal["O0", "O1", "O2", "O3"],
             "extra_flags": _Text | _Words,
         },
-        always_by_line=True,
+        always_script=True,
     ),
-    Form(
+    LanguageTool(
         "csharp",
         "C#",
         45,
         {"framework": _Word, "nullable": Literal["enable", "disable"], "implicit_usings": _Flag},
-        noted=frozenset({"framework", "nullable", "implicit_usings"}),
+        ignored_options=frozenset({"framework", "nullable", "implicit_usings"}),
     ),
-    Form(
+    LanguageTool(
         "shell",
         "a shell script",
         30,
@@ -91,7 +99,7 @@ FORMS = (
         frozenset({"shell", "set_flags"}),
     ),
 )
-_FORMS = {form.language: form for form in FORMS}
+_BY_LANGUAGE = {tool.language: tool for tool in LANGUAGE_TOOLS}
 _NAMES = {"bash": "shell", "sh": "shell", "c": "cpp"}
 
 
@@ -112,66 +120,72 @@ class LanguageArguments(Arguments):
 
 
 class GenericArguments(LanguageArguments):
-    language: Annotated[Languages | None, Field(description="Found out from the code where it is left out.")] = None
+    language: Annotated[LanguageName | None, Field(description="Found out from the code where it is left out.")] = None
     options: Annotated[dict[str, Any], Field(max_length=20, description="Those of the language's own tool.")] = Field(
         default_factory=dict
     )
 
 
-def arguments_of(form: Form) -> type[LanguageArguments]:
-    fields: dict[str, Any] = {name: (kind | None, None) for name, kind in form.options.items()}
-    options = create_model(f"{form.language.title()}Options", __base__=Arguments, **fields)
+def make_arguments(tool: LanguageTool) -> type[LanguageArguments]:
+    fields: dict[str, Any] = {name: (kind | None, None) for name, kind in tool.options.items()}
+    options = create_model(f"{tool.language.title()}Options", __base__=Arguments, **fields)
     return create_model(
-        f"Run{form.language.title()}Arguments",
+        f"Run{tool.language.title()}Arguments",
         __base__=LanguageArguments,
         options=(options, Field(default_factory=options, description="Wishes about how it is built and run.")),
     )
 
 
-async def run_one(call: Call, asked: Any, form: Form) -> Answer:
-    options = {name: value for name, value in asked.options.model_dump().items() if value is not None}
-    return await _run(call, asked, form, options)
+async def run_language(ctx: ToolContext, arguments: Any, tool: LanguageTool) -> ToolResponse:
+    options = {name: value for name, value in arguments.options.model_dump().items() if value is not None}
+    return await _run(ctx, arguments, tool, options)
 
 
-async def run_generic(call: Call, asked: GenericArguments) -> Answer:
-    found = asked.language or language_of(asked.code)
-    form = _FORMS[_NAMES.get(found, found)]
-    taken = arguments_of(form).model_fields["options"].annotation
+async def run_generic(ctx: ToolContext, arguments: GenericArguments) -> ToolResponse:
+    found = arguments.language or language_of(arguments.code)
+    tool = _BY_LANGUAGE[_NAMES.get(found, found)]
+    taken = make_arguments(tool).model_fields["options"].annotation
     assert taken is not None
-    options = taken.model_validate(asked.options).model_dump()
-    return await _run(call, asked, form, {name: value for name, value in options.items() if value is not None})
+    options = taken.model_validate(arguments.options).model_dump()
+    return await _run(ctx, arguments, tool, {name: value for name, value in options.items() if value is not None})
 
 
-async def _run(call: Call, asked: LanguageArguments, form: Form, options: dict[str, Any]) -> Answer:
-    language, by_line = _way(form, options)
+async def _run(ctx: ToolContext, arguments: LanguageArguments, tool: LanguageTool, options: dict[str, Any]) -> ToolResponse:
+    language, needs_script = _run_mode(tool, options)
     program = Program(
-        sandbox_id=asked.sandbox_id.lower(),
+        sandbox_id=arguments.sandbox_id.lower(),
         language=language,
-        code=asked.code,
-        timeout_s=asked.timeout or form.timeout_s,
-        folder=folder_of(asked.working_dir),
-        by_line=by_line,
+        code=arguments.code,
+        timeout_s=arguments.timeout or tool.timeout_s,
+        folder=resolve_folder(arguments.working_dir),
+        needs_script=needs_script,
         options=options,
-        files=asked.files,
-        packages=asked.packages,
-        env=asked.environment,
-        stdin=asked.stdin,
+        files=arguments.files,
+        packages=arguments.packages,
+        env=arguments.environment,
+        stdin=arguments.stdin,
     )
-    ran, command = await run_program(call, program)
-    notes = [_note(name, options[name]) for name in form.noted & options.keys()]
-    most = call.config.tools.max_output_size
-    result = run.result_of(
-        ran, program.sandbox_id, most, language=form.language, working_dir=program.folder, command=command, notes=sorted(notes)
+    outcome, command = await run_program(ctx, program)
+    notes = [_note(name, options[name]) for name in tool.ignored_options & options.keys()]
+    max_bytes = ctx.config.tools.max_output_size
+    result = run.to_result(
+        outcome,
+        program.sandbox_id,
+        max_bytes,
+        language=tool.language,
+        working_dir=program.folder,
+        command=command,
+        notes=sorted(notes),
     )
     facts = {
-        "Exit Code": ran.exit_code if ran.exit_code else None,
-        "Duration": f"{ran.wall_s * 1000:.1f}ms",
-        "Language": form.language,
+        "Exit Code": outcome.exit_code if outcome.exit_code else None,
+        "Duration": f"{outcome.wall_s * 1000:.1f}ms",
+        "Language": tool.language,
         "Command": command,
     }
-    error = run.error_of(ran, language)
-    answer = run.told(ran, result, run.lines_of(facts, result), error)
-    return Answer(answer.text, result, {**answer.metadata, "language": form.language}, error)
+    error = run.error_code(outcome, language)
+    response = run.to_response(outcome, result, run.render_text(facts, result), error)
+    return ToolResponse(response.text, result, {**response.metadata, "language": tool.language}, error)
 
 
 def _note(name: str, value: object) -> str:
@@ -180,34 +194,34 @@ def _note(name: str, value: object) -> str:
     return f"{name} {value!r} was asked for; the host has one version, which ran it"
 
 
-def _way(form: Form, options: Mapping[str, Any]) -> tuple[str, bool]:
+def _run_mode(tool: LanguageTool, options: Mapping[str, Any]) -> tuple[str, bool]:
     """The language as the host names it, and whether a script is needed for the options."""
-    if form.language == "javascript" and options.get("use_typescript") in (True, "true"):
+    if tool.language == "javascript" and options.get("use_typescript") in (True, "true"):
         return "typescript", False
-    if form.language == "shell":
+    if tool.language == "shell":
         shell = options.get("shell", "bash")
         if shell in ("zsh", "fish") and "set_flags" not in options:
             return shell, False
         return "shell", shell != "bash" or "set_flags" in options
-    needed = {name for name in form.by_line & options.keys() if options[name] not in (False, "false")}
-    return form.language, form.always_by_line or bool(needed)
+    needed = {name for name in tool.script_options & options.keys() if options[name] not in (False, "false")}
+    return tool.language, tool.always_script or bool(needed)
 
 
-def _tool(form: Form) -> AnyTool:
+def _tool(tool: LanguageTool) -> AnyTool:
     return Tool(
-        f"run_{form.language}",
-        f"Run {form.title}",
-        f"Runs {form.title} in a sandbox, with files beside it and packages for it, and tells what it printed and how it ended. "
-        f"It is stopped after {form.timeout_s} seconds unless timeout says otherwise.",
-        arguments_of(form),
+        f"run_{tool.language}",
+        f"Run {tool.title}",
+        f"Runs {tool.title} in a sandbox, with files beside it and packages for it, and tells what it printed and how it ended. "
+        f"It is stopped after {tool.timeout_s} seconds unless timeout says otherwise.",
+        make_arguments(tool),
         RunResult,
-        partial(run_one, form=form),
+        partial(run_language, tool=tool),
         {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False},
     )
 
 
 TOOLS: tuple[AnyTool, ...] = (
-    *(_tool(form) for form in FORMS),
+    *(_tool(tool) for tool in LANGUAGE_TOOLS),
     Tool(
         "run_generic",
         "Run code of any language",

@@ -8,20 +8,20 @@ _TOP_OF_CPP = re.compile(r"^\s*(#|using\s)")
 _TOP_OF_RUST = re.compile(r"^\s*(use\s|extern\s|#!\[)")
 
 
-def whole(language: str, code: str) -> str:
+def wrap_main(language: str, code: str) -> str:
     """As it is where it has what its language begins with."""
     if language == "cpp" and not re.search(r"\bmain\s*\(", code):
-        return _around(code, _TOP_OF_CPP, "#include <bits/stdc++.h>\nusing namespace std;\n", "int main() {", "return 0;\n}")
+        return _wrap(code, _TOP_OF_CPP, "#include <bits/stdc++.h>\nusing namespace std;\n", "int main() {", "return 0;\n}")
     if language == "rust" and not re.search(r"\bfn\s+main\s*\(", code):
-        return _around(code, _TOP_OF_RUST, "", "fn main() {", "}")
+        return _wrap(code, _TOP_OF_RUST, "", "fn main() {", "}")
     if language == "go":
         return _go(code)
     if language == "csharp" and not re.search(r"\bMain\s*\(", code):
-        return _around(code, re.compile(r"^\s*using\s+[\w.]+;"), "", "class Program { static void Main() {", "} }")
+        return _wrap(code, re.compile(r"^\s*using\s+[\w.]+;"), "", "class Program { static void Main() {", "} }")
     return code
 
 
-def _around(code: str, top: re.Pattern[str], before: str, opening: str, closing: str) -> str:
+def _wrap(code: str, top: re.Pattern[str], before: str, opening: str, closing: str) -> str:
     """The lines that belong above the function stay above it."""
     lines = code.splitlines()
     above = [line for line in lines if top.match(line)]
@@ -37,4 +37,4 @@ def _go(code: str) -> str:
     imports = sorted({f'"{name}"' for name in ("fmt", "os", "strings", "strconv", "math", "time") if f"{name}." in code})
     given = re.search(r"^[^\S\n]*import\b", code, re.MULTILINE)
     head = "package main\n\n" + ("" if given or not imports else f"import ({'; '.join(imports)})\n\n")
-    return head + _around(code, re.compile(r"^\s*import\b.*|^\s*\"[\w/]+\"\s*$|^\)\s*$"), "", "func main() {", "}")
+    return head + _wrap(code, re.compile(r"^\s*import\b.*|^\s*\"[\w/]+\"\s*$|^\)\s*$"), "", "func main() {", "}")

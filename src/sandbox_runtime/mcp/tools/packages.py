@@ -13,9 +13,9 @@ from pydantic import Field
 from sandbox_runtime.errors import NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import Kit, kit_of, listed, said
 from sandbox_runtime.languages.packages.kit import LISTING_BYTES, MOST_CHARACTERS, MOST_PACKAGES
-from sandbox_runtime.mcp.hosts.port import Work
+from sandbox_runtime.mcp.hosts.port import RunSpec
 from sandbox_runtime.mcp.tools import error_codes, run
-from sandbox_runtime.mcp.tools.tool import Call
+from sandbox_runtime.mcp.tools.tool import ToolContext
 
 PYTHON = "python"
 INSTALL_S = 300.0
@@ -30,30 +30,30 @@ Packages = Annotated[
 ]
 
 
-async def install(call: Call, sandbox_id: str, language: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
+async def install(ctx: ToolContext, sandbox_id: str, language: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
     """What is there afterwards. Raises ToolFailure with the client's own words."""
     kit = None if language == PYTHON else _kit(language)
-    asked = list(packages) if kit is None else kit.asked(packages)
-    await _check_network(call, sandbox_id)
-    if call.sink is not None:
-        call.sink("stdout", f"Installing {', '.join(packages)}\n")
+    names = list(packages) if kit is None else kit.asked(packages)
+    await _check_network(ctx, sandbox_id)
+    if ctx.sink is not None:
+        ctx.sink("stdout", f"Installing {', '.join(packages)}\n")
     if kit is None:
-        return await _by_host(call, sandbox_id, asked, timeout_s)
-    return await _by_client(call, sandbox_id, kit, asked, timeout_s)
+        return await _install_on_host(ctx, sandbox_id, names, timeout_s)
+    return await _install_with_client(ctx, sandbox_id, kit, names, timeout_s)
 
 
-async def needed_kit(call: Call, sandbox_id: str, language: str) -> Kit | None:
+async def needed_kit(ctx: ToolContext, sandbox_id: str, language: str) -> Kit | None:
     """The client by which this sandbox has packages of a language whose programs do not find them by themselves."""
     try:
         kit = kit_of(language)
     except Unavailable:
         return None
-    return kit if kit.own_way and await _has_listing(call, sandbox_id, kit) else None
+    return kit if kit.own_way and await _has_listing(ctx, sandbox_id, kit) else None
 
 
-async def _has_listing(call: Call, sandbox_id: str, kit: Kit) -> bool:
+async def _has_listing(ctx: ToolContext, sandbox_id: str, kit: Kit) -> bool:
     try:
-        return not (await call.place.stat(sandbox_id, kit.listing)).is_folder
+        return not (await ctx.host.stat(sandbox_id, kit.listing)).is_folder
     except NotFound:
         return False
 
@@ -65,8 +65,8 @@ def _kit(language: str) -> Kit:
         raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, str(error)) from error
 
 
-async def _check_network(call: Call, sandbox_id: str) -> None:
-    if (await call.place.get(sandbox_id)).network == "none":
+async def _check_network(ctx: ToolContext, sandbox_id: str) -> None:
+    if (await ctx.host.get(sandbox_id)).network == "none":
         raise error_codes.ToolFailure(
             error_codes.PACKAGE_INSTALL_FAILED,
             "packages cannot be installed: this sandbox was made without a network. Make one with network_mode bridge, where its "
@@ -74,27 +74,29 @@ async def _check_network(call: Call, sandbox_id: str) -> None:
         )
 
 
-async def _by_host(call: Call, sandbox_id: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
+async def _install_on_host(ctx: ToolContext, sandbox_id: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
     try:
-        return await call.place.install(sandbox_id, [requirement(one) for one in packages], timeout_s, call.sink)
+        return await ctx.host.install(sandbox_id, [split_requirement(one) for one in packages], timeout_s, ctx.sink)
     except NotFound:
         raise
     except SandboxError as error:
         raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, str(error)) from error
 
 
-async def _by_client(call: Call, sandbox_id: str, kit: Kit, asked: Sequence[str], timeout_s: float) -> Sequence[str]:
-    ran = await run.run(call, sandbox_id, Work(argv=("/bin/bash", "-c", kit.script(asked)), timeout_s=timeout_s))
-    if ran.timed_out:
+async def _install_with_client(
+    ctx: ToolContext, sandbox_id: str, kit: Kit, names: Sequence[str], timeout_s: float
+) -> Sequence[str]:
+    outcome = await run.run(ctx, sandbox_id, RunSpec(argv=("/bin/bash", "-c", kit.script(names)), timeout_s=timeout_s))
+    if outcome.timed_out:
         raise error_codes.ToolFailure(
             error_codes.PACKAGE_INSTALL_FAILED, f"the packages were not installed within {timeout_s:g} s"
         )
-    if not ran.ok:
-        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, said(ran.stdout, ran.stderr or ran.error))
-    return listed(await call.place.read(sandbox_id, kit.listing, LISTING_BYTES))
+    if not outcome.ok:
+        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, said(outcome.stdout, outcome.stderr or outcome.error))
+    return listed(await ctx.host.read(sandbox_id, kit.listing, LISTING_BYTES))
 
 
-def requirement(text: str) -> tuple[str, str]:
+def split_requirement(text: str) -> tuple[str, str]:
     """numpy, numpy==2.1, numpy>=2: the name, and what its version must be."""
-    at = next((place for place, letter in enumerate(text) if letter in "=<>!~"), len(text))
+    at = next((host for host, letter in enumerate(text) if letter in "=<>!~"), len(text))
     return text[:at].strip(), text[at:].strip()

@@ -18,9 +18,9 @@ def all_tools() -> dict[str, AnyTool]:
 def enabled_tools(config: McpConfig) -> Mapping[str, AnyTool]:
     """An empty list is the default one; "all" is every tool; disabled_tools are taken off in the end."""
     known = all_tools()
-    asked = config.tools.enabled_tools or DEFAULT_TOOLS
-    unknown = sorted({*asked, *config.tools.disabled_tools} - known.keys() - {ALL_TOOLS})
+    selected = config.tools.enabled_tools or DEFAULT_TOOLS
+    unknown = sorted({*selected, *config.tools.disabled_tools} - known.keys() - {ALL_TOOLS})
     if unknown:
         raise InvalidRequest(f"tools.enabled_tools: there is no tool {unknown[0][:60]!r}; there are {', '.join(sorted(known))}")
-    wanted = known.keys() if ALL_TOOLS in asked else set(asked)
+    wanted = known.keys() if ALL_TOOLS in selected else set(selected)
     return {name: tool for name, tool in known.items() if name in wanted and name not in config.tools.disabled_tools}

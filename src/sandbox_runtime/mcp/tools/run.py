@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from sandbox_runtime.mcp.hosts.port import Ran, Work
+from sandbox_runtime.mcp.hosts.port import RunOutcome, RunSpec
 from sandbox_runtime.mcp.tools import error_codes
-from sandbox_runtime.mcp.tools.tool import Answer, Call, Image, Result
+from sandbox_runtime.mcp.tools.tool import Image, Result, ToolContext, ToolResponse
 
 _COMPILED = frozenset({"c", "cpp", "rust", "java", "go", "csharp", "typescript"})
-_COMPLAINT = re.compile(r"^error(\[E\d+\])?[: ]|undefined reference", re.MULTILINE)
-_PLACE = re.compile(r"(?:main\.(?:c|cpp|go|ts)|\w\.(?:java|cs))[:(]\d")
-_COMPLAINING = re.compile(r"\b(?:error|undefined|declared)\b")
+_COMPILER_ERROR = re.compile(r"^error(\[E\d+\])?[: ]|undefined reference", re.MULTILINE)
+_SOURCE_POSITION = re.compile(r"(?:main\.(?:c|cpp|go|ts)|\w\.(?:java|cs))[:(]\d")
+_ERROR_WORD = re.compile(r"\b(?:error|undefined|declared)\b")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_MOST_IMAGES = 20
+_MAX_IMAGES = 20
 
 
 class RunResult(Result):
@@ -38,30 +38,30 @@ class RunResult(Result):
     cached: bool = Field(default=False, description="It was not run: this is what it printed for the same files before.")
 
 
-def result_of(ran: Ran, sandbox_id: str, config_bytes: int, **more: object) -> RunResult:
+def to_result(outcome: RunOutcome, sandbox_id: str, config_bytes: int, **more: object) -> RunResult:
     """Each stream has half of what an answer may hold; of a longer one, head and tail are kept."""
-    stdout, stdout_cut = shortened(ran.stdout, config_bytes // 2)
-    stderr, stderr_cut = shortened(ran.stderr, config_bytes // 2)
+    stdout, stdout_cut = truncate(outcome.stdout, config_bytes // 2)
+    stderr, stderr_cut = truncate(outcome.stderr, config_bytes // 2)
     return RunResult(
         sandbox_id=sandbox_id,
-        exit_code=ran.exit_code,
+        exit_code=outcome.exit_code,
         stdout=stdout,
         stderr=stderr,
-        duration=round(ran.wall_s, 6),
-        timed_out=ran.timed_out,
-        output_truncated=stdout_cut or stderr_cut or ran.dropped_bytes > 0,
-        error="" if ran.ok else ran.error,
-        process_id=ran.id,
-        cached=bool(ran.cached),
+        duration=round(outcome.wall_s, 6),
+        timed_out=outcome.timed_out,
+        output_truncated=stdout_cut or stderr_cut or outcome.dropped_bytes > 0,
+        error="" if outcome.ok else outcome.error,
+        process_id=outcome.id,
+        cached=bool(outcome.cached),
         **more,
     )
 
 
-def shortened(text: str, most_bytes: int) -> tuple[str, bool]:
+def truncate(text: str, max_bytes: int) -> tuple[str, bool]:
     raw = text.encode(errors="replace")
-    if len(raw) <= most_bytes:
+    if len(raw) <= max_bytes:
         return text, False
-    half = most_bytes // 2
+    half = max_bytes // 2
     left_out = len(raw) - 2 * half
     return (
         f"{raw[:half].decode(errors='ignore')}\n[... {left_out} bytes left out ...]\n{raw[-half:].decode(errors='ignore')}",
@@ -69,28 +69,33 @@ def shortened(text: str, most_bytes: int) -> tuple[str, bool]:
     )
 
 
-async def run(call: Call, sandbox_id: str, work: Work) -> Ran:
-    return await call.place.run(sandbox_id, replace(work, cacheable=True) if call.cacheable else work, call.sink)
+async def run(ctx: ToolContext, sandbox_id: str, spec: RunSpec) -> RunOutcome:
+    return await ctx.host.run(sandbox_id, replace(spec, cacheable=True) if ctx.cacheable else spec, ctx.sink)
 
 
-def error_of(ran: Ran, language: str = "") -> str:
+def error_code(outcome: RunOutcome, language: str = "") -> str:
     """One of the documented codes. What a compiler says is known by how it says it."""
-    code = error_codes.code_of_run(ran)
-    if code == error_codes.EXECUTION_FAILED and language in _COMPILED and not ran.stdout and _is_complaint(ran.stderr):
+    code = error_codes.run_error_code(outcome)
+    if (
+        code == error_codes.EXECUTION_FAILED
+        and language in _COMPILED
+        and not outcome.stdout
+        and _is_compiler_error(outcome.stderr)
+    ):
         return error_codes.COMPILATION_ERROR
     return code
 
 
-def _is_complaint(text: str) -> bool:
+def _is_compiler_error(text: str) -> bool:
     """Whether a compiler wrote this: a line that begins with a place in a source file and holds one of its words."""
-    if _COMPLAINT.search(text):
+    if _COMPILER_ERROR.search(text):
         return True
-    lines = (line for line in text.splitlines() if _COMPLAINING.search(line))
-    return any(_PLACE.search(line.partition(" ")[0]) for line in lines)
+    lines = (line for line in text.splitlines() if _ERROR_WORD.search(line))
+    return any(_SOURCE_POSITION.search(line.partition(" ")[0]) for line in lines)
 
 
-def metadata_of(result: RunResult, ran: Ran, error: str) -> dict[str, object]:
-    told: dict[str, object] = {
+def run_metadata(result: RunResult, outcome: RunOutcome, error: str) -> dict[str, object]:
+    metadata: dict[str, object] = {
         "sandbox_id": result.sandbox_id,
         "command": result.command,
         "working_dir": result.working_dir,
@@ -99,40 +104,40 @@ def metadata_of(result: RunResult, ran: Ran, error: str) -> dict[str, object]:
         "execution_time": f"{result.duration:.3f}s",
         "duration": f"{result.duration:.3f}s",
         "duration_ms": round(result.duration * 1000, 3),
-        "stdout_size": len(ran.stdout.encode(errors="replace")),
-        "stderr_size": len(ran.stderr.encode(errors="replace")),
+        "stdout_size": len(outcome.stdout.encode(errors="replace")),
+        "stderr_size": len(outcome.stderr.encode(errors="replace")),
         "output_truncated": result.output_truncated,
         "output_compressed": False,
-        "process_id": ran.id,
+        "process_id": outcome.id,
     }
-    told |= {} if ran.cached is None else {"cached": ran.cached}
-    return told | ({"error_code": error, "error_message": result.error or f"exit code {result.exit_code}"} if error else {})
+    metadata |= {} if outcome.cached is None else {"cached": outcome.cached}
+    return metadata | ({"error_code": error, "error_message": result.error or f"exit code {result.exit_code}"} if error else {})
 
 
-def lines_of(facts: Mapping[str, object], result: RunResult) -> str:
+def render_text(facts: Mapping[str, object], result: RunResult) -> str:
     """The text of an answer: facts first, then what was printed."""
-    told = [f"{name}: {value}" for name, value in facts.items() if value not in ("", None)]
-    told += [f"Note: {note}" for note in result.notes]
-    told += [f"Error: {result.error}"] if result.error else []
-    told += [f"STDOUT:\n{result.stdout}"] if result.stdout else []
-    told += [f"STDERR:\n{result.stderr}"] if result.stderr else []
-    return "\n".join(told)
+    lines = [f"{name}: {value}" for name, value in facts.items() if value not in ("", None)]
+    lines += [f"Note: {note}" for note in result.notes]
+    lines += [f"Error: {result.error}"] if result.error else []
+    lines += [f"STDOUT:\n{result.stdout}"] if result.stdout else []
+    lines += [f"STDERR:\n{result.stderr}"] if result.stderr else []
+    return "\n".join(lines)
 
 
-def images_of(ran: Ran) -> tuple[Image, ...]:
-    found = []
-    for display in ran.displays[:_MOST_IMAGES]:
+def find_images(outcome: RunOutcome) -> tuple[Image, ...]:
+    images = []
+    for display in outcome.displays[:_MAX_IMAGES]:
         kind = next((kind for kind in _IMAGES if isinstance(display.get(kind), str)), None)
         if kind is not None:
-            found.append(Image(kind, display[kind].replace("\n", "")))
-    return tuple(found)
+            images.append(Image(kind, display[kind].replace("\n", "")))
+    return tuple(images)
 
 
-def shown_values(ran: Ran) -> str:
+def text_values(outcome: RunOutcome) -> str:
     """What a cell showed as text: the value of its last expression, mostly."""
-    texts = (display.get("text/plain") for display in ran.displays if not any(kind in display for kind in _IMAGES))
+    texts = (display.get("text/plain") for display in outcome.displays if not any(kind in display for kind in _IMAGES))
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def told(ran: Ran, result: RunResult, text: str, error: str) -> Answer:
-    return Answer(text, result, metadata_of(result, ran, error), error, images_of(ran))
+def to_response(outcome: RunOutcome, result: RunResult, text: str, error: str) -> ToolResponse:
+    return ToolResponse(text, result, run_metadata(result, outcome, error), error, find_images(outcome))

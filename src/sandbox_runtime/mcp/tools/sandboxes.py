@@ -14,7 +14,7 @@ from sandbox_runtime.mcp.config import images
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, SandboxSpec, SandboxView
 from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.arguments import Environment, SandboxId, new_id
-from sandbox_runtime.mcp.tools.tool import Answer, AnyTool, Arguments, Call, Result, Tool
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Result, Tool, ToolContext, ToolResponse
 from sandbox_runtime.quantities import MIB, InvalidQuantity, parse_bytes, parse_cpu
 
 STATUS_OF_STATE = {
@@ -53,7 +53,7 @@ class NoArguments(Arguments):
     pass
 
 
-class OneSandbox(Arguments):
+class TerminateArguments(Arguments):
     sandbox_id: SandboxId
 
 
@@ -66,7 +66,7 @@ class SandboxResult(Result):
     config: dict[str, object]
 
 
-class SandboxLine(Result):
+class SandboxSummary(Result):
     id: str
     container_id: str
     status: str
@@ -76,15 +76,15 @@ class SandboxLine(Result):
 
 class SandboxList(Result):
     count: int
-    sandboxes: list[SandboxLine]
+    sandboxes: list[SandboxSummary]
 
 
-class Terminated(Result):
+class TerminateResult(Result):
     sandbox_id: str
     status: str = "terminated"
 
 
-def container_of(sandbox_id: str) -> str:
+def container_id(sandbox_id: str) -> str:
     return f"sandbox-{sandbox_id[:8]}"
 
 
@@ -93,7 +93,7 @@ def is_sandbox(name: str) -> bool:
     return _UUID.fullmatch(name) is not None
 
 
-def told(view: SandboxView, image: str) -> SandboxResult:
+def to_sandbox_result(view: SandboxView, image: str) -> SandboxResult:
     config = {
         "image": image,
         "workspace_dir": WORKSPACE,
@@ -105,41 +105,41 @@ def told(view: SandboxView, image: str) -> SandboxResult:
     }
     return SandboxResult(
         sandbox_id=view.id,
-        container_id=container_of(view.id),
+        container_id=container_id(view.id),
         status=STATUS_OF_STATE.get(view.state, view.state),
         working_dir=WORKSPACE,
-        created_at=moment(view.created_ms),
+        created_at=iso_time(view.created_ms),
         config=config,
     )
 
 
-def moment(ms: int) -> str:
+def iso_time(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
 
 
-async def create(call: Call, asked: CreateArguments) -> Answer:
-    if asked.workspace_dir.rstrip("/") != WORKSPACE:
+async def create(ctx: ToolContext, arguments: CreateArguments) -> ToolResponse:
+    if arguments.workspace_dir.rstrip("/") != WORKSPACE:
         raise InvalidRequest(f"the files of a sandbox are in {WORKSPACE}: leave workspace_dir out")
-    settings = call.config.sandbox
-    if asked.image is not None and not images.is_known(asked.image):
-        raise error_codes.ToolFailure(error_codes.IMAGE_NOT_FOUND, images.complaint(asked.image))
-    view = await call.place.create(_spec(asked, call))
-    result = told(view, asked.image or settings.default_image)
+    settings = ctx.config.sandbox
+    if arguments.image is not None and not images.is_known(arguments.image):
+        raise error_codes.ToolFailure(error_codes.IMAGE_NOT_FOUND, images.complaint(arguments.image))
+    view = await ctx.host.create(_spec(arguments, ctx))
+    result = to_sandbox_result(view, arguments.image or settings.default_image)
     metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}
-    return Answer(f"Sandbox created successfully\n{result.model_dump_json(indent=2)}", result, metadata)
+    return ToolResponse(f"Sandbox created successfully\n{result.model_dump_json(indent=2)}", result, metadata)
 
 
-def _spec(asked: CreateArguments, call: Call) -> SandboxSpec:
+def _spec(arguments: CreateArguments, ctx: ToolContext) -> SandboxSpec:
     """The environment of the configuration is for programs as they expect it; PATH stays what the host's toolchains need."""
-    settings = call.config.sandbox
+    settings = ctx.config.sandbox
     env = {name: value for name, value in settings.environment.items() if name != "PATH"}
-    network = asked.network_mode or settings.network_mode
+    network = arguments.network_mode or settings.network_mode
     return SandboxSpec(
         id=new_id(),
-        env={**env, **asked.environment},
-        cpu_cores=_cores(asked.cpu_limit),
-        memory_bytes=_bytes(asked.memory_limit, "memory_limit"),
-        disk_bytes=_bytes(asked.disk_limit, "disk_limit"),
+        env={**env, **arguments.environment},
+        cpu_cores=_cores(arguments.cpu_limit),
+        memory_bytes=_bytes(arguments.memory_limit, "memory_limit"),
+        disk_bytes=_bytes(arguments.disk_limit, "disk_limit"),
         network="none" if network == "none" else "nat",
     )
 
@@ -158,31 +158,33 @@ def _bytes(text: str | None, name: str) -> int | None:
         raise error_codes.ToolFailure(error_codes.INVALID_LIMITS, str(error)) from error
 
 
-async def list_all(call: Call, _asked: NoArguments) -> Answer:
-    views = [view for view in await call.place.list() if is_sandbox(view.id)]
+async def list_all(ctx: ToolContext, _arguments: NoArguments) -> ToolResponse:
+    views = [view for view in await ctx.host.list() if is_sandbox(view.id)]
     lines = [
-        SandboxLine(
+        SandboxSummary(
             id=view.id,
-            container_id=container_of(view.id),
+            container_id=container_id(view.id),
             status=STATUS_OF_STATE.get(view.state, view.state),
-            created_at=moment(view.created_ms),
-            updated_at=moment(view.updated_ms),
+            created_at=iso_time(view.created_ms),
+            updated_at=iso_time(view.updated_ms),
         )
         for view in views
     ]
     result = SandboxList(count=len(lines), sandboxes=lines)
     listed = json.dumps([line.model_dump() for line in lines], indent=2)
     text = f"Found {len(lines)} active sandboxes\n{listed}" if lines else "No active sandboxes found"
-    return Answer(text, result, result.model_dump())
+    return ToolResponse(text, result, result.model_dump())
 
 
-async def terminate(call: Call, asked: OneSandbox) -> Answer:
-    sandbox_id = asked.sandbox_id.lower()
-    view = await call.place.get(sandbox_id)
+async def terminate(ctx: ToolContext, arguments: TerminateArguments) -> ToolResponse:
+    sandbox_id = arguments.sandbox_id.lower()
+    view = await ctx.host.get(sandbox_id)
     if view.state not in ("creating", "running", "paused"):
         raise Conflict(f"the sandbox {sandbox_id} has ended already")
-    await call.place.terminate(sandbox_id)
-    return Answer(f"Sandbox {sandbox_id} terminated successfully", Terminated(sandbox_id=sandbox_id), {"sandbox_id": sandbox_id})
+    await ctx.host.terminate(sandbox_id)
+    return ToolResponse(
+        f"Sandbox {sandbox_id} terminated successfully", TerminateResult(sandbox_id=sandbox_id), {"sandbox_id": sandbox_id}
+    )
 
 
 TOOLS: tuple[AnyTool, ...] = (
@@ -209,8 +211,8 @@ TOOLS: tuple[AnyTool, ...] = (
         "terminate_sandbox",
         "Terminate a sandbox",
         "Ends a sandbox and everything that runs in it. Its files are gone afterwards.",
-        OneSandbox,
-        Terminated,
+        TerminateArguments,
+        TerminateResult,
         terminate,
         {"readOnlyHint": False, "destructiveHint": True},
     ),

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sandbox_runtime.api.number_fields import RequestModel
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import Place, Sink
+from sandbox_runtime.mcp.hosts.port import SandboxHost, Sink
 
 
 class Arguments(RequestModel, BaseModel):
@@ -32,7 +32,7 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolResponse:
     """error: one of the documented codes, where it failed; empty where all went well."""
 
     text: str
@@ -43,11 +43,11 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolContext:
     """What a tool works with: where sandboxes are, and where a program's output goes while it runs. cacheable: what it runs may
     be answered with what was printed before."""
 
-    place: Place
+    host: SandboxHost
     config: McpConfig
     sink: Sink | None = None
     cacheable: bool = False
@@ -63,9 +63,9 @@ class Tool(Generic[A]):
     name: str
     title: str
     description: str
-    takes: type[A]
-    gives: type[Result]
-    act: Callable[[Call, A], Awaitable[Answer]]
+    arguments_model: type[A]
+    result_model: type[Result]
+    run: Callable[[ToolContext, A], Awaitable[ToolResponse]]
     hints: Mapping[str, bool] = field(default_factory=dict)
 
 

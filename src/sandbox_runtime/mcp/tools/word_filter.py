@@ -7,7 +7,7 @@ import re
 
 from sandbox_runtime.errors import InvalidRequest
 
-_ALWAYS_SENSELESS = (
+_MODERATE = (
     (r"\brm\s+(-\w{0,40}\s{1,9}){0,9}-\w{0,40}[rR]\w{0,40}\s+(-\w{1,40}\s{1,9}){0,9}/(\s|$|\*)", "deletes the root folder"),
     (r":\s*\(\s*\)\s*\{\s*:\s*\|\s*:\s*&\s*\}\s*;\s*:", "is a fork bomb"),
     (r"\bmkfs(\.\w+)?\b", "makes a file system"),
@@ -15,7 +15,7 @@ _ALWAYS_SENSELESS = (
     (r"\bdd\s+if=", "copies devices"),
     (r">\s*/dev/(sd|hd|nvme|vd|mem)", "writes to a device"),
 )
-_STRICTLY = (
+_STRICT = (
     (r"\bchmod\s+(-\w{1,40}\s{1,9}){0,9}0?777\b", "opens files to everyone (chmod 777)"),
     (r"\bchown\b", "changes owners (chown)"),
     (r"\bpasswd\b", "changes passwords (passwd)"),
@@ -28,11 +28,11 @@ _STRICTLY = (
     (r"(^|[\s;&|`(])nc(\s|$)", "opens connections (nc)"),
     (r"\bnetcat\b", "opens connections (netcat)"),
 )
-_OF_LEVEL = {"strict": (*_ALWAYS_SENSELESS, *_STRICTLY), "moderate": _ALWAYS_SENSELESS, "permissive": ()}
+_PATTERNS = {"strict": (*_MODERATE, *_STRICT), "moderate": _MODERATE, "permissive": ()}
 
 
 def check_words(code: str, level: str) -> None:
-    for words, meaning in _OF_LEVEL[level]:
+    for words, meaning in _PATTERNS[level]:
         if re.search(words, code, re.MULTILINE):
             raise InvalidRequest(
                 f"the code {meaning}, which the filter refuses at validation_level {level}; where that is meant, set "

@@ -16,83 +16,83 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 
-from sandbox_runtime.mcp.server import Door
+from sandbox_runtime.mcp.server import McpServer
 from sandbox_runtime.model.bounds import JSON_VALUES, count_json_values
 
-MOST_MESSAGE_BYTES = 10 * 1024 * 1024
-LONGEST_ANSWER_S = 3600.0
+MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+MAX_ANSWER_S = 3600.0
 """How long the next message of a file waits for the answer to the one before."""
 _ALIASES = {"initialized": "notifications/initialized", "cancelled": "notifications/cancelled"}
 """What older clients call these."""
-_FAREWELL = "exit"
+_EXIT = "exit"
 
 
-class TooLong(Exception):
+class MessageTooLong(Exception):
     """A message over the bound. The rest of it has been left out; the connection goes on."""
 
 
-class Gone(Exception):
+class Disconnected(Exception):
     """The other end is not there any more."""
 
 
 class Channel(Protocol):
-    in_turn: bool
+    sequential: bool
     """Whether messages come from a file: each request waits until those before it were answered, and so does the end."""
 
     async def receive(self) -> str | bytes | None:
-        """None at the end. Raises TooLong."""
+        """None at the end. Raises MessageTooLong."""
         ...
 
     async def send(self, text: str) -> None:
-        """Raises Gone."""
+        """Raises Disconnected."""
         ...
 
 
-async def serve_channel(door: Door, channel: Channel, request: object = None) -> None:
+async def serve_channel(server: McpServer, channel: Channel, request: object = None) -> None:
     """Until either end has had enough. request: what the transport knows of who is there, for `places`."""
-    into, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_client, out_of = anyio.create_memory_object_stream[SessionMessage](0)
-    turn, unanswered = anyio.Lock(), _Unanswered(channel.in_turn)
+    to_loop, loop_input = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    loop_output, from_loop = anyio.create_memory_object_stream[SessionMessage](0)
+    write_lock, pending = anyio.Lock(), _PendingRequest(channel.sequential)
 
-    async def take() -> None:
-        async with into:
-            while (text := await _next(channel, turn)) is not None:
-                message = await _understood(channel, turn, text)
-                if message is not None and _is_farewell(message):
+    async def read_messages() -> None:
+        async with to_loop:
+            while (text := await _next(channel, write_lock)) is not None:
+                message = await _parse(channel, write_lock, text)
+                if message is not None and _is_exit(message):
                     return
                 if message is not None:
-                    await unanswered.add(message)
-                    await into.send(SessionMessage(message, metadata=ServerMessageMetadata(request_context=request)))
-            await unanswered.none_left()
+                    await pending.add(message)
+                    await to_loop.send(SessionMessage(message, metadata=ServerMessageMetadata(request_context=request)))
+            await pending.wait()
 
-    async def give() -> None:
+    async def write_messages() -> None:
         try:
-            async with out_of:
-                async for one in out_of:
-                    await _sent(channel, turn, one.message.model_dump_json(by_alias=True, exclude_unset=True))
-                    unanswered.remove(one.message)
+            async with from_loop:
+                async for item in from_loop:
+                    await _send(channel, write_lock, item.message.model_dump_json(by_alias=True, exclude_unset=True))
+                    pending.remove(item.message)
         finally:
-            unanswered.give_up()
+            pending.abandon()
 
     async with anyio.create_task_group() as group:
-        group.start_soon(_quietly, take)
-        group.start_soon(_quietly, give)
+        group.start_soon(_until_closed, read_messages)
+        group.start_soon(_until_closed, write_messages)
         # An object of this connection's own, by which it is told from others.
-        await serve_dual_era_loop(door.server, from_client, to_client, lifespan_state=object(), init_options=door.options)
+        await serve_dual_era_loop(server.server, loop_input, loop_output, lifespan_state=object(), init_options=server.options)
         group.cancel_scope.cancel()
 
 
-class _Unanswered:
+class _PendingRequest:
     """The request that waits for its answer, where messages are taken in turn; otherwise nothing is remembered."""
 
-    def __init__(self, in_turn: bool) -> None:
-        self._in_turn = in_turn
+    def __init__(self, sequential: bool) -> None:
+        self._sequential = sequential
         self._id: types.RequestId | None = None
         self._answered = anyio.Event()
 
     async def add(self, message: types.JSONRPCMessage) -> None:
-        if self._in_turn and isinstance(message, types.JSONRPCRequest):
-            await self.none_left()
+        if self._sequential and isinstance(message, types.JSONRPCRequest):
+            await self.wait()
             self._id, self._answered = message.id, anyio.Event()
 
     def remove(self, message: types.JSONRPCMessage) -> None:
@@ -100,49 +100,51 @@ class _Unanswered:
             self._id = None
             self._answered.set()
 
-    def give_up(self) -> None:
+    def abandon(self) -> None:
         """Nobody takes answers any more."""
-        self._in_turn, self._id = False, None
+        self._sequential, self._id = False, None
         self._answered.set()
 
-    async def none_left(self) -> None:
+    async def wait(self) -> None:
         if self._id is not None:
-            with anyio.move_on_after(LONGEST_ANSWER_S):
+            with anyio.move_on_after(MAX_ANSWER_S):
                 await self._answered.wait()
 
 
-async def _quietly(work: Any) -> None:
+async def _until_closed(work: Any) -> None:
     try:
         await work()
-    except (Gone, anyio.BrokenResourceError, anyio.ClosedResourceError):
+    except (Disconnected, anyio.BrokenResourceError, anyio.ClosedResourceError):
         return
 
 
-async def _next(channel: Channel, turn: anyio.Lock) -> str | bytes | None:
+async def _next(channel: Channel, write_lock: anyio.Lock) -> str | bytes | None:
     while True:
         try:
             return await channel.receive()
-        except TooLong:
-            await _refused(channel, turn, types.INVALID_REQUEST, f"a message may have {MOST_MESSAGE_BYTES} bytes at the most")
+        except MessageTooLong:
+            await _send_error(
+                channel, write_lock, types.INVALID_REQUEST, f"a message may have {MAX_MESSAGE_BYTES} bytes at the most"
+            )
 
 
-async def _understood(channel: Channel, turn: anyio.Lock, text: str | bytes) -> types.JSONRPCMessage | None:
+async def _parse(channel: Channel, write_lock: anyio.Lock, text: str | bytes) -> types.JSONRPCMessage | None:
     if not text.strip():
         return None
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(raw) > JSON_VALUES and count_json_values(raw, JSON_VALUES) > JSON_VALUES:
-        await _refused(channel, turn, types.INVALID_REQUEST, f"a message may hold {JSON_VALUES} JSON values at the most")
+        await _send_error(channel, write_lock, types.INVALID_REQUEST, f"a message may hold {JSON_VALUES} JSON values at the most")
         return None
     try:
-        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _renamed(text)
+        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _parse_alias(text)
     except ValidationError as error:
-        is_json = all(one["type"] != "json_invalid" for one in error.errors())
-        code, told = (types.INVALID_REQUEST, "no JSON-RPC 2.0 message") if is_json else (types.PARSE_ERROR, "no JSON")
-        await _refused(channel, turn, code, f"the message is {told}")
+        is_json = all(item["type"] != "json_invalid" for item in error.errors())
+        code, reason = (types.INVALID_REQUEST, "no JSON-RPC 2.0 message") if is_json else (types.PARSE_ERROR, "no JSON")
+        await _send_error(channel, write_lock, code, f"the message is {reason}")
         return None
     if isinstance(message, types.JSONRPCNotification) and "id" in json.loads(text):
         # A request whose id is no text and no number passes for a notification there, and nobody would ever answer.
-        await _refused(channel, turn, types.INVALID_REQUEST, "the id of a request is a text or a whole number")
+        await _send_error(channel, write_lock, types.INVALID_REQUEST, "the id of a request is a text or a whole number")
         return None
     return message
 
@@ -153,7 +155,7 @@ def _is_alias(text: str | bytes) -> bool:
     return len(raw) < 4096 and any(f'"{name}"'.encode() in raw for name in _ALIASES)
 
 
-def _renamed(text: str | bytes) -> types.JSONRPCMessage:
+def _parse_alias(text: str | bytes) -> types.JSONRPCMessage:
     try:
         message = json.loads(text)
     except ValueError:
@@ -163,14 +165,14 @@ def _renamed(text: str | bytes) -> types.JSONRPCMessage:
     return types.jsonrpc_message_adapter.validate_python(message, by_name=False)
 
 
-def _is_farewell(message: types.JSONRPCMessage) -> bool:
-    return isinstance(message, types.JSONRPCNotification) and message.method == _FAREWELL
+def _is_exit(message: types.JSONRPCMessage) -> bool:
+    return isinstance(message, types.JSONRPCNotification) and message.method == _EXIT
 
 
-async def _refused(channel: Channel, turn: anyio.Lock, code: int, told: str) -> None:
-    await _sent(channel, turn, json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": told}}))
+async def _send_error(channel: Channel, write_lock: anyio.Lock, code: int, reason: str) -> None:
+    await _send(channel, write_lock, json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": reason}}))
 
 
-async def _sent(channel: Channel, turn: anyio.Lock, text: str) -> None:
-    async with turn:
+async def _send(channel: Channel, write_lock: anyio.Lock, text: str) -> None:
+    async with write_lock:
         await channel.send(text)

@@ -16,40 +16,40 @@ from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 RETRY_MS = 1000
 """How soon a client whose stream ended may ask again."""
-_LEAST_BYTES = 256
+_EVENT_OVERHEAD_BYTES = 256
 """What an event is taken to weigh beside its text."""
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
-class Memory:
+class EventBudget:
     """The bound that sessions share."""
 
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self._held_bytes = 0
-        self._oldest_first: deque[tuple[weakref.ref[SessionMemory], int, int]] = deque()
+        self._oldest_first: deque[tuple[weakref.ref[SessionEventStore], int, int]] = deque()
 
-    def of_a_session(self) -> SessionMemory:
-        return SessionMemory(self)
+    def new_store(self) -> SessionEventStore:
+        return SessionEventStore(self)
 
-    def hold(self, session: SessionMemory, number: int, size_bytes: int) -> None:
+    def add(self, session: SessionEventStore, number: int, size_bytes: int) -> None:
         self._oldest_first.append((weakref.ref(session), number, size_bytes))
         self._held_bytes += size_bytes
-        while self._held_bytes > self._most_bytes and self._oldest_first:
+        while self._held_bytes > self._max_bytes and self._oldest_first:
             reference, oldest, weight = self._oldest_first.popleft()
             self._held_bytes -= weight
             if (owner := reference()) is not None:
-                owner.forget(oldest)
+                owner.drop(oldest)
 
 
-class SessionMemory(EventStore):
+class SessionEventStore(EventStore):
     """Of one session of the protocol. What it holds goes with its transport."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, budget: EventBudget) -> None:
+        self._budget = budget
         self._events: dict[int, tuple[str, JSONRPCMessage | None]] = {}
         self._last = 0
 
@@ -58,12 +58,12 @@ class SessionMemory(EventStore):
         self._last += 1
         self._events[self._last] = (stream_id, message)
         text_bytes = 0 if message is None else len(message.model_dump_json())
-        self._memory.hold(self, self._last, _LEAST_BYTES + text_bytes)
+        self._budget.add(self, self._last, _EVENT_OVERHEAD_BYTES + text_bytes)
         return str(self._last)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
         """The stream, where more of it is to come; None where its answer has been sent, or the event is not known."""
-        number = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) <= _MOST_DIGITS else 0
+        number = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) <= _MAX_DIGITS else 0
         if number not in self._events:
             return None
         stream_id, _ = self._events[number]
@@ -74,28 +74,30 @@ class SessionMemory(EventStore):
                 answered = answered or isinstance(message, JSONRPCResponse | JSONRPCError)
         return None if answered else stream_id
 
-    def forget(self, number: int) -> None:
+    def drop(self, number: int) -> None:
         self._events.pop(number, None)
 
 
-class RememberingManager(StreamableHTTPSessionManager):
+class ResumableSessionManager(StreamableHTTPSessionManager):
     """Gives each session a memory of its own; the SDK would give all of them the same one."""
 
-    def __init__(self, server: Server[Any], memory: Memory, *, idle_s: float, most_sessions: int, most_body_bytes: int) -> None:
-        self._memory = memory
+    def __init__(
+        self, sdk_server: Server[Any], budget: EventBudget, *, idle_s: float, max_sessions: int, max_body_bytes: int
+    ) -> None:
+        self._budget = budget
         super().__init__(
-            server,
+            sdk_server,
             retry_interval=RETRY_MS,
             session_idle_timeout=idle_s,
-            max_sessions=most_sessions,
-            max_request_body_size=most_body_bytes,
+            max_sessions=max_sessions,
+            max_request_body_size=max_body_bytes,
         )
 
     @property
     def event_store(self) -> EventStore | None:
         """Asked for whenever a session is opened."""
-        return self._memory.of_a_session()
+        return self._budget.new_store()
 
     @event_store.setter
-    def event_store(self, given: EventStore | None) -> None:
-        assert given is None, "each session has its own"
+    def event_store(self, store: EventStore | None) -> None:
+        assert store is None, "each session has its own"

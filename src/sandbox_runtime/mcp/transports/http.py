@@ -1,7 +1,7 @@
 """Streamable HTTP, as an ASGI application for one path. Sessions are bounded in number and idle time, bodies in size.
 An answer whose connection broke is kept for the client to fetch.
 
-Who may come here (keys, origins, rates) is decided in front of it. `owner_of` says whose a request is; a session of the protocol
+Who may come here (keys, origins, rates) is decided in front of it. `find_owner` says whose a request is; a session of the protocol
 belongs to the owner that opened it, and is not found by others.
 """
 
@@ -18,26 +18,26 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_runtime.errors import Denied
-from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES
-from sandbox_runtime.mcp.transports.event_store import Memory, RememberingManager
+from sandbox_runtime.mcp.server import McpServer
+from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES
+from sandbox_runtime.mcp.transports.event_store import EventBudget, ResumableSessionManager
 
-MOST_SESSIONS = 1000
+MAX_SESSIONS = 1000
 IDLE_S = 1800.0
-OwnerOf = Callable[[Scope], str]
+FindOwner = Callable[[Scope], str]
 """Raises Denied."""
 
 
 @asynccontextmanager
-async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
+async def open_http(server: McpServer, find_owner: FindOwner) -> AsyncIterator[ASGIApp]:
     """The application, served as long as the block lasts."""
-    manager = RememberingManager(
-        door.server, Memory(), idle_s=IDLE_S, most_sessions=MOST_SESSIONS, most_body_bytes=MOST_MESSAGE_BYTES
+    manager = ResumableSessionManager(
+        server.server, EventBudget(), idle_s=IDLE_S, max_sessions=MAX_SESSIONS, max_body_bytes=MAX_MESSAGE_BYTES
     )
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            owner = owner_of(scope)
+            owner = find_owner(scope)
         except Denied as error:
             await JSONResponse({"detail": str(error)}, 403)(scope, receive, send)
             return
@@ -46,12 +46,12 @@ async def open_http(door: Door, owner_of: OwnerOf) -> AsyncIterator[ASGIApp]:
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         await manager.handle_request({**scope, "headers": headers, "user": AuthenticatedUser(token)}, receive, send)
 
-    async with _running(manager):
+    async with _run_manager(manager):
         yield serve
 
 
 @asynccontextmanager
-async def _running(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+async def _run_manager(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
     """In a task of its own: what the block raises would otherwise come out wrapped in a group of errors."""
     ready, done = asyncio.Event(), asyncio.Event()
 

@@ -15,22 +15,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.transports.http import OwnerOf, open_http
+from sandbox_runtime.mcp.server import McpServer
+from sandbox_runtime.mcp.transports.http import FindOwner, open_http
 from sandbox_runtime.mcp.transports.websocket import WebSockets
 from sandbox_runtime.model.bounds import JSON_VALUES, JsonValueCounter
 from sandbox_runtime.rate_limit import TokenBucket
 
 PATH, SOCKET_PATH = "/mcp", "/mcp/ws"
 REQUESTS_PER_S, BURST = 100.0, 200.0
-MOST_AT_ONCE = 1000
-More = Callable[[], Awaitable[dict[str, Any]]]
+MAX_CONCURRENT = 1000
+ExtraMetrics = Callable[[], Awaitable[dict[str, Any]]]
 _TOO_MANY = "too many requests at once; try again in a second"
 
 
 @dataclass(slots=True)
 class Counters:
-    begun_s: float = field(default_factory=time.monotonic)
+    started_s: float = field(default_factory=time.monotonic)
     requests: int = 0
     errors: int = 0
     active: int = 0
@@ -38,116 +38,120 @@ class Counters:
     bytes_served: int = 0
 
 
-class TooSlow(Exception):
+class ClientTimeout(Exception):
     """The client did not send, or did not take, within its time."""
 
 
-class TooCrowded(Exception):
+class TooManyValues(Exception):
     """The request holds more JSON values than are parsed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """read_s: for a whole request to arrive. write_s: for one piece of an answer to be taken."""
 
     read_s: float
     write_s: float
 
 
-class Entrance:
+class RequestGuard:
     """Counts what goes through, and refuses what is over the pace, over the number at once, or too slow."""
 
-    def __init__(self, app: ASGIApp, counters: Counters, bucket: TokenBucket | None, patience: Patience) -> None:
+    def __init__(self, app: ASGIApp, counters: Counters, bucket: TokenBucket | None, timeouts: Timeouts) -> None:
         self._app = app
         self._counters = counters
         self._bucket = bucket
-        self._patience = patience
+        self._timeouts = timeouts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        counters, begun_s = self._counters, time.monotonic()
+        counters, started_s = self._counters, time.monotonic()
         counters.requests += 1
-        if (self._bucket is not None and self._bucket.take()) or counters.active >= MOST_AT_ONCE:
+        if (self._bucket is not None and self._bucket.take()) or counters.active >= MAX_CONCURRENT:
             counters.errors += 1
             body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": _TOO_MANY}}
             await JSONResponse(body, 429, {"Retry-After": "1"})(scope, receive, send)
             return
         counters.active += 1
         try:
-            counted = _Counted(send, counters, self._patience.write_s)
-            await self._served(scope, _Arriving(receive, self._patience.read_s), counted)
+            timed_send = _TimedSend(send, counters, self._timeouts.write_s)
+            await self._forward(scope, _TimedReceive(receive, self._timeouts.read_s), timed_send)
         finally:
             counters.active -= 1
-            counters.busy_s += time.monotonic() - begun_s
+            counters.busy_s += time.monotonic() - started_s
 
-    async def _served(self, scope: Scope, receive: _Arriving, send: _Counted) -> None:
+    async def _forward(self, scope: Scope, receive: _TimedReceive, send: _TimedSend) -> None:
         try:
             await self._app(scope, receive, send)
         except BaseException as error:
-            if not (receive.late or receive.crowded or send.late):
+            if not (receive.timed_out or receive.too_many_values or send.timed_out):
                 raise
-            if send.begun or isinstance(error, asyncio.CancelledError):
+            if send.started or isinstance(error, asyncio.CancelledError):
                 raise  # the web server closes the connection
-        if (receive.late or receive.crowded) and not send.begun:
-            late = f"the request did not arrive within {self._patience.read_s:g} s"
-            crowded = f"the request holds more than {JSON_VALUES} JSON values"
-            body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": crowded if receive.crowded else late}}
-            await JSONResponse(body, 413 if receive.crowded else 408)(scope, receive, send)
+        if (receive.timed_out or receive.too_many_values) and not send.started:
+            timed_out = f"the request did not arrive within {self._timeouts.read_s:g} s"
+            too_many_values = f"the request holds more than {JSON_VALUES} JSON values"
+            body = {
+                "jsonrpc": "2.0",
+                "id": None,
+                "error": {"code": -32600, "message": too_many_values if receive.too_many_values else timed_out},
+            }
+            await JSONResponse(body, 413 if receive.too_many_values else 408)(scope, receive, send)
 
 
-class _Arriving:
+class _TimedReceive:
     """What a client sends, until all of it is there; then whoever waits, waits for the client to go away. Its time begins when
     somebody waits for it."""
 
-    def __init__(self, receive: Receive, within_s: float) -> None:
+    def __init__(self, receive: Receive, timeout_s: float) -> None:
         self._receive = receive
-        self._within_s = within_s
-        self._until_s: float | None = None
+        self._timeout_s = timeout_s
+        self._deadline_s: float | None = None
         self._complete = False
         self._values = JsonValueCounter()
-        self.late = self.crowded = False
+        self.timed_out = self.too_many_values = False
 
     async def __call__(self) -> Message:
         if self._complete:
             return await self._receive()
         loop_s = asyncio.get_running_loop().time()
-        self._until_s = loop_s + self._within_s if self._until_s is None else self._until_s
+        self._deadline_s = loop_s + self._timeout_s if self._deadline_s is None else self._deadline_s
         try:
-            async with asyncio.timeout_at(self._until_s):
+            async with asyncio.timeout_at(self._deadline_s):
                 message = await self._receive()
         except TimeoutError as error:
-            self.late = True
-            raise TooSlow from error
+            self.timed_out = True
+            raise ClientTimeout from error
         self._complete = message["type"] != "http.request" or not message.get("more_body", False)
         self._values.feed(message.get("body", b""))
         if self._values.count > JSON_VALUES:
-            self._complete = self.crowded = True
-            raise TooCrowded
+            self._complete = self.too_many_values = True
+            raise TooManyValues
         return message
 
 
-class _Counted:
+class _TimedSend:
     """What a client takes."""
 
-    def __init__(self, send: Send, counters: Counters, within_s: float) -> None:
+    def __init__(self, send: Send, counters: Counters, timeout_s: float) -> None:
         self._send = send
         self._counters = counters
-        self._within_s = within_s
-        self.begun = self.late = False
+        self._timeout_s = timeout_s
+        self.started = self.timed_out = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self.begun = True
+            self.started = True
             self._counters.errors += message["status"] >= 400
         self._counters.bytes_served += len(message.get("body", b""))
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(self._timeout_s):
                 await self._send(message)
         except TimeoutError as error:
-            self.late = True
-            raise TooSlow from error
+            self.timed_out = True
+            raise ClientTimeout from error
 
 
-class _Sockets:
+class _SocketApp:
     """As an object, which the router takes for an application, and not for a handler of its own kind."""
 
     def __init__(self, sockets: WebSockets) -> None:
@@ -159,39 +163,38 @@ class _Sockets:
 
 @asynccontextmanager
 async def open_routes(
-    door: Door, owner_of: OwnerOf, *, alone: bool = False, more: More | None = None
+    server: McpServer, find_owner: FindOwner, *, standalone: bool = False, extra_metrics: ExtraMetrics | None = None
 ) -> AsyncIterator[list[BaseRoute]]:
-    """owner_of raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace.
+    """find_owner raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace.
     more: further figures for /metrics."""
-    server = door.config.server
-    counters, sockets = Counters(), WebSockets(door, owner_of, server.write_timeout)
-    async with open_http(door, owner_of) as http:
-        entrance = Entrance(
-            http,
-            counters,
-            TokenBucket(REQUESTS_PER_S, BURST) if alone else None,
-            Patience(server.read_timeout, server.write_timeout),
+    section = server.config.server
+    counters, sockets = Counters(), WebSockets(server, find_owner, section.write_timeout)
+    async with open_http(server, find_owner) as http:
+        guard = RequestGuard(
+            http, counters, TokenBucket(REQUESTS_PER_S, BURST) if standalone else None, Timeouts(section.read_timeout, section.write_timeout)
         )
-        routes: list[BaseRoute] = [Route(PATH, entrance), WebSocketRoute(SOCKET_PATH, _Sockets(sockets))]
-        yield routes + (_of_its_own(door, counters, sockets, more) if alone else [])
+        routes: list[BaseRoute] = [Route(PATH, guard), WebSocketRoute(SOCKET_PATH, _SocketApp(sockets))]
+        yield routes + (_status_routes(server, counters, sockets, extra_metrics) if standalone else [])
 
 
-def _of_its_own(door: Door, counters: Counters, sockets: WebSockets, more: More | None) -> list[BaseRoute]:
+def _status_routes(
+    server: McpServer, counters: Counters, sockets: WebSockets, extra_metrics: ExtraMetrics | None
+) -> list[BaseRoute]:
     async def health(_request: Request) -> Response:
-        uptime_s = time.monotonic() - counters.begun_s
+        uptime_s = time.monotonic() - counters.started_s
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return JSONResponse({"status": "ok", "timestamp": now, "version": door.version, "uptime": f"{uptime_s:.3f}s"})
+        return JSONResponse({"status": "ok", "timestamp": now, "version": server.version, "uptime": f"{uptime_s:.3f}s"})
 
     async def metrics(_request: Request) -> Response:
-        return JSONResponse({**_figures(counters, sockets), **(await more() if more is not None else {})})
+        return JSONResponse({**_metrics(counters, sockets), **(await extra_metrics() if extra_metrics is not None else {})})
 
     async def info(_request: Request) -> Response:
-        return JSONResponse(door.described())
+        return JSONResponse(server.info())
 
     return [Route("/health", health), Route("/metrics", metrics), Route("/info", info)]
 
 
-def _figures(counters: Counters, sockets: WebSockets) -> dict[str, Any]:
+def _metrics(counters: Counters, sockets: WebSockets) -> dict[str, Any]:
     return {
         "requests_total": counters.requests,
         "average_duration_us": round(counters.busy_s * 1e6 / counters.requests) if counters.requests else 0,

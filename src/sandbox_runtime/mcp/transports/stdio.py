@@ -15,28 +15,30 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES, Gone, TooLong, serve_channel
+from sandbox_runtime.mcp.server import McpServer
+from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
 
 
 def check_streams() -> None:
-    """Raise InvalidRequest where a standard stream is closed. Call before anything is opened: a file would take its number."""
+    """Raise InvalidRequest where a standard stream is closed. ToolContext before anything is opened: a file would take its number."""
     for number, name in ((0, "standard input"), (1, "standard output")):
         try:
             os.fstat(number)
         except OSError as error:
-            told = f"{name} is closed, and the protocol needs it: give it a pipe or a file, or serve over HTTP with --http"
-            raise InvalidRequest(told) from error
+            message = f"{name} is closed, and the protocol needs it: give it a pipe or a file, or serve over HTTP with --http"
+            raise InvalidRequest(message) from error
 
 
-async def serve_stdio(door: Door) -> None:
+async def serve_stdio(server: McpServer) -> None:
     """Until standard input ends."""
-    with _taken_over() as (read_fd, write_fd):
-        await serve_channel(door, _Lines(await _reader_of(read_fd), await _writer_of(write_fd), in_turn=not _can_wait(read_fd)))
+    with _claim_streams() as (read_fd, write_fd):
+        await serve_channel(
+            server, _LineChannel(await _open_reader(read_fd), await _open_writer(write_fd), sequential=not _is_pollable(read_fd))
+        )
 
 
 @contextlib.contextmanager
-def _taken_over() -> Iterator[tuple[int, int]]:
+def _claim_streams() -> Iterator[tuple[int, int]]:
     """Descriptors 0 and 1 become nothing and stderr, so that no stray print breaks the protocol."""
     sys.stdout.flush()
     read_fd, write_fd = os.dup(0), os.dup(1)
@@ -53,7 +55,7 @@ def _taken_over() -> Iterator[tuple[int, int]]:
                 os.close(descriptor)
 
 
-def _can_wait(descriptor: int) -> bool:
+def _is_pollable(descriptor: int) -> bool:
     """Whether the kernel can tell when the descriptor is ready."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
@@ -61,7 +63,7 @@ def _can_wait(descriptor: int) -> bool:
 
 class _Reader(Protocol):
     async def readline(self) -> bytes:
-        """With its end; empty at the end. Raises TooLong, having passed over the rest of the line."""
+        """With its end; empty at the end. Raises MessageTooLong, having passed over the rest of the line."""
         ...
 
 
@@ -71,13 +73,13 @@ class _Writer(Protocol):
         ...
 
 
-class _Lines:
-    """in_turn: each request waits until those before it were answered."""
+class _LineChannel:
+    """sequential: each request waits until those before it were answered."""
 
-    def __init__(self, reader: _Reader, writer: _Writer, *, in_turn: bool) -> None:
+    def __init__(self, reader: _Reader, writer: _Writer, *, sequential: bool) -> None:
         self._reader = reader
         self._writer = writer
-        self.in_turn = in_turn
+        self.sequential = sequential
 
     async def receive(self) -> bytes | None:
         return await self._reader.readline() or None
@@ -86,20 +88,20 @@ class _Lines:
         try:
             await self._writer.write(text.encode(errors="backslashreplace") + b"\n")
         except OSError as error:
-            raise Gone from error
+            raise Disconnected from error
 
 
-async def _reader_of(descriptor: int) -> _Reader:
-    if not _can_wait(descriptor):
+async def _open_reader(descriptor: int) -> _Reader:
+    if not _is_pollable(descriptor):
         return _FileReader(descriptor)
-    reader = asyncio.StreamReader(limit=MOST_MESSAGE_BYTES)
+    reader = asyncio.StreamReader(limit=MAX_MESSAGE_BYTES)
     file = os.fdopen(os.dup(descriptor), "rb", buffering=0)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
     return _PipeReader(reader)
 
 
-async def _writer_of(descriptor: int) -> _Writer:
-    if not _can_wait(descriptor):
+async def _open_writer(descriptor: int) -> _Writer:
+    if not _is_pollable(descriptor):
         return _FileWriter(descriptor)
     loop, file = asyncio.get_running_loop(), os.fdopen(os.dup(descriptor), "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(lambda: asyncio.streams.FlowControlMixin(loop=loop), file)
@@ -117,7 +119,7 @@ class _PipeReader:
             return error.partial
         except asyncio.LimitOverrunError as error:
             await self._skip_line(error.consumed)
-            raise TooLong from error
+            raise MessageTooLong from error
 
     async def _skip_line(self, seen: int) -> None:
         """To the end of a line that is too long, without keeping it."""
@@ -147,14 +149,14 @@ class _FileReader:
 
     async def readline(self) -> bytes:
         line = await self._piece()
-        if len(line) <= MOST_MESSAGE_BYTES or line.endswith(b"\n"):
+        if len(line) <= MAX_MESSAGE_BYTES or line.endswith(b"\n"):
             return line
         while line and not line.endswith(b"\n"):
             line = await self._piece()
-        raise TooLong
+        raise MessageTooLong
 
     async def _piece(self) -> bytes:
-        return await asyncio.to_thread(self._file.readline, MOST_MESSAGE_BYTES + 1)
+        return await asyncio.to_thread(self._file.readline, MAX_MESSAGE_BYTES + 1)
 
 
 class _FileWriter:

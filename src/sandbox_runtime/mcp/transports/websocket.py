@@ -8,39 +8,39 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from sandbox_runtime.errors import Denied
-from sandbox_runtime.mcp.server import Door
-from sandbox_runtime.mcp.transports.channel import MOST_MESSAGE_BYTES, Gone, TooLong, serve_channel
-from sandbox_runtime.mcp.transports.http import OwnerOf
+from sandbox_runtime.mcp.server import McpServer
+from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
+from sandbox_runtime.mcp.transports.http import FindOwner
 
-MOST_CONNECTIONS = 1000
-_TRY_AGAIN, _NOT_ALLOWED = 1013, 1008
+MAX_CONNECTIONS = 1000
+_TRY_AGAIN_LATER, _POLICY_VIOLATION = 1013, 1008
 _SUBPROTOCOL = "mcp"
 
 
 class WebSockets:
     """All connections of one server, counted."""
 
-    def __init__(self, door: Door, owner_of: OwnerOf, write_s: float) -> None:
-        self._door = door
-        self._owner_of = owner_of
+    def __init__(self, server: McpServer, find_owner: FindOwner, write_s: float) -> None:
+        self._server = server
+        self._find_owner = find_owner
         self._write_s = write_s
         self.open = 0
 
     async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         socket = WebSocket(scope, receive, send)
-        offered = _SUBPROTOCOL if _SUBPROTOCOL in scope.get("subprotocols", ()) else None
+        subprotocol = _SUBPROTOCOL if _SUBPROTOCOL in scope.get("subprotocols", ()) else None
         try:
-            self._owner_of(scope)
+            self._find_owner(scope)
         except Denied as error:
-            await socket.close(_NOT_ALLOWED, str(error)[:100])
+            await socket.close(_POLICY_VIOLATION, str(error)[:100])
             return
-        await socket.accept(subprotocol=offered)
-        if self.open >= MOST_CONNECTIONS:
-            await socket.close(_TRY_AGAIN, f"{MOST_CONNECTIONS} connections are open: try again later")
+        await socket.accept(subprotocol=subprotocol)
+        if self.open >= MAX_CONNECTIONS:
+            await socket.close(_TRY_AGAIN_LATER, f"{MAX_CONNECTIONS} connections are open: try again later")
             return
         self.open += 1
         try:
-            await serve_channel(self._door, _Frames(socket, self._write_s), socket)
+            await serve_channel(self._server, _FrameChannel(socket, self._write_s), socket)
             if socket.application_state is WebSocketState.CONNECTED:
                 await socket.close()
         except (WebSocketDisconnect, RuntimeError):
@@ -49,10 +49,10 @@ class WebSockets:
             self.open -= 1
 
 
-class _Frames:
+class _FrameChannel:
     """write_s: how long a client may take for one frame."""
 
-    in_turn = False
+    sequential = False
 
     def __init__(self, socket: WebSocket, write_s: float) -> None:
         self._socket = socket
@@ -63,8 +63,8 @@ class _Frames:
         if message["type"] == "websocket.disconnect":
             return None
         text: str | bytes = message.get("text") or message.get("bytes") or ""
-        if len(text) > MOST_MESSAGE_BYTES:
-            raise TooLong
+        if len(text) > MAX_MESSAGE_BYTES:
+            raise MessageTooLong
         return text
 
     async def send(self, text: str) -> None:
@@ -72,4 +72,4 @@ class _Frames:
             async with asyncio.timeout(self._write_s):
                 await self._socket.send_text(text)
         except (WebSocketDisconnect, RuntimeError, TimeoutError) as error:
-            raise Gone from error
+            raise Disconnected from error
