@@ -250,7 +250,7 @@ async def serve_on(platform: Platform, settings: Settings, port: int, config: Mc
     errors.install(app)
     tools = {**enabled_tools(config), **suite_tools()}
     server = McpServer(config, lambda _request: host, version(), tools, Renamed(config, tools, await files_for_the_suite(host)))
-    add_to(server.server)
+    add_to(server.sdk_server)
     async with open_routes(server, owner_of, standalone=True) as routes:
         app.router.routes[0:0] = routes
         web = uvicorn.Config(app, host="127.0.0.1", port=port, lifespan="off", log_level="warning")

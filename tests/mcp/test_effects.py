@@ -19,10 +19,10 @@ from tests.mcp.conftest import http_server, stdio
 from tests.mcp.test_tools import figures
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.config import McpConfig, images, keys, validate
+from sandbox_runtime.mcp.config import McpConfig, keys, validate
 from sandbox_runtime.mcp.config.effects import EFFECTS, RunMode, Where, ineffective_keys
 from sandbox_runtime.mcp.config.environment import expand, redact, with_path
-from sandbox_runtime.mcp.config.model import EnvironmentSection, StreamingSection
+from sandbox_runtime.mcp.config.model import EnvironmentSection, StreamingSection, is_known_image
 from sandbox_runtime.mcp.notifications import to_item
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()
@@ -78,7 +78,7 @@ def test_variables_refer_to_variables() -> None:
     ],
 )
 def test_names_of_usual_images_are_known_and_no_others(image: str, known: bool) -> None:
-    assert images.is_known(image) is known
+    assert is_known_image(image) is known
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ async def test_the_server_is_called_as_configured_and_sandboxes_are_made_as_conf
         danced = await call_tool(one, "exec_command", **own, command="dance on")
         assert figures(danced)["stdout"] == "dancing on x-y /bin/sh hush\n"
         words = {"command": "sh -c 'echo $C; echo $PATH'", "environment": {"C": "${B}!", "PATH": "/extra:$PATH", "TOKEN": "t"}}
-        description = await call_tool(one, "exec_command", **own, **words)
-        first, path = figures(description)["stdout"].splitlines()
+        result = await call_tool(one, "exec_command", **own, **words)
+        first, path = figures(result)["stdout"].splitlines()
         assert first == "x-y!" and path.startswith("/workspace/bin:/extra:/") and path.endswith("/bin")
-        meta = (description.meta or {})["metadata"]
+        meta = (result.meta or {})["metadata"]
         assert meta["environment"]["TOKEN"] == "***"
         refused = await call_tool(one, "create_sandbox", image="mycorp/tools:1")
         assert refused.is_error and (refused.meta or {})["metadata"]["error_code"] == "IMAGE_NOT_FOUND"
@@ -205,10 +205,8 @@ async def test_a_result_is_told_again_where_it_may_be_and_nothing_has_changed(se
         )
         assert await cat(cache=True) == (False, "other "), "the same size, the same time, other bytes"
         program = {"sandbox_id": made["sandbox_id"], "language": "python", "cache": True}
-        description = [await call_tool(one, "run_code", code="print(open('notes.txt').read()[:5])", **program) for _ in range(2)]
-        assert [figures(each)["cached"] for each in description] == [False, True] and figures(description[1])[
-            "stdout"
-        ] == "other\n"
+        result = [await call_tool(one, "run_code", code="print(open('notes.txt').read()[:5])", **program) for _ in range(2)]
+        assert [figures(each)["cached"] for each in result] == [False, True] and figures(result[1])["stdout"] == "other\n"
         for code in ("open('new', 'a').write('x'); print(1)", "import sys; sys.exit(3)"):
             both = [await call_tool(one, "run_code", code=code, **program) for _ in range(2)]
             assert [figures(each)["cached"] for each in both] == [False, False], code
@@ -227,10 +225,8 @@ async def test_a_warm_command_is_answered_without_being_run(served: tuple[int, P
                 break
     assert (served[1].parent.parent / "cache" / "cache.db").exists()
     async with httpx.AsyncClient() as web:
-        description = (await web.get(f"http://127.0.0.1:{served[0]}/metrics")).json()["cache"]
-    assert (
-        description["entries"] >= 1 and description["hits"] >= 1 and description["misses"] >= 1 and description["size_bytes"] > 0
-    )
+        result = (await web.get(f"http://127.0.0.1:{served[0]}/metrics")).json()["cache"]
+    assert result["entries"] >= 1 and result["hits"] >= 1 and result["misses"] >= 1 and result["size_bytes"] > 0
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -240,10 +236,10 @@ async def test_a_request_that_does_not_arrive_is_given_up(served: tuple[int, Pat
     try:
         writer.write(f"{head}Accept: application/json, text/event-stream\r\n\r\n{{".encode())
         async with asyncio.timeout(60):
-            description = await reader.readuntil(b"}}")
+            result = await reader.readuntil(b"}}")
     finally:
         writer.close()
-    assert description.startswith(b"HTTP/1.1 408 ") and b"did not arrive within 1 s" in description
+    assert result.startswith(b"HTTP/1.1 408 ") and b"did not arrive within 1 s" in result
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -260,8 +256,8 @@ async def test_without_caching_every_command_is_run(workspace: Path, tmp_path: P
     async with Client(stdio(workspace, **words)) as one:
         made = await sandbox(one)
         own = {"sandbox_id": made["sandbox_id"], "command": "echo hi", "cache": True}
-        description = [await call_tool(one, "exec_command", **own) for _ in range(2)]
-        assert [(each.meta or {})["metadata"].get("cached") for each in description] == [None, None]
-        content = description[1].content[0]
+        result = [await call_tool(one, "exec_command", **own) for _ in range(2)]
+        assert [(each.meta or {})["metadata"].get("cached") for each in result] == [None, None]
+        content = result[1].content[0]
         assert isinstance(content, TextContent) and "hi" in content.text
     assert (tmp_path / "temp").is_dir()

@@ -21,7 +21,7 @@ from tests.mcp.conftest import client_of
 from tests.mcp.test_tools import figures
 
 from sandbox_runtime.mcp.prompts.arguments import content, form, length
-from sandbox_runtime.mcp.prompts.body import chain, conditional, given, is_one_of, merge, text
+from sandbox_runtime.mcp.prompts.body import chain, conditional, has_value, is_one_of, merge, text
 
 
 @pytest.mark.requirement("mcp-3.17", "mcp-3.18")
@@ -117,7 +117,7 @@ async def test_prompts_are_filled_in(workspace: Path, port: int) -> None:
 def test_prompts_are_made_of_parts() -> None:
     both = {"a": "1", "b": ""}
     assert chain(text("x $a"), text("y"))(both) == ("x 1", "y")
-    assert merge(text("x $a"), conditional(given("b"), text("never")), text("y"))(both) == ("x 1\n\ny",)
+    assert merge(text("x $a"), conditional(has_value("b"), text("never")), text("y"))(both) == ("x 1\n\ny",)
     assert conditional(is_one_of("a", "1", "2"), text("then"), text("else"))(both) == ("then",)
     assert conditional(is_one_of("a", "2"), text("then"), text("else"))(both) == ("else",)
     assert [length(3, 1)(value) for value in ("abc", " ", "abcd")] == [

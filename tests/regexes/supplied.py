@@ -20,7 +20,7 @@ def _guessed() -> list[re.Pattern[Any]]:
 
 
 def _filtered() -> list[re.Pattern[Any]]:
-    return [re.compile(words, re.MULTILINE) for words, _ in word_filter._OF_LEVEL["strict"]]
+    return [re.compile(words, re.MULTILINE) for words, _ in word_filter._PATTERNS["strict"]]
 
 
 def _prompt_forms() -> list[re.Pattern[Any]]:

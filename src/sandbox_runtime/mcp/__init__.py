@@ -1,10 +1,13 @@
-"""The same verbs as tools of the Model Context Protocol.
+"""The Model Context Protocol server.
 
-    door = McpServer(config, places, version)
-    await serve_stdio(door)
+    server = McpServer(config, host_for, version)
+    await serve_stdio(server)
 
-Contract: a sandbox is a session whose id is a UUID. `config` is the YAML of mcp-sandboxd; `places` are hosts of sandboxes (an
-engine in this process, a server); `tools`, `resources` and `prompts` are values that know places alone; `server` tells them in
-the words of the official SDK, which is imported in this room and nowhere else; `transports` carry them. The room knows no web
-application: whoever has one mounts `transports.http`.
+A sandbox is a session whose id is a UUID. The packages:
+
+- `config`: the YAML configuration of mcp-sandboxd.
+- `hosts`: where sandboxes run: an engine in this process, or a remote server.
+- `tools`, `resources`, `prompts`: values that depend on the host interface only.
+- `server`: adapts them to the official SDK. No other package imports the SDK.
+- `transports`: stdio, Streamable HTTP, WebSocket. The web application is created elsewhere and mounts `transports.routes`.
 """

@@ -1,4 +1,4 @@
-"""What could stand where a client's user is typing: sandboxes, files, languages, sections, tools."""
+"""Argument completion: sandbox ids, files, languages, configuration sections, tool names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sandbox_runtime.mcp.tools.arguments import resolve_name
 from sandbox_runtime.mcp.tools.sandboxes import is_sandbox
 
 MAX_VALUES = 100
-"""Of values in one answer; the protocol's bound."""
+"""Protocol limit of values in one response."""
 _LANGUAGES = (*STARTERS, "c", "bash")
 _GOALS = ("time", "memory")
 Reference = types.PromptReference | types.ResourceTemplateReference
 
 
 class Completions:
-    """tools: by name, those that are switched on."""
+    """`tools`: names of the enabled tools."""
 
     def __init__(self, tools: Iterable[str]) -> None:
         self._fixed: Mapping[str, tuple[str, ...]] = {
@@ -35,9 +35,10 @@ class Completions:
     async def complete(
         self, host: SandboxHost, reference: Reference, name: str, value: str, arguments: Mapping[str, str]
     ) -> types.Completion:
-        """given: arguments that are known already. Raises InvalidRequest for what there is not to be completed."""
+        """Return values that start with `value`. `arguments`: those already filled in. Raises InvalidRequest for an unknown
+        prompt, argument or template."""
         values = await self._values(host, reference, name, value, arguments)
-        matches = [one for one in values if one.lower().startswith(value.lower())]
+        matches = [candidate for candidate in values if candidate.lower().startswith(value.lower())]
         return types.Completion(values=matches[:MAX_VALUES], total=len(matches), has_more=len(matches) > MAX_VALUES)
 
     async def _values(
@@ -47,7 +48,7 @@ class Completions:
             return await self._prompt_values(host, prompts.get_prompt(reference.name), name, value, arguments)
         scheme = TEMPLATES.get(reference.uri, ("", ""))[0]
         if not scheme:
-            raise InvalidRequest(f"there is no template {reference.uri[:200]!r}; there are {', '.join(TEMPLATES)}")
+            raise InvalidRequest(f"unknown resource template {reference.uri[:200]!r}; available: {', '.join(TEMPLATES)}")
         if scheme != "file":
             return self._fixed[scheme] if name == "path" else ()
         return await self._sandbox_values(host, name, value, arguments)
@@ -55,14 +56,14 @@ class Completions:
     async def _prompt_values(
         self, host: SandboxHost, prompt: prompts.Prompt, name: str, value: str, arguments: Mapping[str, str]
     ) -> Iterable[str]:
-        if name not in {one.name for one in prompt.parameters}:
+        if name not in {parameter.name for parameter in prompt.parameters}:
             raise InvalidRequest(f"the prompt {prompt.name} has no argument {name[:60]!r}")
         if name in ("language", "target"):
             return _LANGUAGES
         return _GOALS if name == "goal" else await self._sandbox_values(host, name, value, arguments)
 
     async def _sandbox_values(self, host: SandboxHost, name: str, value: str, arguments: Mapping[str, str]) -> Iterable[str]:
-        """A sandbox that is gone, or was never there, has no files to be told."""
+        """Return sandbox ids or file paths; no paths for a missing sandbox."""
         if name == "sandbox_id":
             return [view.id for view in await host.list() if is_sandbox(view.id)]
         if name != "path" or not is_sandbox(arguments.get("sandbox_id", "").lower()):
@@ -74,8 +75,8 @@ class Completions:
 
 
 async def _files(host: SandboxHost, sandbox_id: str, value: str) -> list[str]:
-    """Of the folder that was typed so far; folders end with a slash, so that one can go on typing."""
+    """List the folder typed so far. Folders end with a slash so that the user can continue typing."""
     typed = value.rpartition("/")[0]
-    values, _more = await host.files(sandbox_id, resolve_name(typed) if typed else "")
-    lead = f"{typed}/" if typed else ""
-    return [f"{lead}{one.name.rpartition('/')[2]}{'/' if one.is_folder else ''}" for one in values]
+    files, _more = await host.files(sandbox_id, resolve_name(typed) if typed else "")
+    prefix = f"{typed}/" if typed else ""
+    return [f"{prefix}{file.name.rpartition('/')[2]}{'/' if file.is_folder else ''}" for file in files]

@@ -1,4 +1,4 @@
-"""The same tools, resources and prompts without the protocol: as plain JSON, for a door that is not MCP's."""
+"""Tools, resources and prompts as plain JSON, for interfaces other than MCP."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pydantic import BaseModel
 
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.config import McpConfig
-from sandbox_runtime.mcp.hosts.port import SandboxHost
-from sandbox_runtime.mcp.items import Tell, item_sink
+from sandbox_runtime.mcp.hosts.port import SandboxHost, Sink
+from sandbox_runtime.mcp.notifications import find_progress
 from sandbox_runtime.mcp.prompts import prompts
 from sandbox_runtime.mcp.resources import Resources
 from sandbox_runtime.mcp.tools import error_codes
@@ -19,11 +19,12 @@ from sandbox_runtime.mcp.tools.registry import enabled_tools
 from sandbox_runtime.mcp.tools.tool import AnyTool, ToolContext, ToolResponse
 
 Json = dict[str, Any]
+Emit = Callable[[Mapping[str, Any]], None]
 _TRANSIENT = (error_codes.INSUFFICIENT_RESOURCES, error_codes.PLATFORM_FAULT)
 
 
 class McpToolProvider:
-    """places: from an owner, and how many sandboxes that one may have at once, to what it sees; the owner "" sees everything."""
+    """`host_for`: returns the host of an owner with a sandbox quota. The owner "" sees every sandbox."""
 
     def __init__(self, host_for: Callable[[str, int | None], SandboxHost], config: McpConfig) -> None:
         self._host_for = host_for
@@ -35,28 +36,42 @@ class McpToolProvider:
         return [_schema(tool) for tool in self._tools.values()]
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any], owner: str, max_sandboxes: int | None, tell: Tell | None = None
+        self, name: str, arguments: Mapping[str, Any], owner: str, max_sandboxes: int | None, emit: Emit | None = None
     ) -> Json:
-        """result, is_error, metadata and transient. Raises NotFound for a tool that there is not, Denied for what it may not."""
+        """Return result, is_error, metadata and transient. Raises NotFound for an unknown tool, Denied for a denied call."""
         tool = self._tools.get(name)
         if tool is None:
-            raise NotFound(f"there is no tool {name[:100]!r}; there are {', '.join(self._tools)}")
-        return _to_json(
-            await call_tool(tool, ToolContext(self._host_for(owner, max_sandboxes), self._config, item_sink(tell)), arguments)
-        )
+            raise NotFound(f"unknown tool {name[:100]!r}; available tools: {', '.join(self._tools)}")
+        sink = None if emit is None else _item_sink(emit)
+        return _to_json(await call_tool(tool, ToolContext(self._host_for(owner, max_sandboxes), self._config, sink), arguments))
 
     async def resources(self, owner: str) -> Sequence[Json]:
-        return [_dump(one) for one in await self._resources.list(self._host_for(owner, None))]
+        return [_dump(resource) for resource in await self._resources.list(self._host_for(owner, None))]
 
     async def read(self, uri: str, owner: str) -> Json:
         contents = await self._resources.read(self._host_for(owner, None), uri)
-        return {"uri": uri, "contents": [_dump(one) for one in contents]}
+        return {"uri": uri, "contents": [_dump(content) for content in contents]}
 
     def prompts(self) -> Sequence[Json]:
-        return [_dump(one) for one in prompts.list_prompts()]
+        return [_dump(prompt) for prompt in prompts.list_prompts()]
 
     def prompt(self, name: str, arguments: Mapping[str, str]) -> Json:
         return {"name": name, **_dump(prompts.render(name, arguments))}
+
+
+def _item_sink(emit: Emit) -> Sink:
+    """Return a sink that emits output items, and a progress item when the text contains one."""
+
+    def add(stream: str, text: str) -> None:
+        if not text:
+            return
+        emit({"type": "data" if stream == "stdout" else "error", "stream": stream, "data": text})
+        progress = find_progress(text)
+        if progress is not None:
+            message = (text.strip().splitlines() or [""])[-1][:200]
+            emit({"type": "progress", "progress": {"current": progress[0], "total": progress[1], "message": message}})
+
+    return add
 
 
 def _schema(tool: AnyTool) -> Json:

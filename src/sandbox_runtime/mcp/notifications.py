@@ -1,4 +1,4 @@
-"""What a server tells a client while a request is under way: progress, output, and changes of files it asked to be told of."""
+"""Notifications sent while a request runs: program output and progress."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class OutputSender:
-    """Takes pieces from a sink at any pace, and sends them on together every now and then. Bounded: of what a slow client has
-    not taken yet, the newest is kept."""
+    """Buffers output and sends it every `flush_interval`. The buffer is bounded: for a slow client it keeps the newest text."""
 
     def __init__(self, context: Context, options: StreamingSection, wants_level: Callable[[str], bool]) -> None:
         self._context = context
@@ -66,19 +65,17 @@ class OutputSender:
             await log(self._context, level, stream, to_item(stream, text, self._options))
 
     async def _progress(self, text: str) -> None:
-        """How far a program says it is; otherwise how much it has printed."""
+        """Send the progress found in the text, or the number of characters printed so far."""
         progress = find_progress(text) if self._options.detect_progress else None
         current, total = progress or (float(self._received_characters), None)
-        self._progress_sent = (
-            current if current > self._progress_sent else self._progress_sent + 0.001
-        )  # it must grow with every notification
-        await self._context.session.report_progress(
-            self._progress_sent, total, (text.strip().splitlines() or [""])[-1][:200] or None
-        )
+        # The protocol requires progress to grow with every notification.
+        self._progress_sent = current if current > self._progress_sent else self._progress_sent + 0.001
+        last_line = (text.strip().splitlines() or [""])[-1][:200]
+        await self._context.session.report_progress(self._progress_sent, total, last_line or None)
 
 
 def to_item(stream: str, text: str, options: StreamingSection) -> object:
-    """One piece of output as the section wants it told."""
+    """Return a piece of output in the configured form: a JSON object, or bare text."""
     raw = text.encode(errors="replace")
     compressed = options.compress and len(raw) >= options.compression_min
     data = base64.b64encode(gzip.compress(raw)).decode() if compressed else text
@@ -89,7 +86,7 @@ def to_item(stream: str, text: str, options: StreamingSection) -> object:
 
 
 def find_progress(text: str) -> tuple[float, float] | None:
-    """The last of "40%" or "4/10" that the text holds."""
+    """Return (percent, 100) of the last "40%" or "4/10" in the text, or None."""
     of, percent = list(_OF.finditer(text)), list(_PERCENT.finditer(text))
     if of and (not percent or of[-1].start() > percent[-1].start()) and 0 < int(of[-1][2]) >= int(of[-1][1]):
         return 100.0 * int(of[-1][1]) / int(of[-1][2]), 100.0
@@ -97,7 +94,7 @@ def find_progress(text: str) -> tuple[float, float] | None:
 
 
 async def log(context: Context, level: LoggingLevel, logger: str, data: object) -> None:
-    """notifications/message, on the stream of the request. The newest revision calls that deprecated; it is what clients know."""
+    """Send notifications/message on the request's stream. The newest revision deprecates it, but clients rely on it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         task = context.session.send_log_message(level, data, logger, related_request_id=context.request_id)
@@ -107,7 +104,7 @@ async def log(context: Context, level: LoggingLevel, logger: str, data: object) 
 
 @asynccontextmanager
 async def output_sender(context: Context, options: StreamingSection, wants_level: Callable[[str], bool]) -> AsyncIterator[Sink]:
-    """A sink for the time of the block. What is left in it at the end is in the answer anyway."""
+    """Yield a sink. Output still buffered at the end is dropped; the response contains it anyway."""
     sender = OutputSender(context, options, wants_level)
     task = asyncio.create_task(sender.run())
     try:

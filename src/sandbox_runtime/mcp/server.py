@@ -1,9 +1,8 @@
-"""The protocol's server: tools, resources and prompts as the official SDK wants them told.
+"""The MCP server: exposes tools, resources and prompts through the official SDK.
 
-Theory of operation. One Server of the SDK serves all connections. Which place a request works on is decided for each request by
-`places`, which is handed what the transport knows of it (the HTTP request, or None). A tool's failure is a result with isError;
-an unknown tool, wrong arguments and what a client may not do are JSON-RPC errors with the codes of the contract. Cancelling a
-request cancels the coroutine that serves it, and a place ends the program then.
+Theory of operation. One SDK `Server` serves all connections. For each request `host_for` chooses the sandbox host from the
+transport's request object (an HTTP request, or None). A failed tool returns a result with isError; an unknown tool and a denied
+call are JSON-RPC errors with the codes below. Cancelling a request cancels its coroutine, and the host then stops the program.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ from sandbox_runtime.telemetry import Log
 
 TOOL_NOT_FOUND, PERMISSION, RESOURCE_NOT_FOUND = -32000, -32003, -32004
 INSTRUCTIONS = (
-    "Runs code in isolated sandboxes. Make one with create_sandbox and keep its sandbox_id; then run code and commands in it, "
+    "Runs code in isolated sandboxes. Create one with create_sandbox and keep its sandbox_id; then run code and commands in it, "
     "and read and write its files in /workspace. Terminate it when you are done."
 )
 HostFor = Callable[[Any], SandboxHost]
-"""From what the transport knows of a request (an HTTP request, or None) to what its caller may see."""
+"""Returns the host of a request, restricted to what its caller may see. Takes the HTTP request, or None over stdio."""
 Context = ServerRequestContext[Any, Any]
 _DEFAULTS = McpConfig()
 _MAX_LEVELS = 10_000
@@ -49,8 +48,8 @@ _MAX_SUBSCRIPTIONS = 100
 _LIST_CHANGING_TOOLS = frozenset({"create_sandbox", "terminate_sandbox", "fork_sandbox"})
 
 
-class _Server(Server[Any]):
-    """Says over every transport that lists change: over HTTP the SDK asks for no more than what a server says by itself."""
+class _SdkServer(Server[Any]):
+    """Announces list changes on every transport. Over HTTP the SDK calls this without options and would announce none."""
 
     def create_initialization_options(
         self,
@@ -58,13 +57,17 @@ class _Server(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        asked = notification_options or NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=False)
-        return super().create_initialization_options(asked, experimental_capabilities, extensions)
+        options = notification_options or NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=False)
+        return super().create_initialization_options(options, experimental_capabilities, extensions)
 
 
 class McpServer:
-    """Builds the SDK's server. version: of the product; clients are told the configuration's, where it has one, and its name.
-    tools and resources: instead of those that the configuration switches on. log: for a line on each call."""
+    """Builds the SDK server.
+
+    - `version`: product version; used unless the configuration sets `server.version`.
+    - `tools`, `resources`: replace those enabled by the configuration.
+    - `log`: receives one line per tool call.
+    """
 
     def __init__(
         self,
@@ -79,20 +82,20 @@ class McpServer:
         self.version = version if config.server.version == _DEFAULTS.server.version else config.server.version
         self._host_for = host_for
         self._tools = enabled_tools(config) if tools is None else tools
-        self._tool_schemas = {name: _tool_schemas(tool) for name, tool in self._tools.items()}
+        self._sdk_tools = {name: _to_sdk_tool(tool) for name, tool in self._tools.items()}
         self._resources = resources or Resources(config, self._tools)
         self._completions = Completions(self._tools)
         self._levels: dict[str, str] = {}
         self._log = logging.getLogger(__name__)
         self._calls = log if config.sandbox.enable_logging else None
-        self.server = self._build(self.version)
+        self.sdk_server = self._build(self.version)
 
     @property
     def options(self) -> InitializationOptions:
-        return self.server.create_initialization_options()
+        return self.sdk_server.create_initialization_options()
 
-    def _build(self, version: str) -> _Server:
-        server = _Server(
+    def _build(self, version: str) -> _SdkServer:
+        server = _SdkServer(
             self._config.server.name,
             version=version,
             instructions=INSTRUCTIONS,
@@ -117,16 +120,15 @@ class McpServer:
     # Tools.
 
     def _input_schema(self, name: str) -> dict[str, Any] | None:
-        return self._tool_schemas[name].input_schema if name in self._tool_schemas else None
+        return self._sdk_tools[name].input_schema if name in self._sdk_tools else None
 
     async def _list_tools(self, _context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=list(self._tool_schemas.values()))
+        return types.ListToolsResult(tools=list(self._sdk_tools.values()))
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
-            known = ", ".join(self._tools)
-            raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; there are {known}")
+            raise MCPError(TOOL_NOT_FOUND, f"tool not found: {params.name[:100]!r}; available tools: {', '.join(self._tools)}")
         started_s = time.monotonic()
         try:
             response = await self._run_tool(context, tool, params.arguments or {})
@@ -135,13 +137,13 @@ class McpServer:
             raise MCPError(PERMISSION, str(error)) from error
         except Exception as error:
             self._log.exception("a tool failed in an unforeseen way: %s", tool.name)
-            raise MCPError(types.INTERNAL_ERROR, f"{tool.name} failed in an unforeseen way: {type(error).__name__}") from error
+            raise MCPError(types.INTERNAL_ERROR, f"{tool.name} failed unexpectedly: {type(error).__name__}") from error
         if tool.name in _LIST_CHANGING_TOOLS and not response.error and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
             await context.session.send_resource_list_changed()
-        return _result(response)
+        return _to_sdk_result(response)
 
     def _log_call(self, tool: str, arguments: Mapping[str, Any], response: ToolResponse, took_s: float) -> None:
-        """No argument but the sandbox: the others may hold code, and secrets."""
+        """Log the call without its arguments, which may contain code and secrets; only the sandbox id is logged."""
         if self._calls is None:
             return
         sandbox = str(arguments.get("sandbox_id") or response.metadata.get("sandbox_id") or "")[:36]
@@ -152,9 +154,8 @@ class McpServer:
         host, settings = self._host_for(context.request), self._config.tools
         if not settings.enable_streaming:
             return await call_tool(tool, ToolContext(host, self._config), arguments)
-        async with notifications.output_sender(
-            context, settings.streaming, lambda level: self._wants_level(context, level)
-        ) as sink:
+        wants_level = partial(self._wants_level, context)
+        async with notifications.output_sender(context, settings.streaming, wants_level) as sink:
             return await call_tool(tool, ToolContext(host, self._config, sink), arguments)
 
     # Resources and prompts.
@@ -188,7 +189,7 @@ class McpServer:
         return types.EmptyResult()
 
     async def _listen(self, context: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
-        """The newest revision's way to subscribe: the answer to one request is the stream of what changes."""
+        """Subscribe as in the newest protocol revision: the response to this request is the stream of changes."""
         bus = InMemorySubscriptionBus()
         uris = list(params.notifications.resource_subscriptions or ())[:_MAX_SUBSCRIPTIONS]
 
@@ -214,14 +215,14 @@ class McpServer:
         arguments = (params.context.arguments if params.context else None) or {}
         wanted = params.argument
         try:
-            found = await self._completions.complete(
+            completion = await self._completions.complete(
                 self._host_for(context.request), params.ref, wanted.name, wanted.value, arguments
             )
         except InvalidRequest as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
-        return types.CompleteResult(completion=found)
+        return types.CompleteResult(completion=completion)
 
-    # Levels of what is told beside answers, for each connection.
+    # Log levels, per connection.
 
     async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
         if len(self._levels) >= _MAX_LEVELS:
@@ -234,7 +235,7 @@ class McpServer:
         return notifications.LEVELS.index(level) >= notifications.LEVELS.index(wanted)
 
     def info(self) -> dict[str, Any]:
-        """For /info: nothing that only its operator should know."""
+        """Return the body of /info. It contains nothing that only the operator should see."""
         capabilities = self.options.capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)
         shown = {"tools": list(self._tools), "max_sandboxes": self._config.sandbox.max_sandboxes}
         return {"name": self._config.server.name, "version": self.version, "capabilities": capabilities, "config": shown}
@@ -244,19 +245,19 @@ class McpServer:
 
 
 def connection_id(context: Context) -> str:
-    """A name for the connection of a request: the session's where there is one, else that of the object that carries it."""
+    """Return the MCP session id, or, on transports without one, the identity of the connection's object."""
     headers = getattr(context.request, "headers", None) or {}
     return headers.get("mcp-session-id") or f"{id(context.lifespan_context)}"
 
 
 async def _shut_down(_context: Context, _params: types.RequestParams | None) -> types.EmptyResult:
-    """Nothing is to be done: whatever a connection began ends with it."""
+    """Acknowledge only: everything a connection started ends when it closes."""
     await asyncio.sleep(0)
     return types.EmptyResult()
 
 
 async def _check_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """A request before initialize, and a second initialize, are invalid requests; without a handshake it is no method."""
+    """Reject requests before `initialize` and a second `initialize`. Revisions without a handshake have no such order."""
     handshake = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
     if handshake and ctx.method == "initialize" and ctx.session.client_params is not None:
         raise MCPError(types.INVALID_REQUEST, "already initialized")
@@ -268,7 +269,7 @@ async def _check_handshake(ctx: Context, call_next: CallNext) -> HandlerResult:
         raise
 
 
-def _tool_schemas(tool: AnyTool) -> types.Tool:
+def _to_sdk_tool(tool: AnyTool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -279,7 +280,7 @@ def _tool_schemas(tool: AnyTool) -> types.Tool:
     )
 
 
-def _result(response: ToolResponse) -> types.CallToolResult:
+def _to_sdk_result(response: ToolResponse) -> types.CallToolResult:
     content: list[Any] = [types.TextContent(type="text", text=response.text)]
     content += [types.ImageContent(type="image", data=image.base64, mime_type=image.media_type) for image in response.images]
     return types.CallToolResult.model_validate(

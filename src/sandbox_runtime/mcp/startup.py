@@ -1,4 +1,4 @@
-"""From a configuration to an open door: which settings the keys mean, and which host of sandboxes there is."""
+"""Start the MCP server from its configuration: derive settings, open the host of sandboxes and the result cache."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FindCaller = Callable[[Any], tuple[str, int | None]]
 
 
 class HostFactory:
-    """Those of a platform, as the configuration wants them. results: where some are told again; None: they never are."""
+    """Creates hosts on one platform. `results`: the result cache; None disables caching."""
 
     def __init__(self, platform: Platform, config: McpConfig, results: ResultStore | None) -> None:
         self._platform = platform
@@ -46,7 +46,7 @@ class HostFactory:
         self._always_cached = warm_commands(config)
 
     def __call__(self, owner: str, max_sandboxes: int | None, cache_owner: str | None = None) -> SandboxHost:
-        """What an owner sees, who may have so many. cache_owner: whom results are for, where that is somebody else."""
+        """Return the host for this owner and quota. `cache_owner`: owner of cached results, if different."""
         host = LocalHost(self._platform, owner, max_sandboxes)
         if self._results is None:
             return configure_host(host, self._config)
@@ -56,12 +56,13 @@ class HostFactory:
         return configure_host(host, self._config, cache)
 
     async def metrics(self) -> dict[str, Any]:
-        """How often results were told again."""
+        """Return statistics of the result cache."""
         return {} if self._results is None else {"cache": asdict(await self._results.statistics())}
 
 
 def to_settings(config: McpConfig, folder: str) -> Settings:
-    """folder: for what this process keeps. What the configuration leaves at its default is as the product's own settings are."""
+    """Return platform settings. `folder`: where this process stores its data. Keys left at their default keep the product's own
+    default."""
     sandbox, defaults = config.sandbox, _DEFAULTS.sandbox
     flags: dict[str, object] = {
         "log_level": LOG_LEVELS[config.logging.level],
@@ -82,20 +83,20 @@ def to_settings(config: McpConfig, folder: str) -> Settings:
 
 
 def _database(config: McpConfig, folder: str) -> str:
-    """A path of one's own is taken as it is; the default one would be everybody's, so each process has its own instead."""
+    """Return the configured path, or a database in `folder` for the default, which several processes would share."""
     named = config.sandbox.database_path
     return f"{folder}/sandboxes.db" if named == _DEFAULTS.sandbox.database_path else str(Path(named).absolute())
 
 
 def warn_ineffective_keys(config: McpConfig, mode: RunMode, log: Log) -> None:
-    """Keys that somebody set and that do nothing here: better told than found out."""
+    """Log a warning for each configured key that has no effect in this mode."""
     for key, reason in ineffective_keys(config, mode).items():
         log.warning("a key of the configuration has no effect here", key=key, reason=reason)
 
 
 @asynccontextmanager
 async def open_server(config: McpConfig, log: Log, server_url: str = "", *, http: bool = False) -> AsyncIterator[McpServer]:
-    """With an engine of its own, or in front of a server. http: that is how it will be spoken to."""
+    """Open a server on its own engine, or, with `server_url`, in front of a remote server. `http`: served over HTTP."""
     async with AsyncExitStack() as stack:
         if server_url:
             client = await stack.enter_async_context(SandboxClient(server_url))
@@ -119,13 +120,13 @@ async def _open_platform(config: McpConfig, log: Log) -> AsyncIterator[Platform]
 
 @contextmanager
 def process_folder(config: McpConfig) -> Iterator[str]:
-    """Of this process alone, below the one that the configuration names; gone with it."""
+    """Yield a private folder below `sandbox.workspace_dir`, removed at the end if `resources.cleanup_on_exit`."""
     root = Path(config.sandbox.workspace_dir)
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix="mcp-", dir=root)
     except OSError as error:
-        raise InvalidRequest(f"sandbox.workspace_dir {str(root)!r} cannot be used: {error.strerror}") from error
+        raise InvalidRequest(f"cannot create a folder in sandbox.workspace_dir {str(root)!r}: {error.strerror}") from error
     try:
         yield folder
     finally:
@@ -137,7 +138,7 @@ def process_folder(config: McpConfig) -> Iterator[str]:
 async def open_server_on(
     platform: Platform, config: McpConfig, find_caller: FindCaller, hosts: HostFactory
 ) -> AsyncIterator[McpServer]:
-    """For a server that has callers: each sees what is its own. find_caller: the owner, and how many sandboxes it may have."""
+    """Open a server for several callers, each with its own sandboxes. `find_caller`: returns owner and sandbox quota."""
     server = McpServer(config, lambda request: hosts(*find_caller(request)), version(), log=platform.log)
     try:
         yield server
@@ -147,20 +148,20 @@ async def open_server_on(
 
 @asynccontextmanager
 async def open_hosts(platform: Platform, config: McpConfig) -> AsyncIterator[HostFactory]:
-    """Of an open platform; results are kept and tidied for the time of the block. A platform without sessions has no store for
-    them, and says so to whoever asks for a sandbox."""
+    """Yield the host factory of a platform and prune cached results meanwhile. A platform without sessions has no store, so no
+    cache; creating a sandbox on it raises."""
     if not config.tools.enable_caching or isinstance(platform.open_sessions, str):
         yield HostFactory(platform, config, None)
         return
     async with _open_results(platform, config) as results, results.prune_periodically(platform.log):
-        sandboxes = HostFactory(platform, config, results)
-        async with _warm_in_background(sandboxes("", None, SHARED), config, platform.log):
-            yield sandboxes
+        hosts = HostFactory(platform, config, results)
+        async with _warm_in_background(hosts("", None, SHARED), config, platform.log):
+            yield hosts
 
 
 @asynccontextmanager
 async def _open_results(platform: Platform, config: McpConfig) -> AsyncIterator[ResultStore]:
-    """Where nobody names a place for them, they lie with all that this process keeps."""
+    """Open the result cache in the configured database, or in the platform's store if none is configured."""
     cache, defaults = config.tools.cache, _DEFAULTS.tools.cache
     path = cache.database_path if cache.database_path != defaults.database_path else ""
     if not path and config.resources.cache_dir != _DEFAULTS.resources.cache_dir:
@@ -174,7 +175,7 @@ async def _open_results(platform: Platform, config: McpConfig) -> AsyncIterator[
 
 @asynccontextmanager
 async def _warm_in_background(host: SandboxHost, config: McpConfig, log: Log) -> AsyncIterator[None]:
-    """Beside everything else: nobody waits for it."""
+    """Run the warm commands in the background for the duration of the block."""
     if not (config.tools.cache.enable_warming and config.tools.cache.warm_commands):
         yield
         return

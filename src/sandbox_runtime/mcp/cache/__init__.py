@@ -1,10 +1,14 @@
-"""ResultStore of commands that are told again instead of running the command once more.
+"""Cache of command results: a cached result is returned instead of running the command again.
 
-Contract: nothing is told again unless somebody said that it may be (a caller, for one call; the operator, for the commands of
-warm_commands), unless it went well, had no network, and left every file as it was, and unless every file that programs of the
-sandbox can write holds the same bytes now as it did then. What an answer can have depended on is its key: the command or the
-program, its input, its variables and those of its sandbox, limits, packages, and the digest of all files. Time and chance are
-what the word of the caller stands for. ResultStore of one owner are not told to another, those of warm commands to everybody.
+A result is cached and reused only if all of these hold:
+
+- caching is allowed: by the caller for one call, or by the operator for the commands of `warm_commands`;
+- the command succeeded, had no network and changed no file;
+- every file that programs of the sandbox can write has the same content as then.
+
+The key covers everything else a result can depend on: command or program, stdin, variables of the call and of the sandbox,
+limits, packages, and the digest of all files. Dependence on time or randomness is ruled out by the caller's word alone. Results
+belong to one owner, except those of warm commands, which are shared.
 """
 
 from sandbox_runtime.mcp.cache.results import ResultStore

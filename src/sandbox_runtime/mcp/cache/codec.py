@@ -1,4 +1,4 @@
-"""A result as a text, and back. Pure."""
+"""Encode a result as text, and decode it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox_runtime.mcp.hosts.port import RunOutcome
 
 
 def encode(outcome: RunOutcome, level: int, min_bytes: int) -> tuple[str, bool]:
-    """And whether it was compressed."""
+    """Return the text and whether it is compressed. Compresses from `min_bytes` on, if that makes it smaller."""
     text = json.dumps({"stdout": outcome.stdout, "stderr": outcome.stderr, "ending": outcome.ending, "wall_s": outcome.wall_s})
     raw = text.encode()
     if not level or len(raw) < min_bytes:

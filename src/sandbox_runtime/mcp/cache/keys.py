@@ -1,4 +1,4 @@
-"""What a result can have depended on, as one key. Pure."""
+"""Cache keys: everything a result can depend on."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import json
 from sandbox_runtime.mcp.hosts.port import RunSpec, SandboxView
 
 SHARED = "*"
-"""The owner of what was run ahead."""
+"""Owner of the results of warm commands."""
 
 
 def cache_key(owner: str, host: str, view: SandboxView, spec: RunSpec, files_digest: str) -> str:
-    """host: which version of this program ran it."""
+    """`host`: version of this program."""
     parts = {
         "owner": owner,
         "host": host,

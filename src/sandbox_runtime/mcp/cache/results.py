@@ -1,4 +1,4 @@
-"""The results that are kept, in a store, with the bounds of the configuration."""
+"""Stored results, within the limits of the configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log
 
 _PRUNE_AFTER = 100
-"""ResultStore kept since the last time that there was a look at how many there are."""
+"""Results added before the store is pruned."""
 
 
 class ResultStore:
@@ -65,7 +65,7 @@ class ResultStore:
 
     @asynccontextmanager
     async def prune_periodically(self, log: Log) -> AsyncIterator[None]:
-        """Every now and then, for the time of the block."""
+        """Prune every `cleanup_interval` during the block."""
         task = asyncio.create_task(self._prune_loop(log))
         try:
             yield

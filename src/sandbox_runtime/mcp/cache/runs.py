@@ -1,4 +1,4 @@
-"""One caller's runs, some of which are told again."""
+"""Runs of one caller, answered from the cache where possible."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from sandbox_runtime.telemetry import Log
 MAX_RESULT_BYTES = 1024**2
 _MAX_COMMAND = 16_384
 DigestOf = Callable[[str], Awaitable[str]]
-"""From a sandbox to the digest of all its files. Raises InvalidRequest where there is more than is looked at."""
+"""Returns the digest of all files of a sandbox. Raises InvalidRequest if there are too many to hash."""
 
 
 class CachedRuns:
-    """owner: whose results these are. always: commands, as words, that may be told again without the caller's word. host: see
-    cache_key."""
+    """- `owner`: owner of the results.
+    - `host`: see `cache_key`.
+    - `always_cached`: commands, split into words, that are cached without the caller's permission."""
 
     def __init__(
         self,
@@ -60,10 +61,10 @@ class CachedRuns:
         try:
             return await self._digest_of(sandbox_id)
         except InvalidRequest:
-            return None  # more files than are looked at: it is run, as always
+            return None  # too many files to hash: run without the cache
 
     async def _find(self, *keys: str) -> RunOutcome | None:
-        """Bookkeeping that fails costs nobody a result."""
+        """Return the cached result, or None. A failing cache never fails the run."""
         try:
             return await self._results.find(*dict.fromkeys(keys))
         except (SandboxError, ValueError) as error:
@@ -79,13 +80,13 @@ class CachedRuns:
 
 
 def command_words(spec: RunSpec) -> tuple[str, ...]:
-    """A command as its caller wrote it; empty where it is none, or runs elsewhere than in the workspace."""
+    """Return the command as the caller wrote it; empty if it is a program or runs outside the workspace."""
     lead = ("/usr/bin/env", "-C", WORKSPACE)
     return spec.argv[len(lead) :] if spec.argv[: len(lead)] == lead else ()
 
 
 def _is_cacheable(outcome: RunOutcome) -> bool:
-    """What went well and is there as a whole."""
+    """Whether the run succeeded and its output is complete and small enough."""
     size = len(outcome.stdout) + len(outcome.stderr)
     return (
         outcome.ok and outcome.exit_code == 0 and not outcome.dropped_bytes and not outcome.displays and size <= MAX_RESULT_BYTES

@@ -1,4 +1,4 @@
-"""Commands that are run once when the server starts, in a sandbox of their own, so that nobody waits for their first answer."""
+"""Run the warm commands once at start-up, in their own sandbox, so that the first caller gets a cached result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def warm_commands(config: McpConfig) -> frozenset[tuple[str, ...]]:
 
 
 async def warm_up(host: SandboxHost, config: McpConfig, log: Log) -> None:
-    """place: whose results everybody is told. What fails is told in the log, and is run when it is asked for."""
+    """Run the commands on `host`, whose results are shared. Failures are logged; such commands run when first called."""
     env = {name: value for name, value in config.sandbox.environment.items() if name != "PATH"}
     network = "none" if config.sandbox.network_mode == "none" else "nat"
     try:

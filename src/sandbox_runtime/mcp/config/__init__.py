@@ -1,8 +1,8 @@
-"""The configuration of mcp-sandboxd: sections, keys, defaults and what may stand in them.
+"""The configuration of mcp-sandboxd: sections, keys, defaults, allowed values.
 
-Contract: load_config() reads the first mcp-sandboxd.yaml of the search path (or the file that is named), above it SANDBOXRUNNER_
-variables (dots become underscores), above these the flags, and gives a McpConfig that was checked as a whole. generated() is a
-file with every key at its default, which loads to the same. Knows nothing of the platform: see mcp.opening for the translation.
+load_config() reads the first mcp-sandboxd.yaml of the search path, or the given file. SANDBOXRUNNER_ variables (dots become
+underscores) override the file, flags override both, and the result is validated as a whole. default_yaml() returns a file with
+every key at its default. mcp.startup translates the configuration into platform settings.
 """
 
 from sandbox_runtime.mcp.config.loader import default_yaml, keys, load_config, validate

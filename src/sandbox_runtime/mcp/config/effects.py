@@ -1,6 +1,6 @@
-"""What each key does, and where. Every key is here: a test holds this to the sections, and the guide to this.
+"""What each configuration key does, and in which mode. A test compares this table with the sections and with the guide.
 
-A key that is set and has no effect where it is set is told when the server starts: see ineffective_keys.
+At start-up the server warns about keys that are set but have no effect in its mode: see ineffective_keys.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from sandbox_runtime.mcp.config.model import McpConfig
 
 
 class Where(StrEnum):
-    """everywhere: in `sandbox serve` too. local: likewise, but not with --server. process: of mcp-sandboxd's own. engine: of its
-    own engine, so not with --server. http: over HTTP and WebSocket. nowhere: it describes what this product does otherwise."""
+    """The mode in which a key has an effect."""
 
     everywhere = "everywhere"
+    """In mcp-sandboxd and `sandbox serve`."""
     local = "local"
+    """As everywhere, but not with --server."""
     process = "process"
+    """In mcp-sandboxd only."""
     engine = "engine"
+    """In mcp-sandboxd with its own engine, so not with --server."""
     http = "http"
+    """Over HTTP and WebSocket."""
     nowhere = "nowhere"
+    """Accepted for compatibility, without effect."""
 
 
 class Effect(NamedTuple):
@@ -33,93 +38,104 @@ class Effect(NamedTuple):
 
 
 class RunMode(NamedTuple):
-    """How the keys are used: mounted in `sandbox serve`, or with --server, or over HTTP."""
+    """How the server runs."""
 
     mounted: bool = False
+    """Inside `sandbox serve`."""
     remote: bool = False
+    """With --server."""
     http: bool = False
+    """Over HTTP."""
 
 
 _E, _L, _P, _N, _H, _O = Where.everywhere, Where.local, Where.process, Where.engine, Where.http, Where.nowhere
 EFFECTS: Mapping[str, Effect] = MappingProxyType(
     {
-        "server.name": Effect(_E, "the name that clients are told"),
-        "server.version": Effect(_E, "the version that clients are told; left at its default, it is that of the product"),
+        "server.name": Effect(_E, "the server name sent to clients"),
+        "server.version": Effect(_E, "the version sent to clients; the default stands for the product version"),
         "server.protocol": Effect(_P, "stdio or http, as --http"),
-        "server.address": Effect(_P, "what is listened on over HTTP; beyond this machine it takes keys"),
+        "server.address": Effect(_P, "the listen address over HTTP; other than localhost requires keys"),
         "server.port": Effect(_P, "the port over HTTP"),
-        "server.read_timeout": Effect(_H, "how long a request may take to arrive; 408 then"),
-        "server.write_timeout": Effect(_H, "how long a client may take for a piece of an answer; the connection ends then"),
-        "server.enable_http": Effect(_P, "as --http"),
-        "sandbox.workspace_dir": Effect(_P, "where each process makes the folder for what it keeps"),
-        "sandbox.database_path": Effect(_N, "the database; left at its default, each process has one of its own"),
-        "sandbox.default_image": Effect(
-            _E, "the image that a sandbox is told to have; names of usual images are known, any other is refused"
+        "server.read_timeout": Effect(_H, "how long a request may take to arrive; then 408"),
+        "server.write_timeout": Effect(
+            _H, "how long a client may take to receive a piece of a response; then the connection is closed"
         ),
-        "sandbox.default_resources.cpu_limit": Effect(_E, "cores of a sandbox that names none, where it is not at its default"),
+        "server.enable_http": Effect(_P, "as --http"),
+        "sandbox.workspace_dir": Effect(_P, "where each process creates its data folder"),
+        "sandbox.database_path": Effect(_N, "the database; the default stands for a separate one per process"),
+        "sandbox.default_image": Effect(
+            _E, "the image name reported for a sandbox; common image names are accepted, others are refused"
+        ),
+        "sandbox.default_resources.cpu_limit": Effect(
+            _E, "cores of a sandbox created without cpu_limit; the default stands for the host's own"
+        ),
         "sandbox.default_resources.memory_limit": Effect(_E, "memory of such a sandbox, likewise"),
-        "sandbox.default_resources.disk_limit": Effect(_E, "room for the files of such a sandbox, likewise"),
-        "sandbox.environment": Effect(_E, "variables of every sandbox; PATH alone stays what the host's toolchains need"),
-        "sandbox.network_mode": Effect(_E, "none; bridge and host both give a network behind NAT, where the host allows it"),
-        "sandbox.enable_logging": Effect(_E, "a line in the log for each call of a tool: its name, sandbox, time, error code"),
-        "sandbox.cleanup_interval": Effect(_N, "how often sandboxes whose time is over are looked for"),
-        "sandbox.max_sandboxes": Effect(_P, "how many there may be at once; in `sandbox serve` settings and keys say that"),
-        "logging.level": Effect(_P, "what is logged"),
-        "logging.format": Effect(_P, "json, or text; console is text"),
-        "logging.output_file": Effect(_P, "the file that lines go to instead of stderr"),
-        "logging.max_size": Effect(_P, "MiB at which that file is put aside"),
-        "logging.max_backups": Effect(_P, "how many files put aside are kept; 0: all"),
-        "logging.max_age": Effect(_P, "days after which they go; 0: never"),
-        "logging.compress": Effect(_P, "whether they are compressed"),
-        "tools.enabled_tools": Effect(_E, "the tools there are; all: every one"),
-        "tools.disabled_tools": Effect(_E, "those of them that there are not"),
-        "tools.default_timeout": Effect(_E, "of exec_command and run_code, where a call names none"),
-        "tools.max_output_size": Effect(_E, "bytes of output in an answer; of more, head and tail"),
-        "tools.custom_tools": Effect(_O, "tools cannot be made from a configuration here"),
+        "sandbox.default_resources.disk_limit": Effect(_E, "disk space of such a sandbox, likewise"),
+        "sandbox.environment": Effect(
+            _E, "variables of every sandbox; PATH is ignored, because the host's toolchains need their own"
+        ),
+        "sandbox.network_mode": Effect(
+            _E, "none, bridge or host; bridge and host both give a network behind NAT, if the host allows it"
+        ),
+        "sandbox.enable_logging": Effect(_E, "log a line for each tool call: name, sandbox, duration, error code"),
+        "sandbox.cleanup_interval": Effect(_N, "how often expired sandboxes are removed"),
+        "sandbox.max_sandboxes": Effect(_P, "concurrent sandboxes; in `sandbox serve` settings and keys limit them"),
+        "logging.level": Effect(_P, "the minimum log level"),
+        "logging.format": Effect(_P, "json or text; console is text"),
+        "logging.output_file": Effect(_P, "the log file, instead of stderr"),
+        "logging.max_size": Effect(_P, "MiB at which the log file is rotated"),
+        "logging.max_backups": Effect(_P, "rotated files to keep; 0: all"),
+        "logging.max_age": Effect(_P, "days to keep rotated files; 0: forever"),
+        "logging.compress": Effect(_P, "compress rotated files"),
+        "tools.enabled_tools": Effect(_E, "the available tools; all: every tool"),
+        "tools.disabled_tools": Effect(_E, "tools to remove from enabled_tools"),
+        "tools.default_timeout": Effect(_E, "timeout of exec_command and run_code when a call gives none"),
+        "tools.max_output_size": Effect(_E, "bytes of output in a response; of longer output, head and tail"),
+        "tools.custom_tools": Effect(_O, "tools cannot be defined in the configuration"),
         "tools.validation_level": Effect(_E, "how much the word filter of run_code refuses"),
-        "tools.enable_streaming": Effect(_E, "whether output is told while a program runs"),
-        "tools.enable_caching": Effect(_L, "whether results may be told again, see below"),
-        "tools.cache.database_path": Effect(_L, "where results are kept; left at its default, with the rest of the process"),
-        "tools.cache.max_entries": Effect(_L, "how many are kept"),
-        "tools.cache.default_ttl": Effect(_L, "how long they are"),
-        "tools.cache.cleanup_interval": Effect(_L, "how often those that are too old go"),
+        "tools.enable_streaming": Effect(_E, "send output while a program runs"),
+        "tools.enable_caching": Effect(_L, "allow cached results, see below"),
+        "tools.cache.database_path": Effect(_L, "the database of cached results; the default stands for the process's own"),
+        "tools.cache.max_entries": Effect(_L, "maximum number of results"),
+        "tools.cache.default_ttl": Effect(_L, "how long a result is kept"),
+        "tools.cache.cleanup_interval": Effect(_L, "how often expired results are removed"),
         "tools.cache.compression_level": Effect(_L, "0 to 9"),
-        "tools.cache.compression_min": Effect(_L, "bytes from which on a result is compressed"),
-        "tools.cache.enable_warming": Effect(_L, "whether warm_commands are run once when the server starts"),
-        "tools.cache.warm_commands": Effect(_L, "commands whose results may be told again without the caller's word"),
-        "tools.cache.max_cache_size": Effect(_L, "bytes that all of them may take"),
-        "tools.streaming.buffer_size": Effect(_E, "characters that wait for a slow client; the newest are kept"),
-        "tools.streaming.flush_interval": Effect(_E, "how often what was printed is sent on"),
+        "tools.cache.compression_min": Effect(_L, "compress results from this many bytes on"),
+        "tools.cache.enable_warming": Effect(_L, "run warm_commands once at start-up"),
+        "tools.cache.warm_commands": Effect(_L, "commands that are cached without the caller's permission"),
+        "tools.cache.max_cache_size": Effect(_L, "maximum size of all results in bytes"),
+        "tools.streaming.buffer_size": Effect(_E, "characters buffered for a slow client; the newest are kept"),
+        "tools.streaming.flush_interval": Effect(_E, "how often output is sent"),
         "tools.streaming.max_chunk_size": Effect(_E, "characters in one message"),
-        "tools.streaming.enable_ansi": Effect(_E, "off: colours and movements of the cursor are taken out"),
+        "tools.streaming.enable_ansi": Effect(_E, "off: remove colours and cursor movements"),
         "tools.streaming.filter_ansi": Effect(_E, "on: the same"),
-        "tools.streaming.detect_progress": Effect(_E, "whether 40% or 4/10 in the output is told as progress"),
-        "tools.streaming.enable_json": Effect(_E, "items as JSON objects; off: the bare text"),
-        "tools.streaming.compress": Effect(_E, "items as base64 of gzip, marked with encoding"),
-        "tools.streaming.compression_min": Effect(_E, "bytes from which on they are"),
-        "tools.environment.expand_variables": Effect(_E, "$NAME and ${NAME} in values of variables; $$ is a dollar"),
-        "tools.environment.filter_sensitive": Effect(_E, "whether values of sensitive variables are told as ***"),
-        "tools.environment.custom_paths": Effect(_E, "folders in which commands are looked for first"),
-        "tools.environment.default_shell": Effect(_E, "the variable SHELL of sandboxes, where it is not at its default"),
-        "tools.environment.default_user": Effect(_O, "programs run as a user of the box's own, who has no rights outside of it"),
-        "tools.environment.sensitive_patterns": Effect(_E, "what the names of sensitive variables hold"),
-        "resources.max_file_size": Effect(_E, "bytes of one file through tools and resources"),
-        "resources.max_files": Effect(_E, "files in one answer of list_files, and beside one program"),
-        "resources.temp_dir": Effect(_P, "for what is temporary, where it is not at its default"),
-        "resources.cache_dir": Effect(_L, "where kept results lie, where it is not at its default and cache.database_path is"),
-        "resources.cleanup_on_exit": Effect(_P, "whether the folder below workspace_dir goes with its process"),
+        "tools.streaming.detect_progress": Effect(_E, "report 40% or 4/10 in the output as progress"),
+        "tools.streaming.enable_json": Effect(_E, "send items as JSON objects; off: bare text"),
+        "tools.streaming.compress": Effect(_E, "send items as base64 of gzip, marked with encoding"),
+        "tools.streaming.compression_min": Effect(_E, "compress items from this many bytes on"),
+        "tools.environment.expand_variables": Effect(_E, "expand $NAME and ${NAME} in values of variables; $$ is a dollar sign"),
+        "tools.environment.filter_sensitive": Effect(_E, "show values of sensitive variables as ***"),
+        "tools.environment.custom_paths": Effect(_E, "folders searched first for commands"),
+        "tools.environment.default_shell": Effect(_E, "the variable SHELL of sandboxes, unless left at its default"),
+        "tools.environment.default_user": Effect(_O, "programs run as the box's own unprivileged user"),
+        "tools.environment.sensitive_patterns": Effect(_E, "substrings of the names of sensitive variables"),
+        "resources.max_file_size": Effect(_E, "bytes of one file in tools and resources"),
+        "resources.max_files": Effect(_E, "files in one response of list_files, and in one run_ call"),
+        "resources.temp_dir": Effect(_P, "folder for temporary files, unless left at its default"),
+        "resources.cache_dir": Effect(_L, "folder of cached results, unless left at its default or cache.database_path is set"),
+        "resources.cleanup_on_exit": Effect(_P, "remove the folder below workspace_dir when the process exits"),
     }
 )
 _REASONS = {
-    Where.local: "the sandboxes are those of another server",
-    Where.process: "it is of mcp-sandboxd's own: here the settings of the server say it",
-    Where.engine: "it is for an engine of mcp-sandboxd's own",
-    Where.http: "it is for HTTP and WebSocket",
+    Where.local: "the sandboxes belong to a remote server",
+    Where.process: "it applies to mcp-sandboxd only; the settings of the server apply here",
+    Where.engine: "it applies to mcp-sandboxd with its own engine only",
+    Where.http: "it applies to HTTP and WebSocket only",
 }
 
 
 def ineffective_keys(config: McpConfig, mode: RunMode) -> dict[str, str]:
-    """Keys that were set and have no effect, each with why."""
+    """Return configured keys without effect in this mode, each with the reason."""
     return {key: reason for key in _changed_keys(config) if (reason := _reason(EFFECTS[key], mode))}
 
 

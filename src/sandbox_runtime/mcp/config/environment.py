@@ -1,4 +1,4 @@
-"""Variables as the section tools.environment wants them. Pure."""
+"""Environment variables as configured in tools.environment: expansion, redaction, PATH."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ def has_references(env: Mapping[str, str]) -> bool:
 
 
 def expand(env: Mapping[str, str], sandbox_env: Mapping[str, str]) -> dict[str, str]:
-    """References to variables in values: to those of env as they were given, else to known ones. What refers to none stays as it
-    is, and so does $PATH in PATH, which the box alone can tell."""
-    pairs = {name: _value(name, value, {**sandbox_env, **env}) for name, value in env.items()}
-    if sum(map(len, pairs.values())) > _MAX_CHARACTERS:
-        raise InvalidRequest(f"the environment has more than {_MAX_CHARACTERS} characters once its variables are expanded")
-    return pairs
+    """Expand references to variables of `env`, then of `sandbox_env`. Unknown references stay, and so does $PATH in PATH, whose
+    value is known inside the box only."""
+    expanded = {name: _value(name, value, {**sandbox_env, **env}) for name, value in env.items()}
+    if sum(map(len, expanded.values())) > _MAX_CHARACTERS:
+        raise InvalidRequest(f"the environment exceeds {_MAX_CHARACTERS} characters after expanding variables")
+    return expanded
 
 
-def _value(name: str, value: str, sandbox_env: Mapping[str, str]) -> str:
-    def told(match: re.Match[str]) -> str:
-        path = match[2] or match[3]
+def _value(name: str, value: str, variables: Mapping[str, str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match[1]:
             return "$"
-        return match[0] if path == name or path not in sandbox_env else sandbox_env[path]
+        reference = match[2] or match[3]
+        return match[0] if reference == name or reference not in variables else variables[reference]
 
-    return _REFERENCE.sub(told, value)
+    return _REFERENCE.sub(replacement, value)
 
 
 def redact(env: Mapping[str, str], section: EnvironmentSection) -> dict[str, str]:
-    """Fit to be told: values of variables whose names say that they are secrets are not."""
+    """Replace values of variables whose names match a sensitive pattern."""
     if not section.filter_sensitive:
         return dict(env)
     patterns = [pattern.upper() for pattern in section.sensitive_patterns if pattern]
-    return {name: REDACTED if any(one in name.upper() for one in patterns) else value for name, value in env.items()}
+    return {name: REDACTED if any(pattern in name.upper() for pattern in patterns) else value for name, value in env.items()}
 
 
 def extends_path(env: Mapping[str, str]) -> bool:
@@ -52,8 +52,8 @@ def extends_path(env: Mapping[str, str]) -> bool:
 
 
 def with_path(argv: tuple[str, ...], paths: tuple[str, ...], path: str) -> tuple[str, ...]:
-    """A command that begins with its PATH set: folders of the configuration first, then what was wanted, in which $PATH is that
-    of the box. A shell sets it and becomes the command."""
+    """Return the command wrapped in a shell that sets PATH and execs it. PATH is the configured folders, then `path`, in which
+    $PATH stands for the box's own value."""
     middle = '"$PATH"'.join(shlex.quote(part) for part in _OWN_PATH.split(path)) if path else '"$PATH"'
     whole = ":".join([*(shlex.quote(path) for path in paths), middle])
     return ("/bin/sh", "-c", f'PATH={whole}; export PATH; exec "$@"', "sh", *argv)

@@ -1,4 +1,4 @@
-"""Where the configuration comes from: a file, above it the environment, above that the flags of the command."""
+"""Load the configuration: a file, overridden by environment variables, overridden by command-line flags."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Table = dict[str, Any]
 
 
 def load_config(environ: Mapping[str, str], source: Path | None = None, flags: Mapping[str, object] | None = None) -> McpConfig:
-    """flags: keys with dots ("server.port"), those that were given."""
+    """`flags`: dotted keys ("server.port") of the flags that were given."""
     path = source or find_file(environ)
     table: Table = {} if path is None else dict(read_yaml(path))
     for key, value in (*_from_environment(environ), *(flags or {}).items()):
@@ -36,17 +36,18 @@ def validate(table: Mapping[str, object], source: str) -> McpConfig:
     try:
         return McpConfig.model_validate(table)
     except ValidationError as error:
-        errors = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+        details = error.errors()[:10]
+        errors = "; ".join(f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in details)
         raise InvalidRequest(f"{source} is not valid: {errors}") from error
 
 
 def keys() -> dict[str, type]:
-    """Every key with dots, and the type of its value as it is written."""
+    """Return every dotted key and the type of its value."""
     return dict(_keys(McpConfig(), ""))
 
 
 def default_yaml() -> str:
-    """A file with every key at its default."""
+    """Return a configuration file with every key at its default."""
     lines = ["# Configuration of mcp-sandboxd. Every key is at its default: keep those that you change."]
     _write(McpConfig().model_dump(mode="json"), 0, lines)
     return "\n".join(lines) + "\n"
@@ -62,7 +63,7 @@ def _keys(section: BaseModel, before: str) -> list[tuple[str, type]]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[tuple[str, object]]:
-    """Unknown names with this prefix are left alone, as other tools may use it; empty is the same as not set."""
+    """Unknown names with this prefix are ignored, because other tools may use it. An empty value counts as unset."""
     known = {PREFIX + key.replace(".", "_").upper(): (key, kind) for key, kind in keys().items()}
     return [(key, _value(environ[name], kind, name)) for name, (key, kind) in known.items() if environ.get(name)]
 
@@ -91,13 +92,13 @@ def _set(table: Table, key: str, value: object) -> None:
     for folder in folders:
         inner = table.setdefault(folder, {})
         if not isinstance(inner, dict):
-            raise InvalidRequest(f"the section {folder!r} of the configuration must hold keys and values")
+            raise InvalidRequest(f"the section {folder!r} of the configuration must be a mapping of keys to values")
         table = inner
     table[last] = value
 
 
 def _write(table: Mapping[str, Any], depth: int, lines: list[str]) -> None:
-    """JSON's way to write texts, numbers, lists and small tables is YAML's as well."""
+    """Write YAML. Values are written as JSON, which is valid YAML."""
     for name, value in table.items():
         lead = "  " * depth + f"{name}:"
         if isinstance(value, dict) and value:

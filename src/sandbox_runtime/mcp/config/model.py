@@ -1,38 +1,70 @@
-"""Every section and key with its default. Frozen; checked when it is built; a key that nobody knows is an error."""
+"""Sections and keys with their defaults. Validated on construction; unknown keys are errors."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from sandbox_runtime.mcp.config import images
-from sandbox_runtime.mcp.config.quantities import Cores, Seconds, SizeBytes
+from sandbox_runtime.quantities import format_seconds, parse_bytes, parse_cpu, parse_seconds
 
 DEFAULT_TOOLS = (
     "create_sandbox", "list_sandboxes", "terminate_sandbox", "exec_command", "run_code",
     "upload_file", "download_file", "list_files", "read_file", "write_file",
 )  # fmt: skip
 ALL_TOOLS = "all"
-"""In enabled_tools: every tool there is."""
+"""In enabled_tools: every tool."""
 
 _SENSITIVE = ("PASSWORD", "SECRET", "TOKEN", "API_KEY", "PRIVATE_KEY")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+KNOWN_IMAGES = (
+    "ubuntu", "debian", "alpine", "fedora", "busybox", "buildpack-deps", "sandbox-runtime",
+    "python", "node", "golang", "rust", "openjdk", "eclipse-temurin", "gcc", "dotnet/sdk", "ruby", "php",
+    "r-base", "perl", "bash",
+)  # fmt: skip
+"""Accepted image names. No image is ever pulled: every sandbox has the languages of its host."""
+_IMAGE = re.compile(r"(?:[a-z0-9.-]+(?::\d+)?/)?(?:library/)?([a-z0-9._/-]+?)(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?")
+_MAX_IMAGE_CHARACTERS = 512
+
+
+def is_known_image(image: str) -> bool:
+    """Any tag is accepted: a host has one version of each language."""
+    match = _IMAGE.fullmatch(image) if len(image) <= _MAX_IMAGE_CHARACTERS else None
+    return match is not None and match[1] in KNOWN_IMAGES
+
+
+def unknown_image_error(image: str) -> str:
+    known = ", ".join(KNOWN_IMAGES)
+    return f"unknown image {image[:100]!r}: sandboxes have the languages of this host; omit it, or use one of {known}"
+
+
+def _check_cores(value: object) -> str:
+    """Return the text unchanged. Raises InvalidQuantity."""
+    parse_cpu(value, "cpu_limit")
+    return str(value)
+
+
+Seconds = Annotated[float, BeforeValidator(lambda value: parse_seconds(value)), PlainSerializer(format_seconds, return_type=str)]
+"""A number of seconds, or a text such as "30s" or "5m"."""
+SizeBytes = Annotated[int, BeforeValidator(lambda value: parse_bytes(value))]
+"""A number of bytes, or a text such as "64K" or "1.5G"."""
+Cores = Annotated[str, BeforeValidator(_check_cores)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Time = Annotated[Seconds, Field(gt=0, le=30 * 86_400)]
 
 
-def _known_image(image: str) -> str:
-    if not images.is_known(image):
-        raise ValueError(images.complaint(image))
+def _check_image(image: str) -> str:
+    if not is_known_image(image):
+        raise ValueError(unknown_image_error(image))
     return image
 
 
-def _split(command: str) -> str:
-    """A command that can be split into words, as exec_command does it."""
+def _check_command(command: str) -> str:
+    """Check that the command can be split into words, as exec_command does."""
     if not shlex.split(command):
-        raise ValueError("a command names a program")
+        raise ValueError("the command is empty: name a program")
     return command
 
 
@@ -63,7 +95,7 @@ class DefaultResources(_Section):
 class SandboxSection(_Section):
     workspace_dir: str = "/tmp/sandboxrunner/workspaces"
     database_path: str = "/tmp/sandboxrunner/sandboxes.db"
-    default_image: Annotated[str, AfterValidator(_known_image)] = "ubuntu:22.04"
+    default_image: Annotated[str, AfterValidator(_check_image)] = "ubuntu:22.04"
     default_resources: DefaultResources = DefaultResources()
     environment: dict[str, str] = Field(default_factory=lambda: {"PATH": _PATH, "DEBIAN_FRONTEND": "noninteractive"})
     network_mode: Literal["none", "bridge", "host"] = "none"
@@ -90,7 +122,7 @@ class CacheSection(_Section):
     compression_level: Annotated[int, Field(ge=0, le=9)] = 6
     compression_min: SizeBytes = 1024
     enable_warming: bool = False
-    warm_commands: Annotated[tuple[Annotated[str, AfterValidator(_split)], ...], Field(max_length=100)] = ()
+    warm_commands: Annotated[tuple[Annotated[str, AfterValidator(_check_command)], ...], Field(max_length=100)] = ()
     max_cache_size: SizeBytes = 100 * 1024**2
 
 

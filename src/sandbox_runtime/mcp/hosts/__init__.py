@@ -1,1 +1,2 @@
-"""Hosts of sandboxes. `port` says what one can do, `local` is an engine in this process, `remote` a server behind its client."""
+"""Sandbox hosts. `port` defines the interface, `local` uses an engine in this process, `remote` a server through its client,
+`configured` applies the configuration to either."""

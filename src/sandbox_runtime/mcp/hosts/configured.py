@@ -1,4 +1,4 @@
-"""A place as the configuration wants it."""
+"""A sandbox host with the configuration applied: default resources, environment, PATH and result cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEFAULTS = McpConfig()
 
 
 def configure_host(host: SandboxHost, config: McpConfig, cache: CachedRuns | None = None) -> SandboxHost:
-    """cached: where results may be told again."""
+    """Wrap the host. `cache`: answers cacheable runs."""
     return cast(SandboxHost, _ConfiguredHost(host, config, cache))
 
 
@@ -28,7 +28,7 @@ class _ConfiguredHost:
         self._cache = cache
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else a place can do it does as it always does."""
+        """Delegate every other method to the wrapped host."""
         return getattr(self._host, name)
 
     async def create(self, spec: SandboxSpec) -> SandboxView:
@@ -36,7 +36,7 @@ class _ConfiguredHost:
         if self._section.default_shell != _DEFAULTS.tools.environment.default_shell:
             env = {"SHELL": self._section.default_shell, **env}
         if environment.extends_path(env):
-            raise InvalidRequest("PATH of a whole sandbox cannot build on $PATH: give it to single commands")
+            raise InvalidRequest("PATH of a sandbox cannot refer to $PATH; set PATH for single commands instead")
         if self._section.expand_variables and environment.has_references(env):
             env = environment.expand(env, {})
         return self._redact(await self._host.create(dataclasses.replace(spec, env=env, **self._resources(spec))))
@@ -57,7 +57,7 @@ class _ConfiguredHost:
         return await self._host.run(sandbox_id, full_spec, sink)
 
     async def _expand(self, sandbox_id: str, spec: RunSpec) -> RunSpec:
-        """The sandbox is asked for its own variables only where somebody refers to one."""
+        """Expand variables. Fetches the sandbox's own variables only if a value refers to one."""
         if not (self._section.expand_variables and environment.has_references(spec.env)):
             return spec
         known = (await self._host.get(sandbox_id)).env
@@ -67,7 +67,7 @@ class _ConfiguredHost:
         extends = environment.extends_path(spec.env)
         if not spec.argv:
             if extends:
-                raise InvalidRequest("PATH can build on $PATH for commands alone: use exec_command, or name it whole")
+                raise InvalidRequest("PATH can refer to $PATH in exec_command only; give the full PATH here")
             return spec
         paths = self._section.custom_paths
         if not (paths or extends):
@@ -77,7 +77,7 @@ class _ConfiguredHost:
         return dataclasses.replace(spec, argv=argv, env=env)
 
     def _resources(self, spec: SandboxSpec) -> dict[str, Any]:
-        """Those of the configuration where the caller has no wish; left at their defaults, they are the product's own."""
+        """Return configured resources that the caller leaves out. Keys left at their default keep the product's own default."""
         configured, defaults = self._config.sandbox.default_resources, DefaultResources()
         resources: dict[str, Any] = {}
         if spec.cpu_cores is None and configured.cpu_limit != defaults.cpu_limit:

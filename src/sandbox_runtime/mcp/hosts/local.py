@@ -1,8 +1,9 @@
-"""Sandboxes of the engine in this process: each is a session of an opened platform."""
+"""Sandboxes in this process: each is a session of an open platform."""
 
 from __future__ import annotations
 
 import codecs
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -10,7 +11,6 @@ import anyio
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.hosts.cleanup import start_or_undo
 from sandbox_runtime.mcp.hosts.port import (
     MAX_LISTED,
     TESTS_CLASS,
@@ -22,6 +22,7 @@ from sandbox_runtime.mcp.hosts.port import (
     SandboxView,
     Sink,
     Solution,
+    start_or_undo,
 )
 from sandbox_runtime.model import Dependency, Execution, ExecutionKind, Options, Resources, Session
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
@@ -30,25 +31,26 @@ from sandbox_runtime.store import SessionFilter
 from sandbox_runtime.workspace.listing import Entry, Kind
 
 _QUICK_S = 0.1
-"""What ends within this time is answered without its output being followed."""
+"""Runs that end within this time return without streaming their output."""
 _QUEUE_S = 300.0
 
 
 class LocalHost:
-    """owner: "" sees everything. most: sandboxes that this owner may have at once; None: as the settings say."""
+    """- `owner`: "" sees every sandbox.
+    - `max_sandboxes`: concurrent sandboxes of this owner; None: as in the settings."""
 
-    def __init__(self, platform: Platform, owner: str = "", most: int | None = None) -> None:
+    def __init__(self, platform: Platform, owner: str = "", max_sandboxes: int | None = None) -> None:
         self._platform = platform
         self._owner = owner
-        self._max_sandboxes = most
+        self._max_sandboxes = max_sandboxes
 
     @property
     def _sessions(self) -> Sessions:
         return self._platform.sessions
 
     async def create(self, spec: SandboxSpec) -> SandboxView:
-        asked = SessionSpec(id=spec.id, env=spec.env, network=spec.network, resources=await self._resources(spec))
-        return _view(await self._sessions.create(asked, self._owner, most=self._max_sandboxes))
+        session = SessionSpec(id=spec.id, env=spec.env, network=spec.network, resources=await self._resources(spec))
+        return _view(await self._sessions.create(session, self._owner, most=self._max_sandboxes))
 
     async def list(self) -> Sequence[SandboxView]:
         page = await self._sessions.list(SessionFilter(states=LIVE_SESSION_STATES), MAX_LISTED, 0, self._owner)
@@ -75,10 +77,10 @@ class LocalHost:
             raise
 
     async def _follow(self, execution: Execution, spec: RunSpec, sink: Sink | None) -> Execution:
-        tell = _decode(sink)
-        if tell is not None:
+        add_bytes = _decode(sink)
+        if add_bytes is not None:
             async for piece in self._sessions.output(execution.id, owner=self._owner):
-                tell(piece.stream, piece.data)
+                add_bytes(piece.stream, piece.data)
         return await self._sessions.wait(execution.id, spec.timeout_s + _QUEUE_S, self._owner)
 
     async def open_context(self, sandbox_id: str) -> str:
@@ -93,15 +95,17 @@ class LocalHost:
     async def install(
         self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
     ) -> Sequence[str]:
-        asked = [Dependency(name, version) for name, version in packages]
-        session = await self._sessions.install(sandbox_id, asked, timeout_s=timeout_s, sink=_decode(sink), owner=self._owner)
+        dependencies = [Dependency(name, version) for name, version in packages]
+        session = await self._sessions.install(
+            sandbox_id, dependencies, timeout_s=timeout_s, sink=_decode(sink), owner=self._owner
+        )
         return _view(session).packages
 
     async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
-        found = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, max_bytes)
-        if not found.is_end:
-            raise InvalidRequest(f"{name!r} has {found.size_bytes} bytes, more than the {max_bytes} that may be read at once")
-        return found.content
+        part = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, max_bytes)
+        if not part.is_end:
+            raise InvalidRequest(f"{name!r} has {part.size_bytes} bytes; the limit is {max_bytes}")
+        return part.content
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
         files = await self._sessions.files(sandbox_id, self._owner)
@@ -138,21 +142,16 @@ class LocalHost:
         return JudgeOutcome(verdict.accepted, str(verdict.reason), verdict.message, cases)
 
     async def _resources(self, spec: SandboxSpec) -> Resources | None:
-        given = {"cpu_cores": spec.cpu_cores, "memory_bytes": spec.memory_bytes, "disk_bytes": spec.disk_bytes}
-        asked = {name: value for name, value in given.items() if value is not None}
-        if not asked:
+        requested = {"cpu_cores": spec.cpu_cores, "memory_bytes": spec.memory_bytes, "disk_bytes": spec.disk_bytes}
+        changes = {name: value for name, value in requested.items() if value is not None}
+        if not changes:
             return None
-        defaults = (await self._sessions.templates.get_active(self._platform.settings.session_template)).resources
-        words = {
-            "cpu_cores": defaults.cpu_cores,
-            "memory_bytes": defaults.memory_bytes,
-            "disk_bytes": defaults.disk_bytes,
-        } | asked
-        return Resources(processes=defaults.processes, **words)  # type: ignore[arg-type]
+        template = await self._sessions.templates.get_active(self._platform.settings.session_template)
+        return dataclasses.replace(template.resources, **changes)  # type: ignore[arg-type]
 
 
 def _decode(sink: Sink | None) -> Callable[[str, bytes], None] | None:
-    """Takes bytes: a letter may come in two pieces."""
+    """Return a sink for bytes. Characters split across pieces are decoded once complete."""
     if sink is None:
         return None
     decoders = {name: codecs.getincrementaldecoder("utf-8")("replace") for name in ("stdout", "stderr")}
@@ -201,7 +200,7 @@ def _view(session: Session) -> SandboxView:
         memory_bytes=session.resources.memory_bytes,
         disk_bytes=session.resources.disk_bytes,
         network=session.network,
-        packages=tuple(f"{one.name}{one.version}" for one in session.installation.installed),
+        packages=tuple(f"{package.name}{package.version}" for package in session.installation.installed),
     )
 
 

@@ -1,23 +1,30 @@
-"""What the tools need of a host of sandboxes, whoever that is: an engine in this process, or a server."""
+"""The interface between tools and a sandbox host, and what its implementations share."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+import anyio
+
+from sandbox_runtime.errors import SandboxError
+
+Started = TypeVar("Started")
 Sink = Callable[[str, str], None]
-"""Called with the name of a stream and a piece of text, while a program runs."""
+"""Called with a stream name and a piece of text while a program runs."""
 WORKSPACE = "/workspace"
 MAX_LISTED = 1000
 TESTS_CLASS = "CommonOJDataset"
-"""Of the benchmark that runs programs on inputs and compares what they print."""
+"""Dataset class that runs a program on inputs and compares its output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSpec:
-    """What is None is as the host gives it. network: none or nat."""
+    """None means the host's default."""
 
     id: str
     env: Mapping[str, str] = field(default_factory=dict)
@@ -25,14 +32,14 @@ class SandboxSpec:
     memory_bytes: int | None = None
     disk_bytes: int | None = None
     network: str = "none"
+    """none or nat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxView:
-    """state: in the words of sessions (creating, running, paused, completed, failed, timeout, terminated)."""
-
     id: str
     state: str
+    """A session state: creating, running, paused, completed, failed, timeout or terminated."""
     created_ms: int
     updated_ms: int
     env: Mapping[str, str] = field(default_factory=dict)
@@ -45,7 +52,7 @@ class SandboxView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSpec:
-    """A program of a language; with argv a command, started as it is; with context a cell in that live interpreter."""
+    """What to run: `code` in `language`; or the command `argv`, without a shell; or `code` as a cell in `context`."""
 
     timeout_s: float
     language: str = ""
@@ -55,14 +62,11 @@ class RunSpec:
     stdin: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     cacheable: bool = False
-    """Whoever asks for it says that it prints the same for the same files."""
+    """The caller states that the output depends on the sandbox's files only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """ending: of outcome's words (exited, timed_out, out_of_memory, …); empty where the host does not tell. displays: what a
-    cell showed, by media type."""
-
     id: str
     state: str
     exit_code: int | None
@@ -71,10 +75,12 @@ class RunOutcome:
     dropped_bytes: int = 0
     error: str = ""
     ending: str = ""
+    """exited, timed_out, out_of_memory, …; empty if the host does not report it."""
     wall_s: float = 0.0
     displays: tuple[Mapping[str, Any], ...] = ()
+    """Rich output of a cell, by media type."""
     cached: bool | None = None
-    """Whether this is what an earlier run printed; None where that was not asked for."""
+    """Whether this is the output of an earlier run; None if the caller did not allow caching."""
 
     @property
     def timed_out(self) -> bool:
@@ -87,9 +93,8 @@ class RunOutcome:
 
 @dataclass(frozen=True, slots=True)
 class FileView:
-    """name: below the workspace."""
-
     name: str
+    """Relative to the workspace."""
     size_bytes: int
     is_folder: bool
     mode: int
@@ -106,39 +111,38 @@ class JudgeOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """tests: pairs of stdin and expected stdout."""
-
     code: str
     language: str
     tests: tuple[tuple[str, str], ...]
+    """Pairs of stdin and expected stdout."""
     timeout_s: float
 
     @property
     def fenced(self) -> str:
-        """As a model would write it: the fence is longer than any in the code itself."""
+        """The code in a Markdown fence longer than any fence in the code."""
         longest = max((len(ticks) for ticks in re.findall(r"`+", self.code)), default=0)
         fence = "`" * max(3, longest + 1)
         return f"{fence}{self.language}\n{self.code}\n{fence}"
 
     @property
     def row(self) -> dict[str, Any]:
-        """As a benchmark of inputs and outputs has it."""
+        """The row of a stdin/stdout dataset."""
         tests = [{"input": {"stdin": stdin}, "output": {"stdout": stdout}} for stdin, stdout in self.tests]
         return {"id": 0, "content": "", "labels": {}, "test": tests}
 
 
 class SandboxHost(Protocol):
-    """One caller's view of the host. Raises the errors of sandbox_runtime.errors. Names of files are below the workspace."""
+    """Sandboxes of one caller. Methods raise errors of sandbox_runtime.errors. File names are relative to the workspace."""
 
     async def create(self, spec: SandboxSpec) -> SandboxView: ...
     async def list(self) -> Sequence[SandboxView]:
-        """Those that have not ended, the oldest first."""
+        """Return live sandboxes, oldest first."""
         ...
 
     async def get(self, sandbox_id: str) -> SandboxView: ...
     async def terminate(self, sandbox_id: str) -> None: ...
     async def run(self, sandbox_id: str, spec: RunSpec, sink: Sink | None = None) -> RunOutcome:
-        """Whoever cancels this ends the program as well."""
+        """Run and wait. Cancelling stops the program."""
         ...
 
     async def open_context(self, sandbox_id: str) -> str: ...
@@ -147,25 +151,40 @@ class SandboxHost(Protocol):
     async def install(
         self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
     ) -> Sequence[str]:
-        """Packages of Python, as names and versions; what is there afterwards."""
+        """Install Python packages, given as (name, version specifier); return all installed packages."""
         ...
 
     async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
-        """Raises InvalidRequest where the file is larger than that."""
+        """Raises InvalidRequest if the file is larger than `max_bytes`."""
         ...
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView: ...
     async def remove(self, sandbox_id: str, name: str) -> None:
-        """A file, or a folder with all that is in it."""
+        """Remove a file, or a folder recursively."""
         ...
 
     async def stat(self, sandbox_id: str, name: str) -> FileView: ...
     async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
-        """And whether there are more."""
+        """Return up to MAX_LISTED files and whether there are more."""
         ...
 
     def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
-        """Names of files that changed, as they change; an empty name: more than can be told."""
+        """Yield names of changed files. An empty name means that changes were lost: list the files again."""
         ...
 
     async def judge(self, solution: Solution) -> JudgeOutcome: ...
+
+
+async def start_or_undo(start: Coroutine[Any, Any, Started], undo: Callable[[Started], Awaitable[object]]) -> Started:
+    """Return what `start` returns. If the caller is cancelled meanwhile, finish `start` and then undo it.
+
+    A cancelled caller does not know yet what to undo, so `start` must complete. It runs in its own task because a shielded anyio
+    scope blocks cancellation of scopes, not of tasks.
+    """
+    task = asyncio.create_task(start)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True), contextlib.suppress(SandboxError):
+            await undo(await task)
+        raise

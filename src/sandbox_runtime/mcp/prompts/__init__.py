@@ -1,1 +1,1 @@
-"""Prompts for typical work with sandboxes: values in `prompts`, made of parts (`combining`), with arguments that are checked."""
+"""Prompts for typical work with sandboxes: values in `prompts`, built from `body` combinators, with checked `arguments`."""

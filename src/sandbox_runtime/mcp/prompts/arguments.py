@@ -1,4 +1,4 @@
-"""What an argument of a prompt may be: its length, its form, its content. Each check gives a complaint, or none. Pure."""
+"""Checks of prompt arguments: length, form, content. Each check returns an error text, or "" if the value is valid."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def length(max_characters: int = MAX_CHARACTERS, min_characters: int = 0) -> Che
 
 
 def form(pattern: str, like: str) -> Check:
-    """Empty is for length to refuse."""
+    """Check that a value matches the pattern. An empty value passes; `length` rejects it."""
     known = re.compile(pattern)
     return lambda value: "" if not value or known.fullmatch(value) else f"is not of the form {like}"
 
 
 def content(*words: str) -> Check:
-    """One of these, in any case."""
+    """Check that a value is one of these words, ignoring case."""
     return lambda value: "" if value.strip().lower() in words else f"is not one of {', '.join(words)}"

@@ -1,10 +1,9 @@
-"""What prompts are made of. A Body is a function from filled-in arguments to texts, one for each message; combinators make bodies
-of bodies. Pure.
+"""Prompt bodies. A Body is a function from arguments to texts, one per message; combinators build bodies from bodies.
 
-text("…$name…")              one message with places for arguments
+text("…$name…")              one message with placeholders for arguments
 chain(a, b)                  the messages of a, then those of b
 merge(a, b)                  one message with the texts of all
-conditional(when, a, b)      a where the arguments say so, b otherwise
+conditional(when, a, b)      a if when(arguments), else b
 """
 
 from __future__ import annotations

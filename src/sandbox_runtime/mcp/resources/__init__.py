@@ -1,7 +1,7 @@
-"""Resources: files of sandboxes, the configuration, the schemas of tools, and programs to begin with.
+"""Resources: files of sandboxes, the configuration, tool schemas, and starter programs.
 
-Contract: list() tells the fixed ones and the files at the top of each sandbox, templates() how all others are addressed, read()
-gives any of them. A subscription to a file is a watch on its sandbox for as long as its connection, or until it is taken back.
+list() returns the fixed resources and the top-level files of each sandbox, templates() the URIs of all others, read() any of
+them. A subscription to a file watches its sandbox until the connection closes or the client unsubscribes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import contextlib
 import json
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 
 import mcp_types as types
@@ -30,11 +31,11 @@ TEMPLATES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "file://{sandbox_id}/{+path}": ("file", "A file of a sandbox, by its path below /workspace."),
         "config://{path}": ("config", "A section of the configuration: server, sandbox, logging, tools, resources."),
-        "schema://{path}": ("schema", "What a tool takes and gives, by the tool's name."),
-        "template://{path}": ("template", "A small program to begin with, by its language."),
+        "schema://{path}": ("schema", "The input and output schema of a tool, by its name."),
+        "template://{path}": ("template", "A small starter program, by language."),
     }
 )
-"""How resources are addressed: each with its name and a sentence."""
+"""URI templates with name and description."""
 Contents = list[types.TextResourceContents | types.BlobResourceContents]
 Notify = Callable[[], Awaitable[None]]
 
@@ -69,25 +70,25 @@ class Resources:
             return json.dumps(self._config.model_dump(mode="json")[address.path], indent=2), "application/json"
         if address.scheme == "schema" and address.path in self._tools:
             tool = self._tools[address.path]
-            told = {
+            schema = {
                 "name": tool.name,
                 "inputSchema": tool.arguments_model.model_json_schema(),
                 "outputSchema": tool.result_model.model_json_schema(),
             }
-            return json.dumps(told, indent=2), "application/schema+json"
+            return json.dumps(schema, indent=2), "application/schema+json"
         if address.scheme == "template" and address.path in STARTERS:
             return STARTERS[address.path], "text/plain"
-        raise NotFound(f"there is no {address.scheme}://{address.path[:200]}")
+        raise NotFound(f"unknown resource {address.scheme}://{address.path[:200]}")
 
     async def subscribe(self, host: SandboxHost, uri: str, connection: str, notify: Notify) -> None:
-        """tell: called when it has changed. What never changes may be subscribed to as well."""
+        """Call `notify` whenever the resource changes. Resources that never change are accepted too."""
         address = parse_uri(uri)
         if address.scheme != "file":
             self._text(address)
             return
         await host.get(address.sandbox)
         if len(self._watches) >= _MAX_WATCHES:
-            raise TooMany(f"{_MAX_WATCHES} files are watched already: take some subscriptions back")
+            raise TooMany(f"the limit of {_MAX_WATCHES} subscriptions is reached; unsubscribe from some first")
         key = (connection, uri)
         if key not in self._watches:
             task = asyncio.create_task(_watch(host, address, notify))
@@ -103,10 +104,10 @@ class Resources:
     async def watch(
         self, host: SandboxHost, uris: Sequence[str], notify: Callable[[str], Awaitable[None]]
     ) -> AsyncIterator[None]:
-        """For the time of the block."""
+        """Call `notify` with the URI of each changed file during the block."""
         async with asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_watch(host, address, _telling(notify, uri)))
+                group.create_task(_watch(host, address, partial(notify, uri)))
                 for uri in uris
                 if (address := parse_uri(uri)).scheme == "file"
             ]
@@ -123,15 +124,8 @@ class Resources:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _telling(notify: Callable[[str], Awaitable[None]], uri: str) -> Notify:
-    async def telling() -> None:
-        await notify(uri)
-
-    return telling
-
-
 async def _watch(host: SandboxHost, address: Address, notify: Notify) -> None:
-    """Ends with the sandbox, or when nobody can be told any more."""
+    """Ends with the sandbox."""
     with contextlib.suppress(SandboxError):
         async for names in host.changes(address.sandbox):
             if address.path in names or "" in names:
@@ -144,7 +138,7 @@ async def _files(host: SandboxHost) -> AsyncIterator[types.Resource]:
     for view in sandboxes[-_MAX_SANDBOXES:]:
         try:
             files, _more = await host.files(view.id)
-        except SandboxError:  # it ended meanwhile
+        except SandboxError:  # the sandbox ended meanwhile
             continue
         for file in [file for file in files if not file.is_folder][:left]:
             left -= 1

@@ -15,25 +15,26 @@ _MAX_CHARACTERS = 8192
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """sandbox: of files alone. path: never empty."""
-
     scheme: str
     path: str
+    """Never empty."""
     sandbox: str = ""
+    """Set for files only."""
 
 
 def parse_uri(uri: str) -> Address:
     scheme, mark, rest = uri[:_MAX_CHARACTERS].partition("://")
     if not mark or scheme not in SCHEMES:
-        raise InvalidRequest(f"resources have addresses like {', '.join(f'{one}://…' for one in SCHEMES)}; {uri[:200]!r} has not")
+        known = ", ".join(f"{scheme}://…" for scheme in SCHEMES)
+        raise InvalidRequest(f"{uri[:200]!r} is not a resource URI; use one of {known}")
     if scheme != "file":
         path = unquote(rest).strip("/")
         if not path:
-            raise InvalidRequest(f"{uri[:200]!r} names nothing: a path is missing after {scheme}://")
+            raise InvalidRequest(f"{uri[:200]!r} has no path after {scheme}://")
         return Address(scheme, path)
     sandbox, _, path = rest.lstrip("/").partition("/")
     if not is_sandbox(sandbox.lower()):
-        raise InvalidRequest(f"files are at file://<sandbox_id>/<path>; {uri[:200]!r} names no sandbox")
+        raise InvalidRequest(f"{uri[:200]!r} contains no sandbox id; use file://<sandbox_id>/<path>")
     return Address("file", resolve_file(unquote(path)), sandbox.lower())
 
 

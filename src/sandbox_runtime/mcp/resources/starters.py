@@ -1,4 +1,4 @@
-"""Small programs to begin with, one for each language."""
+"""Small starter programs, one per language."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tools: one file for each group.
+"""The tools, one module per group.
 
-Contract: a Tool is a frozen value with a name, a description, the model of its arguments, the model of its result, and a
-coroutine from a ToolContext and the arguments to an ToolResponse. Tools know places and the configuration, and nothing of the protocol: the
-server turns an ToolResponse, an error of sandbox_runtime.errors or a ToolFailure into what goes over the wire. A program that failed
-is an ToolResponse with an error code, and with its result.
+A Tool is a frozen value: name, description, models of arguments and result, and a coroutine that takes a ToolContext and the
+arguments and returns a ToolResponse. Tools use the sandbox host and the configuration and do not depend on the protocol: the
+server translates a ToolResponse, an error of sandbox_runtime.errors or a ToolFailure. A failed program is a ToolResponse with an
+error code and its result.
 """

@@ -1,7 +1,6 @@
-"""How a program of each language is built and started by a shell, where its language's usual way does not fit: options of
-compilers, another working folder. Pure: texts in, a script out.
+"""Shell commands that build and start a program with compiler options or in another working folder, per language.
 
-Each script runs in the working folder; the program's own files lie in a folder of their own, $RUN, which goes when it ends.
+Each script runs in the working folder. The program's own files are in a separate folder, $RUN, removed when it ends.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ def launch_line(language: str, options: Words) -> Line:
     try:
         return _LAUNCHERS[language](options)
     except KeyError:
-        raise InvalidRequest(f"{language} programs run in /workspace and take no options here: leave working_dir out") from None
+        raise InvalidRequest(f"{language} programs run in /workspace only; omit working_dir") from None
 
 
 def _python(options: Words) -> Line:
@@ -45,13 +44,10 @@ def _go(options: Words) -> Line:
 
 def _rust(options: Words) -> Line:
     features = options.get("features")
-    named = (
-        "".join(f" --cfg {shlex.quote(f'feature={chr(34)}{one}{chr(34)}')}" for one in features)
-        if isinstance(features, list)
-        else ""
-    )
+    names = features if isinstance(features, list) else []
+    feature_flags = "".join(f" --cfg {shlex.quote(f'feature={chr(34)}{name}{chr(34)}')}" for name in names)
     level = " -O" if on(options, "release") else ""
-    build = f'rustc --edition {word(options, "edition", "2021")}{level}{named} "$RUN/main.rs" -o "$RUN/main"'
+    build = f'rustc --edition {word(options, "edition", "2021")}{level}{feature_flags} "$RUN/main.rs" -o "$RUN/main"'
     return Line("main.rs", build, '"$RUN/main"')
 
 

@@ -1,4 +1,4 @@
-"""run_code: a program of any language in a fresh process, or, with a context, in a Python that keeps its variables."""
+"""run_code: runs a program in a new process, or, with a context, in a Python interpreter that keeps its variables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LANGUAGES = Literal["python", "javascript", "typescript", "bash", "sh", "go", "
 class RunCodeArguments(Arguments):
     sandbox_id: SandboxId
     code: Code
-    language: Annotated[_LANGUAGES | None, Field(description="Found out from the code where it is left out.")] = None
+    language: Annotated[_LANGUAGES | None, Field(description="Detected from the code if omitted.")] = None
     working_dir: WorkingDir = WORKSPACE
     timeout: Timeout = None
     cache: CacheFlag = False
@@ -32,8 +32,8 @@ class RunCodeArguments(Arguments):
         str | None,
         Field(
             max_length=64,
-            description='Python that keeps its variables: "new" for a fresh one, or the id that an earlier answer told. Plots '
-            "and the value of the last line come back as well.",
+            description='A Python interpreter that keeps its variables: "new", or the id from an earlier response. Plots and the '
+            "value of the last line are returned too.",
         ),
     ] = None
 
@@ -42,7 +42,7 @@ async def run_code(ctx: ToolContext, arguments: RunCodeArguments) -> ToolRespons
     check_code(arguments.code)
     check_words(arguments.code, ctx.config.tools.validation_level)
     if arguments.context and arguments.cache:
-        raise InvalidRequest("what runs in a context depends on its variables: leave cache out")
+        raise InvalidRequest("cache cannot be combined with context: the result depends on the context's variables")
     if arguments.context:
         return await _in_context(ctx, arguments)
     language, folder = arguments.language or language_of(arguments.code), resolve_folder(arguments.working_dir)
@@ -62,9 +62,9 @@ async def run_code(ctx: ToolContext, arguments: RunCodeArguments) -> ToolRespons
 
 async def _in_context(ctx: ToolContext, arguments: RunCodeArguments) -> ToolResponse:
     if arguments.language not in (None, "python"):
-        raise InvalidRequest(f"contexts keep variables of Python, not of {arguments.language}: leave context out")
+        raise InvalidRequest(f"context is supported for Python only, not for {arguments.language}; omit context")
     if resolve_folder(arguments.working_dir) != WORKSPACE:
-        raise InvalidRequest(f"contexts run in {WORKSPACE}: leave working_dir out, or call os.chdir in the code")
+        raise InvalidRequest(f"contexts run in {WORKSPACE}; omit working_dir, or call os.chdir in the code")
     sandbox_id = arguments.sandbox_id.lower()
     context = await ctx.host.open_context(sandbox_id) if arguments.context == NEW_CONTEXT else str(arguments.context)
     timeout_s = arguments.timeout or ctx.config.tools.default_timeout
@@ -90,8 +90,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "run_code",
         "Run code",
-        "Runs code in a sandbox and tells what it printed and how it ended. Each call is a fresh process on the same files; with "
-        "context, Python keeps its variables from call to call and plots come back as images.",
+        "Runs code in a sandbox and returns its output and exit code. Each call is a new process on the same files; with "
+        "context, Python keeps its variables between calls and plots are returned as images.",
         RunCodeArguments,
         RunResult,
         run_code,

@@ -1,4 +1,4 @@
-"""exec_command: a program and its arguments, started as they are and not by a shell."""
+"""exec_command: runs a program with arguments, without a shell."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class ExecArguments(Arguments):
         Field(
             min_length=1,
             max_length=65_536,
-            description="A program and its arguments. Quotes and backslashes group words; there is no shell, so no pipes, "
-            'variables or redirections: use `bash -c "…"` for those.',
+            description="A program and its arguments. Quotes and backslashes group words. No shell: for pipes, variables and "
+            'redirections use `bash -c "…"`.',
         ),
     ]
     working_dir: WorkingDir = WORKSPACE
@@ -41,7 +41,7 @@ def split_command(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise InvalidRequest(f"the command cannot be split into words: {error}") from error
+        raise InvalidRequest(f"cannot split the command into words: {error}") from error
     if not words or not words[0]:
         raise InvalidRequest("the command is empty: name a program to start")
     return words
@@ -77,7 +77,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "exec_command",
         "Run a command",
-        "Runs one command in a sandbox, without a shell, and tells what it printed and how it ended.",
+        "Runs one command in a sandbox, without a shell, and returns its output and exit code.",
         ExecArguments,
         RunResult,
         execute,

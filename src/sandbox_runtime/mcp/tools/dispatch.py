@@ -1,4 +1,4 @@
-"""One call of a tool, from what was sent to an ToolResponse: wrong arguments and errors are answers too, with their codes."""
+"""Call a tool. Invalid arguments and errors become responses with an error code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox_runtime.mcp.tools.tool import AnyTool, ToolContext, ToolResponse
 
 
 async def call_tool(tool: AnyTool, ctx: ToolContext, arguments: Mapping[str, Any]) -> ToolResponse:
-    """Raises Denied: what a caller may not do is no failure of the tool."""
+    """Validate the arguments and run the tool. Raises Denied, which is not a failure of the tool."""
     try:
         return await tool.run(ctx, tool.arguments_model.model_validate(arguments))
     except Denied:
@@ -31,5 +31,6 @@ def failure(code: str, message: str) -> ToolResponse:
 
 
 def describe_error(error: ValidationError) -> str:
-    told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in error.errors()[:10])
-    return f"the arguments do not fit: {told}"
+    details = error.errors()[:10]
+    texts = "; ".join(f"{'.'.join(map(str, detail['loc'])) or 'arguments'}: {detail['msg']}" for detail in details)
+    return f"invalid arguments: {texts}"

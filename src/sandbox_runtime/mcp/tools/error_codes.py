@@ -1,4 +1,4 @@
-"""The documented error codes: which error and which ending has which. One table each."""
+"""The documented error codes, and their mapping from errors and run outcomes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def error_code_of(error: SandboxError) -> str:
 
 
 def run_error_code(outcome: RunOutcome) -> str:
-    """Empty where it went well."""
+    """Return the code, or "" if the run succeeded."""
     if outcome.ok:
         return ""
     if outcome.timed_out:
@@ -61,7 +61,7 @@ def run_error_code(outcome: RunOutcome) -> str:
 
 
 class ToolFailure(Exception):
-    """A failure that has a code of its own. Never leaves the room: the server turns it into a result."""
+    """A tool failure with a specific code. `dispatch` turns it into a response."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

@@ -26,11 +26,11 @@ class WriteArguments(Arguments):
     path: FilePath
     content: Annotated[str, Field(description="The whole content.")]
     encoding: Encoding = "utf8"
-    mode: Annotated[str, Field(pattern=r"^0?[0-7]{3}$", description="Permissions, in octal.")] = "0644"
-    create_backup: Annotated[bool, Field(description="Keep what was there as <name>.bak.")] = False
-    force_overwrite: Annotated[bool, Field(description="Replace a file that is there.")] = True
+    mode: Annotated[str, Field(pattern=r"^0?[0-7]{3}$", description="Permissions in octal.")] = "0644"
+    create_backup: Annotated[bool, Field(description="Keep an existing file as <name>.bak.")] = False
+    force_overwrite: Annotated[bool, Field(description="Replace an existing file.")] = True
     validate_checksum: Annotated[
-        str | None, Field(pattern=r"^[0-9a-fA-F]{64}$", description="SHA-256 that the content must have.")
+        str | None, Field(pattern=r"^[0-9a-fA-F]{64}$", description="Expected SHA-256 of the content.")
     ] = None
 
 
@@ -41,13 +41,15 @@ class DownloadArguments(Arguments):
 
 
 class ReadArguments(DownloadArguments):
-    max_size: Annotated[int, Field(ge=1, le=MAX_READ_BYTES, description="Bytes; a larger file is refused.")] = 1024**2
+    max_size: Annotated[int, Field(ge=1, le=MAX_READ_BYTES, description="Size limit in bytes; a larger file is refused.")] = (
+        1024**2
+    )
 
 
 class ListArguments(Arguments):
     sandbox_id: SandboxId
-    path: Annotated[str, Field(min_length=1, max_length=4096, description="A folder of the sandbox.")] = WORKSPACE
-    recursive: Annotated[bool, Field(description="Everything below it as well.")] = False
+    path: Annotated[str, Field(min_length=1, max_length=4096, description="The folder to list.")] = WORKSPACE
+    recursive: Annotated[bool, Field(description="Include all subfolders.")] = False
 
 
 class WriteResult(Result):
@@ -86,9 +88,9 @@ async def write(ctx: ToolContext, arguments: WriteArguments, done: str) -> ToolR
     checksum = hashlib.sha256(raw).hexdigest()
     max_bytes = ctx.config.resources.max_file_size
     if len(raw) > max_bytes:
-        raise InvalidRequest(f"the file has {len(raw)} bytes; at most {max_bytes} are allowed (resources.max_file_size)")
+        raise InvalidRequest(f"the file has {len(raw)} bytes; the limit is {max_bytes} (resources.max_file_size)")
     if arguments.validate_checksum and arguments.validate_checksum.lower() != checksum:
-        raise InvalidRequest(f"the content has the SHA-256 {checksum}, not {arguments.validate_checksum}: nothing was written")
+        raise InvalidRequest(f"the SHA-256 of the content is {checksum}, not {arguments.validate_checksum}; nothing was written")
     await _handle_existing(ctx, arguments, sandbox_id, name)
     view = await ctx.host.write(sandbox_id, name, raw, int(arguments.mode, 8))
     result = WriteResult(checksum=checksum, **_facts(sandbox_id, view, arguments.encoding))
@@ -97,18 +99,18 @@ async def write(ctx: ToolContext, arguments: WriteArguments, done: str) -> ToolR
 
 
 async def _handle_existing(ctx: ToolContext, arguments: WriteArguments, sandbox_id: str, name: str) -> None:
-    """What stands there is kept beside it, or in the way, where that was asked for."""
+    """Back up an existing file, or raise Conflict, as the arguments say."""
     if arguments.force_overwrite and not arguments.create_backup:
         return
     try:
-        there = await ctx.host.stat(sandbox_id, name)
+        existing = await ctx.host.stat(sandbox_id, name)
     except NotFound:
         await ctx.host.get(sandbox_id)
         return
     if not arguments.force_overwrite:
-        raise Conflict(f"{WORKSPACE}/{name} is there already, and force_overwrite is false")
-    old = await ctx.host.read(sandbox_id, name, ctx.config.resources.max_file_size)
-    await ctx.host.write(sandbox_id, f"{name}.bak", old, there.mode)
+        raise Conflict(f"{WORKSPACE}/{name} exists and force_overwrite is false")
+    content = await ctx.host.read(sandbox_id, name, ctx.config.resources.max_file_size)
+    await ctx.host.write(sandbox_id, f"{name}.bak", content, existing.mode)
 
 
 async def read(ctx: ToolContext, arguments: ReadArguments) -> ToolResponse:
@@ -156,7 +158,7 @@ def _decode(content: str, encoding: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InvalidRequest(f"the content is no base64: {error}") from error
+        raise InvalidRequest(f"the content is not valid base64: {error}") from error
 
 
 def _encode(raw: bytes, encoding: str, path: str) -> str:
@@ -165,7 +167,7 @@ def _encode(raw: bytes, encoding: str, path: str) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        raise InvalidRequest(f"{path[:200]!r} is no UTF-8 text: ask for it with encoding base64") from error
+        raise InvalidRequest(f"{path[:200]!r} is not UTF-8 text; use encoding base64") from error
 
 
 def _facts(sandbox_id: str, view: FileView, encoding: str) -> dict[str, str | int]:
@@ -200,7 +202,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "upload_file",
         "Upload a file",
-        "Puts a file into a sandbox; folders on the way are made.",
+        "Uploads a file to a sandbox and creates its parent folders.",
         WriteArguments,
         WriteResult,
         partial(write, done="File uploaded successfully"),
@@ -209,7 +211,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "write_file",
         "Write a file",
-        "Writes a text, or bytes as base64, into a file of a sandbox; folders on the way are made.",
+        "Writes text, or bytes as base64, to a file of a sandbox and creates its parent folders.",
         WriteArguments,
         WriteResult,
         partial(write, done="File written successfully"),
@@ -218,7 +220,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "download_file",
         "Download a file",
-        "Tells the whole content of a file of a sandbox.",
+        "Returns the whole content of a file of a sandbox.",
         DownloadArguments,
         ReadResult,
         download,
@@ -227,7 +229,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "read_file",
         "Read a file",
-        "Tells the content of a file of a sandbox, up to max_size bytes.",
+        "Returns the content of a file of a sandbox, up to max_size bytes.",
         ReadArguments,
         ReadResult,
         read,
@@ -236,7 +238,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_files",
         "List files",
-        "Tells the files and folders of a sandbox's folder.",
+        "Lists the files and folders in a folder of a sandbox.",
         ListArguments,
         FileList,
         list_files,

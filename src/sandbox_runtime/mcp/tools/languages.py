@@ -1,4 +1,4 @@
-"""The run_<language> tools. One form of arguments; each language has its own options and usual time."""
+"""The run_<language> tools. They share their arguments; options and default timeout depend on the language."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ _Words = Annotated[list[_Word], Field(max_length=50)]
 
 @dataclass(frozen=True, slots=True)
 class LanguageTool:
-    """script_options: options that a script honours. noted: options about versions; the host has one of each, and says so."""
-
     language: str
     title: str
     timeout_s: int
     options: Mapping[str, Any]
     script_options: frozenset[str] = frozenset()
+    """Options that take effect through a launch script."""
     ignored_options: frozenset[str] = frozenset()
+    """Options about versions. The host has one version of each; the result notes that."""
     always_script: bool = False
+    """Use a launch script even without options."""
 
 
 LANGUAGE_TOOLS = (
@@ -109,19 +110,17 @@ class LanguageArguments(Arguments):
     packages: Packages = Field(default_factory=list)
     files: Annotated[
         dict[Annotated[str, Field(min_length=1, max_length=1024)], str],
-        Field(description="Files to place beside it: name → text."),
+        Field(description="Files to write next to the program: name → text."),
     ] = Field(default_factory=dict)
     environment: Environment = Field(default_factory=dict)
     working_dir: WorkingDir = WORKSPACE
     timeout: Timeout = None
-    stdin: Annotated[str | None, Field(max_length=8 * 1024**2, description="What the program reads from its standard input.")] = (
-        None
-    )
+    stdin: Annotated[str | None, Field(max_length=8 * 1024**2, description="Standard input of the program.")] = None
 
 
 class GenericArguments(LanguageArguments):
-    language: Annotated[LanguageName | None, Field(description="Found out from the code where it is left out.")] = None
-    options: Annotated[dict[str, Any], Field(max_length=20, description="Those of the language's own tool.")] = Field(
+    language: Annotated[LanguageName | None, Field(description="Detected from the code if omitted.")] = None
+    options: Annotated[dict[str, Any], Field(max_length=20, description="Options of the language's run_ tool.")] = Field(
         default_factory=dict
     )
 
@@ -132,7 +131,7 @@ def make_arguments(tool: LanguageTool) -> type[LanguageArguments]:
     return create_model(
         f"Run{tool.language.title()}Arguments",
         __base__=LanguageArguments,
-        options=(options, Field(default_factory=options, description="Wishes about how it is built and run.")),
+        options=(options, Field(default_factory=options, description="How to build and run the program.")),
     )
 
 
@@ -142,11 +141,11 @@ async def run_language(ctx: ToolContext, arguments: Any, tool: LanguageTool) -> 
 
 
 async def run_generic(ctx: ToolContext, arguments: GenericArguments) -> ToolResponse:
-    found = arguments.language or language_of(arguments.code)
-    tool = _BY_LANGUAGE[_NAMES.get(found, found)]
-    taken = make_arguments(tool).model_fields["options"].annotation
-    assert taken is not None
-    options = taken.model_validate(arguments.options).model_dump()
+    language = arguments.language or language_of(arguments.code)
+    tool = _BY_LANGUAGE[_NAMES.get(language, language)]
+    options_model = make_arguments(tool).model_fields["options"].annotation
+    assert options_model is not None
+    options = options_model.model_validate(arguments.options).model_dump()
     return await _run(ctx, arguments, tool, {name: value for name, value in options.items() if value is not None})
 
 
@@ -190,12 +189,12 @@ async def _run(ctx: ToolContext, arguments: LanguageArguments, tool: LanguageToo
 
 def _note(name: str, value: object) -> str:
     if name == "build_tool":
-        return f"build_tool {value!r} was asked for; packages are those of Maven's repositories, and javac builds the program"
-    return f"{name} {value!r} was asked for; the host has one version, which ran it"
+        return f"build_tool {value!r} ignored: packages come from Maven repositories, and javac builds the program"
+    return f"{name} {value!r} ignored: the host has one version"
 
 
 def _run_mode(tool: LanguageTool, options: Mapping[str, Any]) -> tuple[str, bool]:
-    """The language as the host names it, and whether a script is needed for the options."""
+    """Return the host's name of the language, and whether the options need a launch script."""
     if tool.language == "javascript" and options.get("use_typescript") in (True, "true"):
         return "typescript", False
     if tool.language == "shell":
@@ -211,8 +210,8 @@ def _tool(tool: LanguageTool) -> AnyTool:
     return Tool(
         f"run_{tool.language}",
         f"Run {tool.title}",
-        f"Runs {tool.title} in a sandbox, with files beside it and packages for it, and tells what it printed and how it ended. "
-        f"It is stopped after {tool.timeout_s} seconds unless timeout says otherwise.",
+        f"Runs {tool.title} in a sandbox, optionally with files and packages, and returns the output and exit code. "
+        f"The default timeout is {tool.timeout_s} seconds.",
         make_arguments(tool),
         RunResult,
         partial(run_language, tool=tool),
@@ -224,8 +223,8 @@ TOOLS: tuple[AnyTool, ...] = (
     *(_tool(tool) for tool in LANGUAGE_TOOLS),
     Tool(
         "run_generic",
-        "Run code of any language",
-        "As the run_ tool of its language, which is found out from the code where it is not named.",
+        "Run code in any language",
+        "Runs code like the run_ tool of its language. The language is detected from the code if omitted.",
         GenericArguments,
         RunResult,
         run_generic,

@@ -1,4 +1,4 @@
-"""Bare statements made into a whole program, for languages that want a main function around them. Pure."""
+"""Wrap bare statements into a program, for languages that require a main function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TOP_OF_RUST = re.compile(r"^\s*(use\s|extern\s|#!\[)")
 
 
 def wrap_main(language: str, code: str) -> str:
-    """As it is where it has what its language begins with."""
+    """Return the code with a main function around it, or unchanged if it has one or needs none."""
     if language == "cpp" and not re.search(r"\bmain\s*\(", code):
         return _wrap(code, _TOP_OF_CPP, "#include <bits/stdc++.h>\nusing namespace std;\n", "int main() {", "return 0;\n}")
     if language == "rust" and not re.search(r"\bfn\s+main\s*\(", code):
@@ -22,7 +22,7 @@ def wrap_main(language: str, code: str) -> str:
 
 
 def _wrap(code: str, top: re.Pattern[str], before: str, opening: str, closing: str) -> str:
-    """The lines that belong above the function stay above it."""
+    """Wrap all lines but those matching `top`, which stay above the function."""
     lines = code.splitlines()
     above = [line for line in lines if top.match(line)]
     inside = [line for line in lines if not top.match(line)]

@@ -1,6 +1,7 @@
-"""Packages into a sandbox: those of Python by its host, those of other languages by their clients, started in the sandbox itself.
+"""install_packages, and installation for the run_ tools.
 
-Both need a network that the sandbox was made with. What comes of it stays in the sandbox, for everything that runs there later.
+The host installs Python packages; the language's own client, started in the sandbox, installs all others. Both require a sandbox
+with a network. Installed packages stay in the sandbox for everything that runs there later.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from sandbox_runtime.languages.packages import Kit, kit_of, listed, said
 from sandbox_runtime.languages.packages.kit import LISTING_BYTES, MOST_CHARACTERS, MOST_PACKAGES
 from sandbox_runtime.mcp.hosts.port import RunSpec
 from sandbox_runtime.mcp.tools import error_codes, run
-from sandbox_runtime.mcp.tools.tool import ToolContext
+from sandbox_runtime.mcp.tools.arguments import LanguageName, SandboxId
+from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Result, Tool, ToolContext, ToolResponse
 
 PYTHON = "python"
 INSTALL_S = 300.0
@@ -23,15 +25,34 @@ Packages = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]],
     Field(
         max_length=MOST_PACKAGES,
-        description="Names, with a version where wanted, as the language's own client writes them. Python: numpy, numpy==2.1. "
+        description="Names, optionally with a version, in the syntax of the language's client. Python: numpy, numpy==2.1. "
         "JavaScript and TypeScript: lodash@4. Go: example.com/module@v1.2.3. Rust: serde[derive]@1. Java: group:artifact:1.0. "
         "C#: Newtonsoft.Json@13.0.3.",
     ),
 ]
 
 
+class InstallArguments(Arguments):
+    sandbox_id: SandboxId
+    packages: Annotated[Packages, Field(min_length=1)]
+    language: Annotated[LanguageName, Field(description="The language of the packages.")] = "python"
+    timeout: Annotated[int, Field(ge=1, le=1800, description="Seconds.")] = 300
+
+
+class InstallResult(Result):
+    sandbox_id: str
+    installed: list[str]
+
+
+async def install_packages(ctx: ToolContext, arguments: InstallArguments) -> ToolResponse:
+    sandbox_id = arguments.sandbox_id.lower()
+    installed = await install(ctx, sandbox_id, arguments.language, arguments.packages, float(arguments.timeout))
+    result = InstallResult(sandbox_id=sandbox_id, installed=sorted(installed))
+    return ToolResponse(f"Installed: {', '.join(arguments.packages)}", result, result.model_dump())
+
+
 async def install(ctx: ToolContext, sandbox_id: str, language: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
-    """What is there afterwards. Raises ToolFailure with the client's own words."""
+    """Install and return all installed packages. Raises ToolFailure with the client's message."""
     kit = None if language == PYTHON else _kit(language)
     names = list(packages) if kit is None else kit.asked(packages)
     await _check_network(ctx, sandbox_id)
@@ -43,7 +64,7 @@ async def install(ctx: ToolContext, sandbox_id: str, language: str, packages: Se
 
 
 async def needed_kit(ctx: ToolContext, sandbox_id: str, language: str) -> Kit | None:
-    """The client by which this sandbox has packages of a language whose programs do not find them by themselves."""
+    """Return the package client if this sandbox has packages that programs of the language find by a launch script only."""
     try:
         kit = kit_of(language)
     except Unavailable:
@@ -69,14 +90,14 @@ async def _check_network(ctx: ToolContext, sandbox_id: str) -> None:
     if (await ctx.host.get(sandbox_id)).network == "none":
         raise error_codes.ToolFailure(
             error_codes.PACKAGE_INSTALL_FAILED,
-            "packages cannot be installed: this sandbox was made without a network. Make one with network_mode bridge, where its "
-            "host allows that (SANDBOX_ALLOW_NETWORK), or bring what the program needs as files",
+            "cannot install packages: this sandbox has no network. Create one with network_mode bridge, if the host allows it "
+            "(SANDBOX_ALLOW_NETWORK), or upload what the program needs as files",
         )
 
 
 async def _install_on_host(ctx: ToolContext, sandbox_id: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
     try:
-        return await ctx.host.install(sandbox_id, [split_requirement(one) for one in packages], timeout_s, ctx.sink)
+        return await ctx.host.install(sandbox_id, [split_requirement(package) for package in packages], timeout_s, ctx.sink)
     except NotFound:
         raise
     except SandboxError as error:
@@ -97,6 +118,19 @@ async def _install_with_client(
 
 
 def split_requirement(text: str) -> tuple[str, str]:
-    """numpy, numpy==2.1, numpy>=2: the name, and what its version must be."""
-    at = next((host for host, letter in enumerate(text) if letter in "=<>!~"), len(text))
+    """Split "numpy>=2" into name and version specifier."""
+    at = next((index for index, letter in enumerate(text) if letter in "=<>!~"), len(text))
     return text[:at].strip(), text[at:].strip()
+
+
+TOOLS: tuple[AnyTool, ...] = (
+    Tool(
+        "install_packages",
+        "Install packages",
+        "Installs packages of a language in a sandbox that has a network, for everything that runs in it later.",
+        InstallArguments,
+        InstallResult,
+        install_packages,
+        {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True},
+    ),
+)

@@ -1,4 +1,4 @@
-"""A program on its way into a sandbox: files beside it, packages for it, and the way its language is run."""
+"""Run a program in a sandbox: install packages, write files, choose how to start it."""
 
 from __future__ import annotations
 
@@ -25,19 +25,18 @@ COMMANDS = {
     "rust": "rustc main.rs && ./main", "csharp": "dotnet run", "bash": "bash main.sh", "zsh": "zsh main.sh",
     "fish": "fish main.fish",
 }  # fmt: skip
-"""What is told where a language is run its usual way."""
+"""The command shown for a program started without a launch script."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """needs_script: it is built and started by a script, with these options, instead of in its language's usual way."""
-
     sandbox_id: str
     language: str
     code: str
     timeout_s: float
     folder: str = WORKSPACE
     needs_script: bool = False
+    """Build and start with a launch script, which honours `options`."""
     options: Mapping[str, object] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     packages: Sequence[str] = ()
@@ -46,7 +45,7 @@ class Program:
 
 
 async def run_program(ctx: ToolContext, program: Program) -> tuple[RunOutcome, str]:
-    """And the command that was used, as it would be typed."""
+    """Return the outcome and the command to show."""
     check_code(program.code)
     if program.packages:
         await packages.install(ctx, program.sandbox_id, program.language, program.packages, packages.INSTALL_S)
@@ -61,14 +60,14 @@ async def run_program(ctx: ToolContext, program: Program) -> tuple[RunOutcome, s
 
 
 async def _launch_script(ctx: ToolContext, program: Program, code: str) -> Line | None:
-    """None where the language's usual way will do."""
+    """Return the launch script, or None if the host's own way to run the language suffices."""
     if await packages.needed_kit(ctx, program.sandbox_id, program.language):
         return line_with_packages(program.language, program.options, code)
     return launch_line(program.language, program.options) if program.needs_script or program.folder != WORKSPACE else None
 
 
 async def _run_script(ctx: ToolContext, program: Program, line: Line, code: str) -> RunOutcome:
-    """The script removes its folder when it ends; one that was killed leaves that to us."""
+    """Run the script. It removes its folder when it ends; if it is killed, the folder is removed here."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
     script = line.script(program.folder, f"{WORKSPACE}/{folder}")
     spec = RunSpec(argv=("/bin/bash", "-c", script), stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
@@ -83,12 +82,12 @@ async def _run_script(ctx: ToolContext, program: Program, line: Line, code: str)
 async def _write_files(ctx: ToolContext, program: Program) -> None:
     max_files = ctx.config.resources.max_files
     if len(program.files) > max_files:
-        raise InvalidRequest(f"{len(program.files)} files are more than the {max_files} that one call may bring")
+        raise InvalidRequest(f"{len(program.files)} files exceed the limit of {max_files} (resources.max_files)")
     for path, content in program.files.items():
         raw = content.encode(errors="surrogatepass")
         if len(raw) > ctx.config.resources.max_file_size:
             raise InvalidRequest(
-                f"the file {path[:200]!r} has {len(raw)} bytes; {ctx.config.resources.max_file_size} are allowed"
+                f"the file {path[:200]!r} has {len(raw)} bytes; the limit is {ctx.config.resources.max_file_size}"
             )
         below = program.folder if program.folder.startswith(WORKSPACE) else WORKSPACE
         await ctx.host.write(program.sandbox_id, resolve_name(f"{below}/{path}"), raw)

@@ -1,4 +1,4 @@
-"""What all tools that run something share: the run itself, its bounds, and how it is told."""
+"""Shared by all tools that run something: the run, its output limit, and its response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_IMAGES = 20
 
 class RunResult(Result):
     sandbox_id: str
-    exit_code: int | None = Field(description="None where it has none: it was stopped before it ended.")
+    exit_code: int | None = Field(description="None if the program was stopped.")
     stdout: str
     stderr: str
     duration: float = Field(description="Seconds.")
@@ -31,15 +31,15 @@ class RunResult(Result):
     command: str = ""
     language: str = ""
     output_truncated: bool = False
-    error: str = Field(default="", description="Why it failed, where that is not the program's own doing.")
-    notes: list[str] = Field(default_factory=list, description="Wishes that this host could not follow.")
-    context: str = Field(default="", description="The live interpreter it ran in.")
+    error: str = Field(default="", description="Why the run failed, if not by the program's own exit code.")
+    notes: list[str] = Field(default_factory=list, description="Options that this host ignores.")
+    context: str = Field(default="", description="The Python context it ran in.")
     process_id: str = ""
-    cached: bool = Field(default=False, description="It was not run: this is what it printed for the same files before.")
+    cached: bool = Field(default=False, description="The program was not run: this is the output of an earlier run.")
 
 
 def to_result(outcome: RunOutcome, sandbox_id: str, config_bytes: int, **more: object) -> RunResult:
-    """Each stream has half of what an answer may hold; of a longer one, head and tail are kept."""
+    """Return the result. Each stream gets half of the output limit; of a longer stream, head and tail are kept."""
     stdout, stdout_cut = truncate(outcome.stdout, config_bytes // 2)
     stderr, stderr_cut = truncate(outcome.stderr, config_bytes // 2)
     return RunResult(
@@ -74,7 +74,7 @@ async def run(ctx: ToolContext, sandbox_id: str, spec: RunSpec) -> RunOutcome:
 
 
 def error_code(outcome: RunOutcome, language: str = "") -> str:
-    """One of the documented codes. What a compiler says is known by how it says it."""
+    """Return a documented error code, or "". Compiler errors are recognized by the form of stderr."""
     code = error_codes.run_error_code(outcome)
     if (
         code == error_codes.EXECUTION_FAILED
@@ -87,7 +87,7 @@ def error_code(outcome: RunOutcome, language: str = "") -> str:
 
 
 def _is_compiler_error(text: str) -> bool:
-    """Whether a compiler wrote this: a line that begins with a place in a source file and holds one of its words."""
+    """Whether a compiler wrote this text: a line starts with a source position and contains an error word."""
     if _COMPILER_ERROR.search(text):
         return True
     lines = (line for line in text.splitlines() if _ERROR_WORD.search(line))
@@ -115,7 +115,7 @@ def run_metadata(result: RunResult, outcome: RunOutcome, error: str) -> dict[str
 
 
 def render_text(facts: Mapping[str, object], result: RunResult) -> str:
-    """The text of an answer: facts first, then what was printed."""
+    """Return the text of a response: facts first, then the output."""
     lines = [f"{name}: {value}" for name, value in facts.items() if value not in ("", None)]
     lines += [f"Note: {note}" for note in result.notes]
     lines += [f"Error: {result.error}"] if result.error else []
@@ -134,7 +134,7 @@ def find_images(outcome: RunOutcome) -> tuple[Image, ...]:
 
 
 def text_values(outcome: RunOutcome) -> str:
-    """What a cell showed as text: the value of its last expression, mostly."""
+    """Return the text that a cell displayed: usually the value of its last expression."""
     texts = (display.get("text/plain") for display in outcome.displays if not any(kind in display for kind in _IMAGES))
     return "\n".join(text for text in texts if isinstance(text, str))
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
-from sandbox_runtime.mcp.config import images
+from sandbox_runtime.mcp.config.model import is_known_image, unknown_image_error
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, SandboxSpec, SandboxView
 from sandbox_runtime.mcp.tools import error_codes
 from sandbox_runtime.mcp.tools.arguments import Environment, SandboxId, new_id
@@ -36,10 +36,10 @@ class CreateArguments(Arguments):
         str | None,
         Field(
             max_length=512,
-            description="A usual one, such as python:3.12. It is noted: every sandbox has all languages of the host.",
+            description="A common image name such as python:3.12. It has no effect: every sandbox has all languages of its host.",
         ),
     ] = None
-    workspace_dir: Annotated[str, Field(max_length=1024, description="Where its files are; always /workspace.")] = WORKSPACE
+    workspace_dir: Annotated[str, Field(max_length=1024, description="Folder of the files; always /workspace.")] = WORKSPACE
     environment: Environment = Field(default_factory=dict)
     cpu_limit: Annotated[str | None, Field(pattern=r"^\d+(\.\d+)?$", max_length=20, description="Cores, such as 0.5 or 2.")] = (
         None
@@ -89,7 +89,7 @@ def container_id(sandbox_id: str) -> str:
 
 
 def is_sandbox(name: str) -> bool:
-    """Of all sessions of a host, those with the names that sandboxes have."""
+    """Whether a session of the host is a sandbox: its id is a UUID."""
     return _UUID.fullmatch(name) is not None
 
 
@@ -119,10 +119,10 @@ def iso_time(ms: int) -> str:
 
 async def create(ctx: ToolContext, arguments: CreateArguments) -> ToolResponse:
     if arguments.workspace_dir.rstrip("/") != WORKSPACE:
-        raise InvalidRequest(f"the files of a sandbox are in {WORKSPACE}: leave workspace_dir out")
+        raise InvalidRequest(f"workspace_dir must be {WORKSPACE}, or omitted")
     settings = ctx.config.sandbox
-    if arguments.image is not None and not images.is_known(arguments.image):
-        raise error_codes.ToolFailure(error_codes.IMAGE_NOT_FOUND, images.complaint(arguments.image))
+    if arguments.image is not None and not is_known_image(arguments.image):
+        raise error_codes.ToolFailure(error_codes.IMAGE_NOT_FOUND, unknown_image_error(arguments.image))
     view = await ctx.host.create(_spec(arguments, ctx))
     result = to_sandbox_result(view, arguments.image or settings.default_image)
     metadata = {"sandbox_id": result.sandbox_id, "container_id": result.container_id}
@@ -130,7 +130,7 @@ async def create(ctx: ToolContext, arguments: CreateArguments) -> ToolResponse:
 
 
 def _spec(arguments: CreateArguments, ctx: ToolContext) -> SandboxSpec:
-    """The environment of the configuration is for programs as they expect it; PATH stays what the host's toolchains need."""
+    """Return the spec. The configured PATH is left out, because the host's toolchains need their own."""
     settings = ctx.config.sandbox
     env = {name: value for name, value in settings.environment.items() if name != "PATH"}
     network = arguments.network_mode or settings.network_mode
@@ -180,7 +180,7 @@ async def terminate(ctx: ToolContext, arguments: TerminateArguments) -> ToolResp
     sandbox_id = arguments.sandbox_id.lower()
     view = await ctx.host.get(sandbox_id)
     if view.state not in ("creating", "running", "paused"):
-        raise Conflict(f"the sandbox {sandbox_id} has ended already")
+        raise Conflict(f"the sandbox {sandbox_id} has already ended")
     await ctx.host.terminate(sandbox_id)
     return ToolResponse(
         f"Sandbox {sandbox_id} terminated successfully", TerminateResult(sandbox_id=sandbox_id), {"sandbox_id": sandbox_id}
@@ -191,8 +191,8 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "create_sandbox",
         "Create a sandbox",
-        "Creates an isolated sandbox in which commands and code of many languages run, and tells its sandbox_id. Its files, in "
-        "/workspace, stay until it is terminated. It has no network unless network_mode asks for one and the host allows it.",
+        "Creates an isolated sandbox that runs commands and code in many languages, and returns its sandbox_id. Its files, in "
+        "/workspace, stay until it is terminated. It has no network unless network_mode requests one and the host allows it.",
         CreateArguments,
         SandboxResult,
         create,
@@ -201,7 +201,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "list_sandboxes",
         "List sandboxes",
-        "Tells all sandboxes that have not ended.",
+        "Lists all live sandboxes.",
         NoArguments,
         SandboxList,
         list_all,
@@ -210,7 +210,7 @@ TOOLS: tuple[AnyTool, ...] = (
     Tool(
         "terminate_sandbox",
         "Terminate a sandbox",
-        "Ends a sandbox and everything that runs in it. Its files are gone afterwards.",
+        "Terminates a sandbox and everything that runs in it, and deletes its files.",
         TerminateArguments,
         TerminateResult,
         terminate,

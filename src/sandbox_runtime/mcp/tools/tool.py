@@ -1,4 +1,4 @@
-"""What a tool is, and what it is given and gives back. The words of the protocol are the server's business."""
+"""Tool, its context, arguments and response, independent of the protocol."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sandbox_runtime.mcp.hosts.port import SandboxHost, Sink
 
 
 class Arguments(RequestModel, BaseModel):
-    """What a tool takes. A name that it does not have is an error: a misspelt one would otherwise be ignored."""
+    """Arguments of a tool. Unknown names are errors, so that a misspelt one is not ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Result(BaseModel):
-    """What a tool tells in figures, beside its text."""
+    """Structured result of a tool."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -33,24 +33,22 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class ToolResponse:
-    """error: one of the documented codes, where it failed; empty where all went well."""
-
     text: str
     result: Result | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
+    """A documented error code; empty on success."""
     images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool works with: where sandboxes are, and where a program's output goes while it runs. cacheable: what it runs may
-    be answered with what was printed before."""
-
     host: SandboxHost
     config: McpConfig
     sink: Sink | None = None
+    """Receives output while a program runs."""
     cacheable: bool = False
+    """The result of an earlier run may be returned."""
 
 
 A = TypeVar("A", bound=Arguments)
@@ -58,8 +56,6 @@ A = TypeVar("A", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """hints: of the protocol's annotations (readOnlyHint, destructiveHint, …)."""
-
     name: str
     title: str
     description: str
@@ -67,6 +63,7 @@ class Tool(Generic[A]):
     result_model: type[Result]
     run: Callable[[ToolContext, A], Awaitable[ToolResponse]]
     hints: Mapping[str, bool] = field(default_factory=dict)
+    """Protocol annotations: readOnlyHint, destructiveHint, …"""
 
 
 AnyTool = Tool[Any]

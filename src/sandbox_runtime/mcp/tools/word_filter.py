@@ -1,5 +1,5 @@
-"""The word filter of run_code, by validation_level. It keeps assistants from habits that make no sense in a sandbox; it is no
-security boundary, and nothing relies on it: what a program may do is decided by its box."""
+"""The word filter of run_code, by validation_level. It discourages commands that make no sense in a sandbox. It is not a security
+boundary: the box decides what a program may do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STRICT = (
     (r"\bchown\b", "changes owners (chown)"),
     (r"\bpasswd\b", "changes passwords (passwd)"),
     (r"(^|[\s;&|`(])su(\s|$)", "changes the user (su)"),
-    (r"\bsudo\b", "asks for rights (sudo)"),
+    (r"\bsudo\b", "requests privileges (sudo)"),
     (r"/etc/", "reads or writes /etc/"),
     (r">\s*/dev/(?!null|stdout|stderr|tty|fd)", "writes to /dev"),
     (r"\bcurl\b", "fetches from the network (curl)"),
@@ -35,6 +35,6 @@ def check_words(code: str, level: str) -> None:
     for words, meaning in _PATTERNS[level]:
         if re.search(words, code, re.MULTILINE):
             raise InvalidRequest(
-                f"the code {meaning}, which the filter refuses at validation_level {level}; where that is meant, set "
+                f"the code {meaning}, which the filter refuses at validation_level {level}; to allow it, set "
                 "tools.validation_level to permissive"
             )

@@ -1,1 +1,1 @@
-"""Ways to the server: standard streams, Streamable HTTP, WebSocket. Each bounds what a message may weigh, and ends cleanly."""
+"""Transports: standard streams, Streamable HTTP, WebSocket. Each limits the message size and shuts down cleanly."""

@@ -1,8 +1,8 @@
-"""One connection that carries one message at a time, each a text: stdio's lines, a WebSocket's frames.
+"""A connection that carries one text message at a time: lines over stdio, frames over WebSocket.
 
-Theory of operation. Two tasks and the SDK's loop, joined by two streams in memory: one task turns texts into messages, the other
-messages into texts. What is no JSON or no message is answered here, with id null, because the SDK's loop is not told what it
-was; the connection goes on. When the other end is gone the stream into the loop is closed, and the loop cancels what it served.
+Theory of operation. Two tasks and the SDK's loop are connected by two in-memory streams: one task parses texts into messages, the
+other serializes messages. Invalid JSON and invalid messages are answered here, with id null, because the SDK's loop never sees
+them; the connection stays open. When the client disconnects, the stream into the loop closes and the loop cancels its requests.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from sandbox_runtime.model.bounds import JSON_VALUES, count_json_values
 
 MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 MAX_ANSWER_S = 3600.0
-"""How long the next message of a file waits for the answer to the one before."""
+"""With sequential messages: how long a request waits for the response to the previous one."""
 _ALIASES = {"initialized": "notifications/initialized", "cancelled": "notifications/cancelled"}
-"""What older clients call these."""
+"""Method names of older clients."""
 _EXIT = "exit"
 
 
 class MessageTooLong(Exception):
-    """A message over the bound. The rest of it has been left out; the connection goes on."""
+    """A message exceeds MAX_MESSAGE_BYTES. The rest of it was skipped; the connection stays open."""
 
 
 class Disconnected(Exception):
-    """The other end is not there any more."""
+    """The client closed the connection."""
 
 
 class Channel(Protocol):
     sequential: bool
-    """Whether messages come from a file: each request waits until those before it were answered, and so does the end."""
+    """Messages come from a file: each request waits for the response to the previous one, and so does the end."""
 
     async def receive(self) -> str | bytes | None:
-        """None at the end. Raises MessageTooLong."""
+        """Return the next message, or None at the end. Raises MessageTooLong."""
         ...
 
     async def send(self, text: str) -> None:
@@ -49,7 +49,7 @@ class Channel(Protocol):
 
 
 async def serve_channel(server: McpServer, channel: Channel, request: object = None) -> None:
-    """Until either end has had enough. request: what the transport knows of who is there, for `places`."""
+    """Serve until either side closes. `request`: the transport's request object, passed to `host_for`."""
     to_loop, loop_input = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     loop_output, from_loop = anyio.create_memory_object_stream[SessionMessage](0)
     write_lock, pending = anyio.Lock(), _PendingRequest(channel.sequential)
@@ -77,13 +77,15 @@ async def serve_channel(server: McpServer, channel: Channel, request: object = N
     async with anyio.create_task_group() as group:
         group.start_soon(_until_closed, read_messages)
         group.start_soon(_until_closed, write_messages)
-        # An object of this connection's own, by which it is told from others.
-        await serve_dual_era_loop(server.server, loop_input, loop_output, lifespan_state=object(), init_options=server.options)
+        # The lifespan state identifies the connection: see connection_id.
+        await serve_dual_era_loop(
+            server.sdk_server, loop_input, loop_output, lifespan_state=object(), init_options=server.options
+        )
         group.cancel_scope.cancel()
 
 
 class _PendingRequest:
-    """The request that waits for its answer, where messages are taken in turn; otherwise nothing is remembered."""
+    """The request that waits for its response, if messages are sequential."""
 
     def __init__(self, sequential: bool) -> None:
         self._sequential = sequential
@@ -101,7 +103,7 @@ class _PendingRequest:
             self._answered.set()
 
     def abandon(self) -> None:
-        """Nobody takes answers any more."""
+        """Stop waiting: responses can no longer be sent."""
         self._sequential, self._id = False, None
         self._answered.set()
 
@@ -123,9 +125,7 @@ async def _next(channel: Channel, write_lock: anyio.Lock) -> str | bytes | None:
         try:
             return await channel.receive()
         except MessageTooLong:
-            await _send_error(
-                channel, write_lock, types.INVALID_REQUEST, f"a message may have {MAX_MESSAGE_BYTES} bytes at the most"
-            )
+            await _send_error(channel, write_lock, types.INVALID_REQUEST, f"the message exceeds {MAX_MESSAGE_BYTES} bytes")
 
 
 async def _parse(channel: Channel, write_lock: anyio.Lock, text: str | bytes) -> types.JSONRPCMessage | None:
@@ -133,24 +133,24 @@ async def _parse(channel: Channel, write_lock: anyio.Lock, text: str | bytes) ->
         return None
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(raw) > JSON_VALUES and count_json_values(raw, JSON_VALUES) > JSON_VALUES:
-        await _send_error(channel, write_lock, types.INVALID_REQUEST, f"a message may hold {JSON_VALUES} JSON values at the most")
+        await _send_error(channel, write_lock, types.INVALID_REQUEST, f"the message exceeds {JSON_VALUES} JSON values")
         return None
     try:
         message = types.jsonrpc_message_adapter.validate_json(text, by_name=False) if not _is_alias(text) else _parse_alias(text)
     except ValidationError as error:
-        is_json = all(item["type"] != "json_invalid" for item in error.errors())
-        code, reason = (types.INVALID_REQUEST, "no JSON-RPC 2.0 message") if is_json else (types.PARSE_ERROR, "no JSON")
-        await _send_error(channel, write_lock, code, f"the message is {reason}")
+        is_json = all(detail["type"] != "json_invalid" for detail in error.errors())
+        code, form = (types.INVALID_REQUEST, "JSON-RPC 2.0") if is_json else (types.PARSE_ERROR, "JSON")
+        await _send_error(channel, write_lock, code, f"the message is not valid {form}")
         return None
     if isinstance(message, types.JSONRPCNotification) and "id" in json.loads(text):
-        # A request whose id is no text and no number passes for a notification there, and nobody would ever answer.
-        await _send_error(channel, write_lock, types.INVALID_REQUEST, "the id of a request is a text or a whole number")
+        # The SDK parses a request with an id of another type as a notification and would never answer it.
+        await _send_error(channel, write_lock, types.INVALID_REQUEST, "the id of a request must be a string or an integer")
         return None
     return message
 
 
 def _is_alias(text: str | bytes) -> bool:
-    """A look at the text first: hardly any message has one of these."""
+    """Search the raw text first: parsing is needed for few messages only."""
     raw = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     return len(raw) < 4096 and any(f'"{name}"'.encode() in raw for name in _ALIASES)
 

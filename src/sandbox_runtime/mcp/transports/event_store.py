@@ -1,8 +1,8 @@
-"""What was sent over HTTP, for clients whose connection breaks: they name the last event that they saw and get what came after.
+"""Events sent over HTTP, kept so that clients can resume a broken stream after the last event they received.
 
-Theory of operation. The transport of each session stores here what it is about to send, under the name of the stream: the id of
-the request. Ids of requests are the same in many sessions, so each session has a memory of its own; all of them share one bound,
-and over it the oldest is forgotten first. A client that asks for what was forgotten gets nothing and has to call again.
+Theory of operation. Each session's transport stores every event before sending it, under the stream's name, which is the request
+id. Request ids repeat across sessions, so each session has its own store. All stores share one size limit; beyond it the oldest
+events are dropped. A client that resumes after a dropped event gets nothing and has to repeat its call.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
 MAX_BYTES = 32 * 1024 * 1024
 RETRY_MS = 1000
-"""How soon a client whose stream ended may ask again."""
+"""How soon a client whose stream ended may reconnect."""
 _EVENT_OVERHEAD_BYTES = 256
-"""What an event is taken to weigh beside its text."""
+"""Assumed size of an event without its text."""
 _MAX_DIGITS = 18
 
 
 class EventBudget:
-    """The bound that sessions share."""
+    """The size limit shared by all sessions."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -46,7 +46,7 @@ class EventBudget:
 
 
 class SessionEventStore(EventStore):
-    """Of one session of the protocol. What it holds goes with its transport."""
+    """The events of one MCP session."""
 
     def __init__(self, budget: EventBudget) -> None:
         self._budget = budget
@@ -54,7 +54,7 @@ class SessionEventStore(EventStore):
         self._last = 0
 
     async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
-        """None: the beginning of a stream, to which a client can come back before anything was said."""
+        """Store an event and return its id. `message` None marks the start of a stream, from which a client can resume too."""
         self._last += 1
         self._events[self._last] = (stream_id, message)
         text_bytes = 0 if message is None else len(message.model_dump_json())
@@ -62,7 +62,8 @@ class SessionEventStore(EventStore):
         return str(self._last)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
-        """The stream, where more of it is to come; None where its answer has been sent, or the event is not known."""
+        """Send the later events of the same stream. Return the stream if more will follow; None if its response was sent or the
+        event is unknown."""
         number = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) <= _MAX_DIGITS else 0
         if number not in self._events:
             return None
@@ -79,7 +80,7 @@ class SessionEventStore(EventStore):
 
 
 class ResumableSessionManager(StreamableHTTPSessionManager):
-    """Gives each session a memory of its own; the SDK would give all of them the same one."""
+    """Gives each session its own event store; the SDK would share one."""
 
     def __init__(
         self, sdk_server: Server[Any], budget: EventBudget, *, idle_s: float, max_sessions: int, max_body_bytes: int
@@ -95,9 +96,9 @@ class ResumableSessionManager(StreamableHTTPSessionManager):
 
     @property
     def event_store(self) -> EventStore | None:
-        """Asked for whenever a session is opened."""
+        """Read by the SDK whenever a session opens."""
         return self._budget.new_store()
 
     @event_store.setter
     def event_store(self, store: EventStore | None) -> None:
-        assert store is None, "each session has its own"
+        assert store is None, "each session has its own store"

@@ -1,8 +1,8 @@
-"""Streamable HTTP, as an ASGI application for one path. Sessions are bounded in number and idle time, bodies in size.
-An answer whose connection broke is kept for the client to fetch.
+"""Streamable HTTP as an ASGI application. Limits the number and idle time of sessions and the size of bodies, and keeps responses
+so that a client can resume a broken stream.
 
-Who may come here (keys, origins, rates) is decided in front of it. `find_owner` says whose a request is; a session of the protocol
-belongs to the owner that opened it, and is not found by others.
+Middleware in front of it checks keys, origins and rates. `find_owner` returns the owner of a request. An MCP session belongs to
+the owner that opened it; others get "not found".
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ FindOwner = Callable[[Scope], str]
 
 @asynccontextmanager
 async def open_http(server: McpServer, find_owner: FindOwner) -> AsyncIterator[ASGIApp]:
-    """The application, served as long as the block lasts."""
+    """Yield the application. It serves for the duration of the block."""
     manager = ResumableSessionManager(
-        server.server, EventBudget(), idle_s=IDLE_S, max_sessions=MAX_SESSIONS, max_body_bytes=MAX_MESSAGE_BYTES
+        server.sdk_server, EventBudget(), idle_s=IDLE_S, max_sessions=MAX_SESSIONS, max_body_bytes=MAX_MESSAGE_BYTES
     )
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +42,7 @@ async def open_http(server: McpServer, find_owner: FindOwner) -> AsyncIterator[A
             await JSONResponse({"detail": str(error)}, 403)(scope, receive, send)
             return
         token = AccessToken(token="", client_id=owner or "-", scopes=[])
-        # Blanks around a value are not part of it, and not every web server takes them away.
+        # Not every web server strips optional whitespace around header values.
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         await manager.handle_request({**scope, "headers": headers, "user": AuthenticatedUser(token)}, receive, send)
 
@@ -52,7 +52,7 @@ async def open_http(server: McpServer, find_owner: FindOwner) -> AsyncIterator[A
 
 @asynccontextmanager
 async def _run_manager(manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
-    """In a task of its own: what the block raises would otherwise come out wrapped in a group of errors."""
+    """Run the manager in its own task, so that exceptions of the block are not wrapped in an exception group."""
     ready, done = asyncio.Event(), asyncio.Event()
 
     async def run() -> None:

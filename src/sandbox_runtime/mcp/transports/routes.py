@@ -1,4 +1,4 @@
-"""/mcp and /mcp/ws as routes for any Starlette application; for a server of its own also /health, /metrics and /info."""
+"""Routes /mcp and /mcp/ws for a Starlette application; for a standalone server also /health, /metrics and /info."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATH, SOCKET_PATH = "/mcp", "/mcp/ws"
 REQUESTS_PER_S, BURST = 100.0, 200.0
 MAX_CONCURRENT = 1000
 ExtraMetrics = Callable[[], Awaitable[dict[str, Any]]]
-_TOO_MANY = "too many requests at once; try again in a second"
+_TOO_MANY = "too many requests; retry in a second"
 
 
 @dataclass(slots=True)
@@ -39,23 +39,23 @@ class Counters:
 
 
 class ClientTimeout(Exception):
-    """The client did not send, or did not take, within its time."""
+    """The client did not send its request, or receive its response, in time."""
 
 
 class TooManyValues(Exception):
-    """The request holds more JSON values than are parsed."""
+    """The request contains more JSON values than allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """read_s: for a whole request to arrive. write_s: for one piece of an answer to be taken."""
-
     read_s: float
+    """For a whole request to arrive."""
     write_s: float
+    """For the client to receive one piece of a response."""
 
 
 class RequestGuard:
-    """Counts what goes through, and refuses what is over the pace, over the number at once, or too slow."""
+    """Counts requests and rejects those over the rate limit, over the concurrency limit, or too slow."""
 
     def __init__(self, app: ASGIApp, counters: Counters, bucket: TokenBucket | None, timeouts: Timeouts) -> None:
         self._app = app
@@ -88,19 +88,18 @@ class RequestGuard:
             if send.started or isinstance(error, asyncio.CancelledError):
                 raise  # the web server closes the connection
         if (receive.timed_out or receive.too_many_values) and not send.started:
-            timed_out = f"the request did not arrive within {self._timeouts.read_s:g} s"
-            too_many_values = f"the request holds more than {JSON_VALUES} JSON values"
-            body = {
-                "jsonrpc": "2.0",
-                "id": None,
-                "error": {"code": -32600, "message": too_many_values if receive.too_many_values else timed_out},
-            }
-            await JSONResponse(body, 413 if receive.too_many_values else 408)(scope, receive, send)
+            await self._reject(receive)(scope, receive, send)
+
+    def _reject(self, receive: _TimedReceive) -> JSONResponse:
+        message = f"the request did not arrive within {self._timeouts.read_s:g} s"
+        if receive.too_many_values:
+            message = f"the request exceeds {JSON_VALUES} JSON values"
+        body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
+        return JSONResponse(body, 413 if receive.too_many_values else 408)
 
 
 class _TimedReceive:
-    """What a client sends, until all of it is there; then whoever waits, waits for the client to go away. Its time begins when
-    somebody waits for it."""
+    """Receives the request within a timeout that starts with the first read. Later reads wait for the disconnect."""
 
     def __init__(self, receive: Receive, timeout_s: float) -> None:
         self._receive = receive
@@ -130,7 +129,7 @@ class _TimedReceive:
 
 
 class _TimedSend:
-    """What a client takes."""
+    """Sends the response, each piece within a timeout, and counts it."""
 
     def __init__(self, send: Send, counters: Counters, timeout_s: float) -> None:
         self._send = send
@@ -152,7 +151,7 @@ class _TimedSend:
 
 
 class _SocketApp:
-    """As an object, which the router takes for an application, and not for a handler of its own kind."""
+    """An object, because the router treats a function as a handler and an object as an ASGI application."""
 
     def __init__(self, sockets: WebSockets) -> None:
         self._sockets = sockets
@@ -165,13 +164,20 @@ class _SocketApp:
 async def open_routes(
     server: McpServer, find_owner: FindOwner, *, standalone: bool = False, extra_metrics: ExtraMetrics | None = None
 ) -> AsyncIterator[list[BaseRoute]]:
-    """find_owner raises Denied for those who may not come in. alone: with all that a server of its own tells, at its own pace.
-    more: further figures for /metrics."""
+    """Yield the routes.
+
+    - `find_owner`: returns the owner of a request, or raises Denied.
+    - `standalone`: add the status routes and a rate limit.
+    - `extra_metrics`: further values for /metrics.
+    """
     section = server.config.server
     counters, sockets = Counters(), WebSockets(server, find_owner, section.write_timeout)
     async with open_http(server, find_owner) as http:
         guard = RequestGuard(
-            http, counters, TokenBucket(REQUESTS_PER_S, BURST) if standalone else None, Timeouts(section.read_timeout, section.write_timeout)
+            http,
+            counters,
+            TokenBucket(REQUESTS_PER_S, BURST) if standalone else None,
+            Timeouts(section.read_timeout, section.write_timeout),
         )
         routes: list[BaseRoute] = [Route(PATH, guard), WebSocketRoute(SOCKET_PATH, _SocketApp(sockets))]
         yield routes + (_status_routes(server, counters, sockets, extra_metrics) if standalone else [])

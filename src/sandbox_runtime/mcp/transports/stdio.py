@@ -1,7 +1,7 @@
-"""Standard input and output: one JSON message a line. While it serves, nothing else can write to the real standard output.
+"""Standard input and output: one JSON message per line. While serving, nothing else can write to the real standard output.
 
-Pipes, sockets and terminals are read and written by the event loop. Files and devices such as /dev/null cannot be waited for, so
-a thread reads and writes them; the messages of a file are answered one after another, and its end is the end of the service.
+The event loop reads and writes pipes, sockets and terminals. Files and devices such as /dev/null cannot be polled, so a thread
+reads and writes them. Messages of a file are answered one after another, and the server stops at its end.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES, Disconnect
 
 
 def check_streams() -> None:
-    """Raise InvalidRequest where a standard stream is closed. ToolContext before anything is opened: a file would take its number."""
+    """Raise InvalidRequest if a standard stream is closed. Call this before opening anything: a file would reuse its number."""
     for number, name in ((0, "standard input"), (1, "standard output")):
         try:
             os.fstat(number)
         except OSError as error:
-            message = f"{name} is closed, and the protocol needs it: give it a pipe or a file, or serve over HTTP with --http"
+            message = f"{name} is closed; connect it to a pipe or a file, or serve over HTTP with --http"
             raise InvalidRequest(message) from error
 
 
 async def serve_stdio(server: McpServer) -> None:
-    """Until standard input ends."""
+    """Serve until standard input ends."""
     with _claim_streams() as (read_fd, write_fd):
         await serve_channel(
             server, _LineChannel(await _open_reader(read_fd), await _open_writer(write_fd), sequential=not _is_pollable(read_fd))
@@ -39,7 +39,8 @@ async def serve_stdio(server: McpServer) -> None:
 
 @contextlib.contextmanager
 def _claim_streams() -> Iterator[tuple[int, int]]:
-    """Descriptors 0 and 1 become nothing and stderr, so that no stray print breaks the protocol."""
+    """Yield copies of descriptors 0 and 1, and point 0 at /dev/null and 1 at stderr, so that a stray print cannot break the
+    protocol."""
     sys.stdout.flush()
     read_fd, write_fd = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -56,14 +57,14 @@ def _claim_streams() -> Iterator[tuple[int, int]]:
 
 
 def _is_pollable(descriptor: int) -> bool:
-    """Whether the kernel can tell when the descriptor is ready."""
+    """Whether the event loop can wait for the descriptor."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 class _Reader(Protocol):
     async def readline(self) -> bytes:
-        """With its end; empty at the end. Raises MessageTooLong, having passed over the rest of the line."""
+        """Return a line with its newline, or b"" at the end. Raises MessageTooLong after skipping the rest of the line."""
         ...
 
 
@@ -74,7 +75,7 @@ class _Writer(Protocol):
 
 
 class _LineChannel:
-    """sequential: each request waits until those before it were answered."""
+    """`sequential`: each request waits for the response to the previous one."""
 
     def __init__(self, reader: _Reader, writer: _Writer, *, sequential: bool) -> None:
         self._reader = reader
@@ -122,7 +123,7 @@ class _PipeReader:
             raise MessageTooLong from error
 
     async def _skip_line(self, seen: int) -> None:
-        """To the end of a line that is too long, without keeping it."""
+        """Skip to the end of a line that is too long."""
         while True:
             await self._reader.readexactly(seen)
             try:

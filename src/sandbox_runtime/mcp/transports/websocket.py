@@ -1,4 +1,4 @@
-"""WebSocket: one JSON message a text frame, the same as stdio's lines. The web server below pings and bounds frames."""
+"""WebSocket: one JSON message per text frame. The web server sends pings and limits the frame size."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUBPROTOCOL = "mcp"
 
 
 class WebSockets:
-    """All connections of one server, counted."""
+    """The connections of one server."""
 
     def __init__(self, server: McpServer, find_owner: FindOwner, write_s: float) -> None:
         self._server = server
@@ -36,7 +36,7 @@ class WebSockets:
             return
         await socket.accept(subprotocol=subprotocol)
         if self.open >= MAX_CONNECTIONS:
-            await socket.close(_TRY_AGAIN_LATER, f"{MAX_CONNECTIONS} connections are open: try again later")
+            await socket.close(_TRY_AGAIN_LATER, f"the limit of {MAX_CONNECTIONS} connections is reached; try again later")
             return
         self.open += 1
         try:
@@ -44,13 +44,13 @@ class WebSockets:
             if socket.application_state is WebSocketState.CONNECTED:
                 await socket.close()
         except (WebSocketDisconnect, RuntimeError):
-            return  # it was closed from the other side meanwhile
+            return  # the client closed it meanwhile
         finally:
             self.open -= 1
 
 
 class _FrameChannel:
-    """write_s: how long a client may take for one frame."""
+    """`write_s`: how long a client may take to receive one frame."""
 
     sequential = False
 
