@@ -44,7 +44,7 @@ def test_keys_without_effect_are_told_when_the_file_is_checked(tmp_path: Path) -
     file = tmp_path / "mcp-sandboxd.yaml"
     file.write_text("tools: {custom_tools: {dance: {}}}\nserver: {read_timeout: 5s}\n")
     told = CliRunner().invoke(build(), ["config", "validate", str(file)]).output
-    assert "tools.custom_tools has no effect: tools cannot be made" in told and "server.read_timeout has no effect" in told
+    assert "tools.custom_tools has no effect: tools cannot be defined" in told and "server.read_timeout has no effect" in told
 
 
 @pytest.mark.requirement("mcp-2.03")

@@ -82,7 +82,7 @@ def test_a_line_of_a_file_that_is_too_long_is_refused_and_the_rest_is_read(works
     asked.write_bytes(b'"' + b"x" * (11 * 1024 * 1024) + b'"\n' + messages(HELLO, PING))
     with asked.open("rb") as file:
         done = serve(workspace, stdin=file)
-    assert done.returncode == 0 and b"at the most" in done.stdout
+    assert done.returncode == 0 and b"exceeds" in done.stdout
     assert {1, 3} <= set(answers(done.stdout))
 
 

@@ -173,12 +173,8 @@ async def open_routes(
     section = server.config.server
     counters, sockets = Counters(), WebSockets(server, find_owner, section.write_timeout)
     async with open_http(server, find_owner) as http:
-        guard = RequestGuard(
-            http,
-            counters,
-            TokenBucket(REQUESTS_PER_S, BURST) if standalone else None,
-            Timeouts(section.read_timeout, section.write_timeout),
-        )
+        bucket = TokenBucket(REQUESTS_PER_S, BURST) if standalone else None
+        guard = RequestGuard(http, counters, bucket, Timeouts(section.read_timeout, section.write_timeout))
         routes: list[BaseRoute] = [Route(PATH, guard), WebSocketRoute(SOCKET_PATH, _SocketApp(sockets))]
         yield routes + (_status_routes(server, counters, sockets, extra_metrics) if standalone else [])
 
