@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 
-from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
 from sandbox_runtime.api.dialects.fusion.mapping.programs import (
     command_body,
+    decode_output,
     overall_status,
     to_files,
     to_limits,
@@ -73,8 +73,8 @@ def _ending_text(ending: Ending) -> str:
 
 def _cell(cell: CellResult) -> Json:
     return {
-        "stdout": decoded(cell.stdout),
-        "stderr": decoded(cell.stderr) + _dropped_note(cell.dropped_displays),
+        "stdout": decode_output(cell.stdout),
+        "stderr": decode_output(cell.stderr) + _dropped_note(cell.dropped_displays),
         "display": list(cell.displays),
         "error": [{"ename": error.name, "evalue": error.text, "traceback": list(error.traceback)} for error in cell.errors],
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import binascii
 
-from sandbox_runtime.api.dialects.fusion.mapping.output_text import decoded
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json, RunCodeRequest
+from sandbox_runtime.api.utf8 import drop_partial_start, split_incomplete
 from sandbox_runtime.engine import RequestLimits
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Blame, Ending, File, Job, JobResult, Limits, Outcome
+from sandbox_runtime.model import Blame, Ending, File, Job, JobResult, Limits, Outcome, Output
 from sandbox_runtime.model.limits import MIB
 
 IGNORED_FILE = "IGNORE_THIS_FILE"
@@ -108,10 +108,23 @@ def command_body(outcome: Outcome, requested: Limits | None = None) -> Json:
         "status": _status(outcome),
         "execution_time": outcome.usage.wall_s,
         "return_code": _return_code(outcome),
-        "stdout": decoded(outcome.stdout),
+        "stdout": decode_output(outcome.stdout),
         "stderr": _stderr(outcome),
         "details": _details(outcome, outcome.limits or requested),
     }
+
+
+def decode_output(output: Output) -> str:
+    """Return the output as text, or "[DecodeError] ..." if it is not UTF-8.
+
+    If the middle was dropped, the characters that this cut in two are left out: the program did write UTF-8.
+    """
+    if output.dropped_bytes:
+        output = Output(split_incomplete(output.head)[0], drop_partial_start(output.tail), output.dropped_bytes)
+    try:
+        return bytes(output).decode()
+    except UnicodeDecodeError as error:
+        return f"[DecodeError] {error}"
 
 
 def _status(outcome: Outcome) -> str:
@@ -134,7 +147,7 @@ def _return_code(outcome: Outcome) -> int | None:
 
 def _stderr(outcome: Outcome) -> str:
     """Return stderr. If a limit or the platform ended the program, a last line says so: the protocol has no field for it."""
-    text = decoded(outcome.stderr)
+    text = decode_output(outcome.stderr)
     if outcome.ending in _TIMED_OUT or outcome.blame is Blame.program:
         return text
     note = outcome.message or outcome.ending.replace("_", " ")
