@@ -14,7 +14,7 @@ import sandbox_runtime.api.dialects
 from sandbox_runtime.api.dialects.control_plane.schemas.sessions import CreateSessionRequest
 from sandbox_runtime.api.dialects.sandboxes.schemas import CreateSandbox
 from sandbox_runtime.api.dialects.workspace.mapping.requests import session_spec
-from sandbox_runtime.api.dialects.workspace.schemas import CreateSession
+from sandbox_runtime.api.dialects.workspace.schemas import WorkspaceSessionRequest
 from sandbox_runtime.api.number_fields import _is_number
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
@@ -118,7 +118,7 @@ def _sandboxes(field: str, value: object) -> None:
 
 def _workspace(field: str, value: object) -> None:
     name = {"cpu": "cpu_quota", "memory": "memory_limit", "disk": "size"}[field]
-    session_spec("s", CreateSession.model_validate({name: value}), Settings())
+    session_spec("s", WorkspaceSessionRequest.model_validate({name: value}), Settings())
 
 
 def _mcp_config(field: str, value: object) -> None:
@@ -184,11 +184,7 @@ def _requests() -> Iterator[type[BaseModel]]:
 
 
 def _comes_in(one: type[BaseModel]) -> bool:
-    return (
-        one.model_config.get("extra") == "forbid"
-        or one.__name__.endswith("Request")
-        or one.__name__ in ("CreateSession", "Execute", "CreateFile")
-    )
+    return one.model_config.get("extra") == "forbid" or one.__name__.endswith("Request")
 
 
 def _is_refused(one: type[BaseModel], name: str, value: object) -> bool:

@@ -1,7 +1,8 @@
-"""Documents from the operator's document server: asked for by id, which gives an address, and fetched from there.
+"""Download documents from the operator's document server.
 
-Only the server of the settings is asked: a request that could name any address would let its sender reach whatever this machine
-can reach. The address that the document server gives is its own storage, which may be elsewhere.
+The document server is asked for the URL of a document id, and the document is fetched from there. Only the server in the settings
+is asked: a request that could name any URL would give its sender access to whatever this machine can reach. The URL that the
+document server returns is trusted; it may be on another host, such as object storage.
 """
 
 from __future__ import annotations
@@ -12,104 +13,110 @@ from dataclasses import dataclass
 
 import httpx
 
-from sandbox_runtime.api.dialects.workspace.mapping.requests import file_name, relative
-from sandbox_runtime.api.dialects.workspace.schemas import DownloadFromEfast, EfastFile, Json
+from sandbox_runtime.api.dialects.workspace.mapping.requests import file_path, relative_path
+from sandbox_runtime.api.dialects.workspace.schemas import EfastDownloadRequest, EfastFile, Json
 from sandbox_runtime.errors import Denied, InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.workspace import SessionFiles
 
-_ASK = "/api/efast/v1/file/osdownload"
-_CONNECT_WITHIN_S = 10.0
-_PIECE_WITHIN_S = 60.0
-_MOST_ANSWER_BYTES = 64 * 1024
+_DOWNLOAD_PATH = "/api/efast/v1/file/osdownload"
+_CONNECT_TIMEOUT_S = 10.0
+_READ_TIMEOUT_S = 60.0
+_MAX_RESPONSE_BYTES = 64 * 1024
 _SUCCESS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DocumentServer:
     url: str
     token: str
     timeout_s: float
 
 
-def source_of(asked: DownloadFromEfast, settings: Settings) -> Source:
-    known = settings.efast_downloader_url.rstrip("/")
-    if not known:
-        raise Unavailable("no document server is set: the operator sets efast_downloader_url (EFAST_DOWNLOADER_URL)")
-    if asked.efast_url and asked.efast_url.rstrip("/") != known:
-        raise Denied("documents come from the server that the operator set: leave efast_url out")
-    token = asked.token or ""
+def document_server(body: EfastDownloadRequest, settings: Settings) -> DocumentServer:
+    url = settings.efast_downloader_url.rstrip("/")
+    if not url:
+        raise Unavailable("no document server is configured: the operator sets efast_downloader_url (EFAST_DOWNLOADER_URL)")
+    if body.efast_url and body.efast_url.rstrip("/") != url:
+        raise Denied("efast_url is not the configured document server; omit it")
+    token = body.token or ""
     if not (token.isascii() and token.isprintable()):
-        raise InvalidRequest("the token must be made of printable ASCII characters")
-    return Source(known, token, min(asked.timeout or settings.downloader_timeout, settings.downloader_timeout))
+        raise InvalidRequest("the token must consist of printable ASCII characters")
+    return DocumentServer(url, token, min(body.timeout or settings.downloader_timeout, settings.downloader_timeout))
 
 
-async def fetch_all(source: Source, asked: DownloadFromEfast, files: SessionFiles) -> Json:
-    """One after another; what fails is told and does not keep the rest from coming."""
-    folder = relative(asked.save_path or "")
+async def download_all(server: DocumentServer, body: EfastDownloadRequest, files: SessionFiles) -> Json:
+    """Download the documents one after another and return the result of each. A failure does not stop the rest."""
+    folder = relative_path(body.save_path or "")
     results: list[Json] = []
-    limits = httpx.Timeout(_PIECE_WITHIN_S, connect=_CONNECT_WITHIN_S)
-    deadline = asyncio.get_running_loop().time() + source.timeout_s
-    async with httpx.AsyncClient(timeout=limits, verify=source.url.startswith("https://")) as client:
-        for one in asked.file_params:
-            results.append(await _fetched(client, source, one, folder, files, deadline))
-    good = sum(bool(result["success"]) for result in results)
+    timeouts = httpx.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+    deadline = asyncio.get_running_loop().time() + server.timeout_s
+    async with httpx.AsyncClient(timeout=timeouts, verify=server.url.startswith("https://")) as client:
+        for document in body.file_params:
+            results.append(await _download(client, server, document, folder, files, deadline))
+    succeeded = sum(bool(result["success"]) for result in results)
     return {
-        "message": f"{good} of {len(results)} files were downloaded",
-        "success_count": good,
-        "failed_count": len(results) - good,
+        "message": f"{succeeded} of {len(results)} files were downloaded",
+        "success_count": succeeded,
+        "failed_count": len(results) - succeeded,
         "total_count": len(results),
         "results": results,
         "save_path": folder or ".",
     }
 
 
-async def _fetched(
-    client: httpx.AsyncClient, source: Source, one: EfastFile, folder: str, files: SessionFiles, deadline: float
+async def _download(
+    client: httpx.AsyncClient, server: DocumentServer, document: EfastFile, folder: str, files: SessionFiles, deadline: float
 ) -> Json:
-    told: Json = {"docid": one.docid, "success": False}
+    result: Json = {"docid": document.docid, "success": False}
     try:
         async with asyncio.timeout_at(deadline):
-            name = _name(one, folder)
-            entry = await files.write(name, _pieces(client, await _address(client, source, one)))
+            path = _save_path(document, folder)
+            entry = await files.write(path, _content(client, await _request_url(client, server, document)))
     except TimeoutError:
-        return {**told, "error": "the time for this download is over"}
+        return {**result, "error": "the download timed out"}
     except (SandboxError, httpx.HTTPError, httpx.InvalidURL) as error:
-        return {**told, "error": str(error) or type(error).__name__}
-    return {**told, "success": True, "filename": name, "size": entry.size_bytes}
+        return {**result, "error": str(error) or type(error).__name__}
+    return {**result, "success": True, "filename": path, "size": entry.size_bytes}
 
 
-def _name(one: EfastFile, folder: str) -> str:
-    name = file_name(one.savename or one.docid.rstrip("/").rpartition("/")[2])
-    return f"{folder}/{name}" if folder and folder != "." else name
+def _save_path(document: EfastFile, folder: str) -> str:
+    path = file_path(document.savename or document.docid.rstrip("/").rpartition("/")[2])
+    return f"{folder}/{path}" if folder and folder != "." else path
 
 
 @dataclass(frozen=True, slots=True)
-class _Address:
+class _DocumentUrl:
     method: str
     url: str
     headers: dict[str, str]
 
 
-async def _address(client: httpx.AsyncClient, source: Source, one: EfastFile) -> _Address:
-    body = {"docid": one.docid, "rev": one.rev or "", "authtype": "QUERY_STRING", "savename": one.savename or ""}
-    headers = {"Authorization": f"Bearer {source.token}"} if source.token else {}
-    answer = await client.post(f"{source.url}{_ASK}", json=body, headers=headers)
-    if answer.status_code != _SUCCESS:
-        raise PlatformFault(f"the document server answered {answer.status_code}: {answer.text[:200]}")
-    if len(answer.content) > _MOST_ANSWER_BYTES:
-        raise PlatformFault("the document server gave an answer that is too long")
+async def _request_url(client: httpx.AsyncClient, server: DocumentServer, document: EfastFile) -> _DocumentUrl:
+    """Ask the document server where to fetch the document. It returns [method, url, "header: value", ...]."""
+    question = {
+        "docid": document.docid,
+        "rev": document.rev or "",
+        "authtype": "QUERY_STRING",
+        "savename": document.savename or "",
+    }
+    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    response = await client.post(f"{server.url}{_DOWNLOAD_PATH}", json=question, headers=headers)
+    if response.status_code != _SUCCESS:
+        raise PlatformFault(f"the document server returned status {response.status_code}: {response.text[:200]}")
+    if len(response.content) > _MAX_RESPONSE_BYTES:
+        raise PlatformFault("the response of the document server is too long")
     try:
-        method, url, *lines = answer.json()["authrequest"]
+        method, url, *lines = response.json()["authrequest"]
         pairs = (str(line).partition(":")[::2] for line in lines)
-        return _Address(str(method), str(url), {name.strip(): value.strip() for name, value in pairs})
+        return _DocumentUrl(str(method), str(url), {name.strip(): value.strip() for name, value in pairs})
     except (ValueError, KeyError, TypeError) as error:
-        raise PlatformFault("the document server gave an answer of another shape") from error
+        raise PlatformFault("the document server returned a malformed response") from error
 
 
-async def _pieces(client: httpx.AsyncClient, address: _Address) -> AsyncIterator[bytes]:
-    async with client.stream(address.method, address.url, headers=address.headers) as answer:
-        if answer.status_code != _SUCCESS:
-            raise PlatformFault(f"the storage of the document server answered {answer.status_code}")
-        async for piece in answer.aiter_bytes():
-            yield piece
+async def _content(client: httpx.AsyncClient, document: _DocumentUrl) -> AsyncIterator[bytes]:
+    async with client.stream(document.method, document.url, headers=document.headers) as response:
+        if response.status_code != _SUCCESS:
+            raise PlatformFault(f"the storage of the document server returned status {response.status_code}")
+        async for chunk in response.aiter_bytes():
+            yield chunk

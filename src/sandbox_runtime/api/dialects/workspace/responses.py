@@ -1,6 +1,6 @@
-"""Read requests and answer as this protocol does: JSON, and a table of errors each for sessions, code, files and handlers.
+"""Read request bodies and write responses of this protocol, with one table of errors each for sessions, code, files and handlers.
 
-What does not fit the state of a session is status 500 here, with `detail.type` SandboxError: that is the protocol's word.
+An operation that does not fit the state of a session is status 500 with `detail.type` SandboxError, as the protocol defines it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.caller import caller_of
-from sandbox_runtime.api.dialects.workspace.implicit_sessions import Room
-from sandbox_runtime.api.dialects.workspace.schemas import Failed, HandlerFailed, Json
+from sandbox_runtime.api.dialects.workspace.implicit_sessions import ImplicitSession
+from sandbox_runtime.api.dialects.workspace.schemas import HandlerErrorResponse, Json, WorkspaceErrorResponse
 from sandbox_runtime.api.openapi import json_body
 from sandbox_runtime.api.requests import body_of, platform_of
 from sandbox_runtime.errors import (
@@ -33,9 +33,10 @@ from sandbox_runtime.errors import (
 )
 
 Model = TypeVar("Model", bound=BaseModel)
-Table = Mapping[type[SandboxError], tuple[int, str]]
+ErrorTable = Mapping[type[SandboxError], tuple[int, str]]
+"""Class of an error → HTTP status and code. The nearest base class applies."""
 
-OF_SESSION: Table = MappingProxyType(
+SESSION_ERRORS: ErrorTable = MappingProxyType(
     {
         InvalidRequest: (400, "INVALID_REQUEST"),
         NotFound: (404, "SESSION_NOT_FOUND"),
@@ -48,9 +49,13 @@ OF_SESSION: Table = MappingProxyType(
         SandboxError: (500, "INTERNAL_ERROR"),
     }
 )
-OF_CODE: Table = MappingProxyType({**OF_SESSION, InvalidRequest: (400, "INVALID_CODE"), Conflict: (500, "SESSION_EXPIRED")})
-OF_FILE: Table = MappingProxyType({**OF_SESSION, InvalidRequest: (400, "INVALID_PATH"), NotFound: (404, "FILE_NOT_FOUND")})
-OF_HANDLER: Table = MappingProxyType(
+CODE_ERRORS: ErrorTable = MappingProxyType(
+    {**SESSION_ERRORS, InvalidRequest: (400, "INVALID_CODE"), Conflict: (500, "SESSION_EXPIRED")}
+)
+FILE_ERRORS: ErrorTable = MappingProxyType(
+    {**SESSION_ERRORS, InvalidRequest: (400, "INVALID_PATH"), NotFound: (404, "FILE_NOT_FOUND")}
+)
+HANDLER_ERRORS: ErrorTable = MappingProxyType(
     {
         InvalidRequest: (400, "Sandbox.InvalidParameter"),
         TooMany: (503, "Sandbox.TooManyRequestsExection"),
@@ -60,93 +65,102 @@ OF_HANDLER: Table = MappingProxyType(
         SandboxError: (500, "Sandbox.InternalError"),
     }
 )
-NO_FILE = "File not found"
+FILE_NOT_FOUND = "File not found"
+_MAX_PROBLEMS = 5
 _SOLUTIONS = {
     "Sandbox.InvalidParameter": "Send handler_code that defines handler(event), and objects as event and context.",
-    "Sandbox.TooManyRequestsExection": "Try again after the seconds that Retry-After names.",
-    "Sandbox.NotInitialized": "Look at /health, and at the server's log.",
-    "Sandbox.InternalError": "Try again; if it happens again, look at the server's log.",
-    "Sandbox.ExecTimeout": "Make the handler faster, or give it more time: event key __timeout, in seconds.",
-    "Sandbox.ExecException": "Look at error_detail: the handler failed by itself or ran into a limit.",
+    "Sandbox.TooManyRequestsExection": "Retry after the number of seconds in the Retry-After header.",
+    "Sandbox.NotInitialized": "Check /health and the server's log.",
+    "Sandbox.InternalError": "Retry. If it fails again, check the server's log.",
+    "Sandbox.ExecTimeout": "Make the handler faster, or raise its timeout with the event key __timeout, in seconds.",
+    "Sandbox.ExecException": "Check error_detail: the handler failed or exceeded a limit.",
 }
 
 
-def room_of(request: Request, session_id: str) -> Room:
-    return Room(platform_of(request), session_id, caller_of(request))
+def implicit_session(request: Request, session_id: str) -> ImplicitSession:
+    return ImplicitSession(platform_of(request), session_id, caller_of(request))
 
 
-async def message(request: Request, kind: type[Model], *, optional: bool = False) -> Model:
-    """Raises ValidationError. optional: no body is the same as an empty object."""
-    body = await body_of(request)
-    return kind.model_validate_json(b"{}" if optional and not body.strip() else body)
+async def read_body(request: Request, model: type[Model], *, optional: bool = False) -> Model:
+    """Return the JSON body. Raises ValidationError. `optional`: a missing body is an empty object."""
+    raw = await body_of(request)
+    return model.model_validate_json(b"{}" if optional and not raw.strip() else raw)
 
 
-async def answered(work: Awaitable[Json], table: Table = OF_SESSION) -> Response:
+async def respond(work: Awaitable[Json], table: ErrorTable = SESSION_ERRORS) -> Response:
+    """Await the work and return its body, or the response of its error."""
     try:
-        return as_json(await work)
+        return json_response(await work)
     except ValidationError as error:
-        return invalid(error)
+        return invalid_response(error)
     except SandboxError as error:
         return error_response(error, table)
 
 
-def as_json(answer: Json) -> Response:
-    return Response(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), media_type="application/json")
+def json_response(body: Json) -> Response:
+    return Response(json.dumps(body, ensure_ascii=False).encode(errors="replace"), media_type="application/json")
 
 
-def described(
-    request: type[BaseModel] | None = None, answer: type[BaseModel] | None = None, table: Table = OF_SESSION
+def route_options(
+    body: type[BaseModel] | None = None, response: type[BaseModel] | None = None, table: ErrorTable = SESSION_ERRORS
 ) -> dict[str, Any]:
-    """For the description of a route that reads its body by itself. table: which errors it answers with what."""
-    extra: dict[str, Any] = {"responses": refusals(table)}
-    if request is not None:
-        extra["openapi_extra"] = json_body(request)
-    if answer is not None:
-        extra["responses"][200] = {"model": answer}
-    return extra
+    """Return the OpenAPI options of a route that reads its body itself."""
+    options: dict[str, Any] = {"responses": error_descriptions(table)}
+    if body is not None:
+        options["openapi_extra"] = json_body(body)
+    if response is not None:
+        options["responses"][200] = {"model": response}
+    return options
 
 
-def refusals(table: Table) -> dict[int | str, dict[str, Any]]:
+def error_descriptions(table: ErrorTable) -> dict[int | str, dict[str, Any]]:
     codes: dict[int, list[str]] = {}
     for status, code in table.values():
         codes.setdefault(status, []).append(code)
-    model = HandlerFailed if table is OF_HANDLER else Failed
-    if table is not OF_HANDLER:
+    if table is not HANDLER_ERRORS:
         codes[422] = ["INVALID_REQUEST"]
-    return {status: {"model": model, "description": ", ".join(dict.fromkeys(found))} for status, found in sorted(codes.items())}
+    model = HandlerErrorResponse if table is HANDLER_ERRORS else WorkspaceErrorResponse
+    return {status: {"model": model, "description": ", ".join(dict.fromkeys(names))} for status, names in sorted(codes.items())}
 
 
-def error_response(error: SandboxError, table: Table) -> JSONResponse:
-    status, code = _row(error, table)
+def error_response(error: SandboxError, table: ErrorTable) -> JSONResponse:
+    status, code = _status_and_code(error, table)
     message = str(error)
     detail: Any = {"type": "SandboxError", "message": message, "detail": f"{code}: {message}"}
-    if table is OF_FILE and status < 500:
-        detail = NO_FILE if status == 404 else message
-    return _failed(status, code, message, detail, errors.headers_of(error))
+    if table is FILE_ERRORS and status < 500:
+        detail = FILE_NOT_FOUND if status == 404 else message
+    return _error_envelope(status, code, message, detail, errors.headers_of(error))
 
 
-def invalid(error: ValidationError) -> JSONResponse:
-    """In the framework's own shape as well, without the input: it may be large, or not even text."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    detail = [{**one, "loc": ["body", *one["loc"]]} for one in found]
-    message = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in found[:5])
-    return _failed(422, "INVALID_REQUEST", message, detail)
+def invalid_response(error: ValidationError) -> JSONResponse:
+    """Return a 422 whose `detail` has FastAPI's shape, without the input, which may be large or not text."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    detail = [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems]
+    return _error_envelope(422, "INVALID_REQUEST", problems_text(error), detail)
 
 
-def handler_fault(status: int, code: str, description: str, told: Any, headers: dict[str, str] | None = None) -> JSONResponse:
-    detail = {"error_code": code, "description": description, "error_detail": told, "solution": _SOLUTIONS[code]}
+def problems_text(error: ValidationError) -> str:
+    """Return the first problems as one line: "field: message; field: message"."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)[:_MAX_PROBLEMS]
+    return "; ".join(f"{'.'.join(map(str, problem['loc'])) or 'body'}: {problem['msg']}" for problem in problems)
+
+
+def handler_failure(
+    status: int, code: str, description: str, error_detail: Any, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    detail = {"error_code": code, "description": description, "error_detail": error_detail, "solution": _SOLUTIONS[code]}
     return JSONResponse({"detail": detail, **detail}, status, headers)
 
 
-def handler_answer(error: SandboxError) -> JSONResponse:
-    status, code = _row(error, OF_HANDLER)
-    return handler_fault(status, code, str(error), str(error), errors.headers_of(error))
+def handler_error_response(error: SandboxError) -> JSONResponse:
+    status, code = _status_and_code(error, HANDLER_ERRORS)
+    return handler_failure(status, code, str(error), str(error), errors.headers_of(error))
 
 
-def _row(error: SandboxError, table: Table) -> tuple[int, str]:
+def _status_and_code(error: SandboxError, table: ErrorTable) -> tuple[int, str]:
     return next(table[kind] for kind in type(error).__mro__ if kind in table)
 
 
-def _failed(status: int, code: str, message: str, detail: Any, headers: dict[str, str] | None = None) -> JSONResponse:
-    fault = {"code": code, "message": message}
-    return JSONResponse({"detail": detail, "success": False, "data": None, "error": fault}, status, headers)
+def _error_envelope(status: int, code: str, message: str, detail: Any, headers: dict[str, str] | None = None) -> JSONResponse:
+    error = {"code": code, "message": message}
+    return JSONResponse({"detail": detail, "success": False, "data": None, "error": error}, status, headers)

@@ -1,4 +1,4 @@
-"""All routes of the dialect, those that could be taken for another first."""
+"""The routes of this dialect and its declaration. Of routes whose patterns overlap, the more specific one comes first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from sandbox_runtime.api.dialect import Dialect
-from sandbox_runtime.api.dialects.workspace.mapping.answers import enveloped
+from sandbox_runtime.api.dialects.workspace.mapping.answers import envelope
 from sandbox_runtime.api.dialects.workspace.routes import executions, files, handlers, sessions
 from sandbox_runtime.api.dialects.workspace.schemas import PREFIX, Json
 
@@ -17,15 +17,15 @@ router = APIRouter(tags=["workspace"])
 
 @router.get(f"{PREFIX}/healthy")
 async def healthy() -> Json:
-    """Whether the server answers; GET /health says how it does."""
-    return enveloped({"status": "success"}, result="ok")
+    """Return ok if the server responds. See GET /health for its condition."""
+    return envelope({"status": "success"}, result="ok")
 
 
 @router.get("/api.json", include_in_schema=False)
 async def description(request: Request) -> JSONResponse:
-    """The same as /openapi.json, where clients of this protocol look for it."""
-    found: dict[str, Any] = request.app.openapi()
-    return JSONResponse(found)
+    """Return the OpenAPI document, at the path where clients of this protocol expect it."""
+    document: dict[str, Any] = request.app.openapi()
+    return JSONResponse(document)
 
 
 for _part in (sessions, executions, files):

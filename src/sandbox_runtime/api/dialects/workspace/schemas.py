@@ -1,4 +1,4 @@
-"""The messages as they are on the wire."""
+"""Bodies of requests and responses."""
 
 from __future__ import annotations
 
@@ -10,75 +10,75 @@ from sandbox_runtime.api.number_fields import Number, RequestModel
 from sandbox_runtime.quantities import KIB, parse_bytes, parse_cpu
 
 DEFAULT_SIZE = "100M"
-HANDLER_CHARACTERS = 102_400
-MOST_EFAST_FILES = 100
+MAX_HANDLER_CHARACTERS = 102_400
+MAX_EFAST_FILES = 100
 PREFIX = "/workspace/se"
 
 Json = dict[str, Any]
 Seconds = Annotated[Number, Field(gt=0, le=3600)]
 
 
-def _is_size(value: object) -> object:
+def _check_size(value: object) -> object:
     if value is not None:
         parse_bytes(value, unit=KIB)
     return value
 
 
-def _is_cpu(value: object) -> object:
+def _check_cpu(value: object) -> object:
     parse_cpu(value)
     return value
 
 
-Cores = Annotated[float, Field(gt=0, le=4096, allow_inf_nan=False), BeforeValidator(_is_cpu)]
-Words = Annotated[list[str], Field(max_length=1000)]
+Cores = Annotated[float, Field(gt=0, le=4096, allow_inf_nan=False), BeforeValidator(_check_cpu)]
+Arguments = Annotated[list[str], Field(max_length=1000)]
 
 
-class CreateSession(RequestModel):
-    size: str = Field(DEFAULT_SIZE, max_length=20, description="room for files, as 50M, 1G or a number of bytes")
-    allow_network: bool | None = Field(None, description="null: as the server is set")
-    cpu_quota: Cores | None = Field(None, description="cores")
-    memory_limit: Annotated[int | str | None, BeforeValidator(_is_size)] = Field(
-        None, description="KB as a number, or a text as 256M"
+class WorkspaceSessionRequest(RequestModel):
+    size: str = Field(DEFAULT_SIZE, max_length=20, description="disk space for files: 50M, 1G or a number of bytes")
+    allow_network: bool | None = Field(None, description="null: the server's default")
+    cpu_quota: Cores | None = Field(None, description="number of CPU cores")
+    memory_limit: Annotated[int | str | None, BeforeValidator(_check_size)] = Field(
+        None, description="a number of KB, or text such as 256M"
     )
-    timeout: Seconds | None = Field(None, description="seconds an execution may take that says nothing itself")
+    timeout: Seconds | None = Field(None, description="default timeout of executions in seconds")
 
 
-class ExecuteCode(RequestModel):
-    code: str = Field(description="a script; a handler that it defines is called with the event")
-    filename: str | None = Field(None, description="where the script is saved; the extension is added where it is missing")
-    args: Words | None = None
+class ScriptRequest(RequestModel):
+    code: str = Field(description="the script; if it defines a handler, the handler is called with the event")
+    filename: str | None = Field(None, description="where to save the script; a missing extension is added")
+    args: Arguments | None = None
     script_type: Literal["python", "shell"] = "python"
     output_params: Annotated[list[str], Field(max_length=100)] | None = Field(
         None, description="global variables to return; a handler is not called then"
     )
-    event: Json = Field({}, description="what a handler is called with")
-    timeout: Seconds | None = Field(None, description="seconds; null: as the session says")
+    event: Json = Field({}, description="argument of the handler")
+    timeout: Seconds | None = Field(None, description="seconds; null: the session's timeout")
 
 
-class Execute(RequestModel):
-    """A command, or a handler: one of command and code."""
+class CommandRequest(RequestModel):
+    """A command, or code with a handler: exactly one of `command` and `code`."""
 
-    command: str | None = Field(None, min_length=1, description="a line for the shell, or with args a program")
-    args: Words | None = None
-    code: str | None = Field(None, max_length=HANDLER_CHARACTERS, description="code that defines a handler")
-    event: Json = Field({}, description="what the handler is called with")
-    timeout: Seconds | None = Field(None, description="seconds; null: as the session says")
+    command: str | None = Field(None, min_length=1, description="a shell command line; with args, a program to start")
+    args: Arguments | None = None
+    code: str | None = Field(None, max_length=MAX_HANDLER_CHARACTERS, description="code that defines a handler")
+    event: Json = Field({}, description="argument of the handler")
+    timeout: Seconds | None = Field(None, description="seconds; null: the session's timeout")
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Self:
+    def _check_exactly_one(self) -> Self:
         if (self.command is None) == (self.code is None):
-            raise ValueError("give either a command or code with a handler")
+            raise ValueError("send either command or code, not both")
         return self
 
 
-class CreateFile(RequestModel):
+class CreateFileRequest(RequestModel):
     content: str
     filename: str = Field(min_length=1)
     mode: int = Field(0o644, ge=0, le=0o777, description="permission bits")
 
 
-class CleanUp(BaseModel):
-    force: bool = Field(False, description="also sessions in which something runs")
+class CleanUpRequest(BaseModel):
+    force: bool = Field(False, description="also end sessions with running executions")
 
 
 class EfastFile(BaseModel):
@@ -87,72 +87,72 @@ class EfastFile(BaseModel):
     savename: str | None = Field(None, max_length=1024)
 
 
-class DownloadFromEfast(BaseModel):
-    file_params: Annotated[list[EfastFile], Field(min_length=1, max_length=MOST_EFAST_FILES)]
-    efast_url: str | None = Field(None, max_length=2048, description="must be the server that the operator set")
+class EfastDownloadRequest(RequestModel):
+    file_params: Annotated[list[EfastFile], Field(min_length=1, max_length=MAX_EFAST_FILES)]
+    efast_url: str | None = Field(None, max_length=2048, description="must be the server that the operator configured")
     save_path: str | None = Field(None, max_length=4096, description="folder in the workspace")
     token: str | None = Field(None, max_length=8192)
     timeout: Seconds | None = None
 
 
-class ExecuteHandler(BaseModel):
-    handler_code: str = Field(min_length=1, max_length=HANDLER_CHARACTERS)
+class HandlerRequest(BaseModel):
+    handler_code: str = Field(min_length=1, max_length=MAX_HANDLER_CHARACTERS)
     event: Json = {}
-    context: Json = Field({}, description="further fields of the context, or others in place of the usual ones")
+    context: Json = Field({}, description="fields to add to the context, or to replace in it")
 
 
-class Metrics(BaseModel):
+class WorkspaceExecutionMetrics(BaseModel):
     duration_ms: float
     memory_peak_mb: float | None
     cpu_time_ms: float | None
 
 
-class HandlerMetrics(Metrics):
+class HandlerMetrics(WorkspaceExecutionMetrics):
     timeout_seconds: float
 
 
-class HandlerAnswer(BaseModel):
+class HandlerResponse(BaseModel):
     stdout: str
     stderr: str
     result: Any
     metrics: HandlerMetrics
 
 
-class Fault(BaseModel):
+class WorkspaceError(BaseModel):
     code: str
     message: str
 
 
-class Answer(BaseModel):
-    """The envelope; the fields of data stand beside it as well."""
+class WorkspaceResponse(BaseModel):
+    """The envelope. The fields of `data` are repeated beside it."""
 
     success: bool
     data: Any
-    error: Fault | None
-    result: Any = Field(None, description="the handler's value where one was called, otherwise as data")
+    error: WorkspaceError | None
+    result: Any = Field(None, description="the handler's value if one was called, otherwise the same as data")
     full_result: Any = None
 
 
-class Failed(Answer):
-    detail: Any = Field(description="what went wrong, in the words of the older form")
+class WorkspaceErrorResponse(WorkspaceResponse):
+    detail: Any = Field(description="the error in the older form of the protocol")
 
 
-class HandlerFailed(BaseModel):
-    """The same fields stand below detail."""
+class HandlerErrorResponse(BaseModel):
+    """The fields are repeated below `detail`."""
 
     detail: Any
-    error_code: str = Field(description="as Sandbox.ExecTimeout")
+    error_code: str = Field(description="for example Sandbox.ExecTimeout")
     description: str
     error_detail: Any
-    solution: str = Field(description="what to do about it")
+    solution: str = Field(description="how to fix it")
 
 
-class Executed(Answer):
+class WorkspaceExecutionResponse(WorkspaceResponse):
     stdout: str
     stderr: str
     returncode: int
     exit_code: int
     execution_time: float = Field(description="seconds")
-    metrics: Metrics
+    metrics: WorkspaceExecutionMetrics
     execution_id: str
     output_variables: Json | None = None

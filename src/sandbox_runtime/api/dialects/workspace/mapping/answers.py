@@ -1,4 +1,4 @@
-"""From what sessions say to answers of this protocol, in all its forms at once. Pure."""
+"""Map sessions, executions and files to response bodies, each in all forms of the protocol. Pure."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from sandbox_runtime.model import Blame, Ending, Execution, ExecutionKind, Execu
 from sandbox_runtime.sessions.lifecycle.lifecycle import SESSION_ENDED
 from sandbox_runtime.workspace import Entry, Kind, Slice, is_text
 
-HIDDEN = ("stdout.log", "stderr.log")
+HIDDEN_FILES = ("stdout.log", "stderr.log")
 _TIMED_OUT, _KILLED, _NOT_STARTED, _CANCELLED, _SIGNAL_BASE = 124, 137, 127, 130, 128
-_CODE_OF = {
+_EXIT_CODE_OF = {
     Ending.timed_out: _TIMED_OUT,
     Ending.cpu_exceeded: _TIMED_OUT,
     Ending.not_started: _NOT_STARTED,
     Ending.cancelled: _CANCELLED,
 }
-_TIME_IS_UP = (Ending.timed_out, Ending.cpu_exceeded)
-_NOT_LOADED = 1
+_TIMEOUT_ENDINGS = (Ending.timed_out, Ending.cpu_exceeded)
+_HANDLER_NOT_LOADED = 1
 _TYPES = {Kind.file: "file", Kind.folder: "directory", Kind.link: "link", Kind.other: "other"}
 
 
-def enveloped(plain: Json, data: Any = None, result: Any = None) -> Json:
-    """data and result: where they are not the plain fields."""
+def envelope(plain: Json, data: Any = None, result: Any = None) -> Json:
+    """Return the plain fields in all forms. `data` and `result` default to the plain fields."""
     return {
         **plain,
         "result": plain if result is None else result,
@@ -38,24 +38,27 @@ def enveloped(plain: Json, data: Any = None, result: Any = None) -> Json:
     }
 
 
-def executed(execution: Execution, wanted: bool = False) -> Json:
-    """Raises PlatformFault where this platform failed, which says nothing of the program; Conflict where its session ended."""
+def execution_body(execution: Execution, with_variables: bool = False) -> Json:
+    """Return an execution that has ended.
+
+    Raises Conflict if its session ended meanwhile, and PlatformFault if the platform failed: that says nothing of the program.
+    """
     if execution.state is ExecutionState.crashed and execution.error == SESSION_ENDED:
-        raise Conflict(f"the session {execution.session!r} ended while this ran")
+        raise Conflict(f"the session {execution.session!r} ended during the execution")
     if execution.state is ExecutionState.crashed or execution.blame is Blame.platform:
         raise PlatformFault(execution.error or "the execution was lost")
-    plain = _plain(execution)
-    if wanted:
-        plain["output_variables"] = _value(execution) or {}
-    called = not wanted and (execution.return_value_json is not None or execution.kind is ExecutionKind.handler)
-    value = _value(execution) if called else None
-    answer = enveloped(plain, data={**plain, "result": value})
-    answer["result"] = value if called else plain
-    fault = _fault(execution)
-    return answer if fault is None else {**answer, "success": False, "error": fault}
+    plain = _plain_fields(execution)
+    if with_variables:
+        plain["output_variables"] = _return_value(execution) or {}
+    called = not with_variables and (execution.return_value_json is not None or execution.kind is ExecutionKind.handler)
+    value = _return_value(execution) if called else None
+    body = envelope(plain, data={**plain, "result": value})
+    body["result"] = value if called else plain
+    error = _error(execution)
+    return body if error is None else {**body, "success": False, "error": error}
 
 
-def _plain(execution: Execution) -> Json:
+def _plain_fields(execution: Execution) -> Json:
     code = exit_code(execution)
     metering = execution.metering
     duration_ms = metering.duration_ms if metering else 0.0
@@ -75,30 +78,30 @@ def _plain(execution: Execution) -> Json:
 
 
 def exit_code(execution: Execution) -> int:
-    """As a shell counts where there is none of its own; 137 is what ends in SIGKILL, out of memory as well."""
+    """Return the exit code, or the one that a shell would report: 124 for a timeout, 128 plus the signal, 137 for a kill."""
     if execution.exit_code is not None:
         return execution.exit_code
-    if execution.ending in _CODE_OF:
-        return _CODE_OF[execution.ending]
+    if execution.ending in _EXIT_CODE_OF:
+        return _EXIT_CODE_OF[execution.ending]
     return _KILLED if execution.signal is None else _SIGNAL_BASE + execution.signal
 
 
 def _stderr(execution: Execution) -> str:
-    """What stopped it stands at the end where it was not the program itself."""
+    """Return stderr. If something other than the program ended it, the last line is the reason."""
     if execution.ending is None or execution.blame is Blame.program or not execution.error:
         return execution.stderr
-    between = "" if not execution.stderr or execution.stderr.endswith("\n") else "\n"
-    return f"{execution.stderr}{between}{execution.error}\n"
+    separator = "" if not execution.stderr or execution.stderr.endswith("\n") else "\n"
+    return f"{execution.stderr}{separator}{execution.error}\n"
 
 
-def _value(execution: Execution) -> Any:
+def _return_value(execution: Execution) -> Any:
     return None if execution.return_value_json is None else json.loads(execution.return_value_json)
 
 
-def _fault(execution: Execution) -> Json | None:
-    """None where the program came to its own end, whatever it said of it."""
-    message = execution.error or (execution.ending or "it failed").replace("_", " ")
-    if execution.ending in _TIME_IS_UP:
+def _error(execution: Execution) -> Json | None:
+    """Return the error of the envelope, or None if the program ended by itself, with any exit code."""
+    message = execution.error or (execution.ending or "the execution failed").replace("_", " ")
+    if execution.ending in _TIMEOUT_ENDINGS:
         return {"code": "EXECUTION_TIMEOUT", "message": message}
     if execution.blame is Blame.limit:
         return {"code": "RESOURCE_LIMIT", "message": message}
@@ -106,58 +109,57 @@ def _fault(execution: Execution) -> Json | None:
         return {"code": "INVALID_CODE", "message": message}
     if execution.ending is Ending.cancelled:
         return {"code": "EXECUTION_CANCELLED", "message": message}
-    unloadable = execution.kind is ExecutionKind.handler and execution.exit_code == _NOT_LOADED
-    return {"code": "INVALID_CODE", "message": message} if unloadable else None
+    not_loaded = execution.kind is ExecutionKind.handler and execution.exit_code == _HANDLER_NOT_LOADED
+    return {"code": "INVALID_CODE", "message": message} if not_loaded else None
 
 
-def created(session: Session) -> Json:
+def created_body(session: Session) -> Json:
     data = {"session_id": session.id, "status": "active", "created_at": session.created_ms / 1000}
-    return enveloped({"session_id": session.id}, data=data, result=session.id)
+    return envelope({"session_id": session.id}, data=data, result=session.id)
 
 
-def status(session: Session, entries: Iterable[Entry]) -> Json:
-    return enveloped(
+def status_body(session: Session, entries: Iterable[Entry]) -> Json:
+    return envelope(
         {
             "id": session.id,
             "exists": True,
             "created_at": session.created_ms / 1000,
             "mount_point": session.workspace,
             "is_mounted": True,
-            "files": [{**listed(entry), "modified_at": entry.modified_s} for entry in entries],
+            "files": [{**_entry(entry), "modified_at": entry.modified_s} for entry in entries],
         }
     )
 
 
-def listed(entry: Entry) -> Json:
+def listing_body(entries: Iterable[Entry]) -> Json:
+    return envelope({"files": [_entry(entry) for entry in entries]})
+
+
+def _entry(entry: Entry) -> Json:
     return {"filename": entry.name, "name": entry.name, "size": entry.size_bytes, "type": _TYPES[entry.kind]}
 
 
-def listing(entries: Iterable[Entry]) -> Json:
-    return enveloped({"files": [listed(entry) for entry in entries]})
+def file_body(entry: Entry) -> Json:
+    return envelope({"filename": entry.name, "size": entry.size_bytes})
 
 
-def written(entry: Entry) -> Json:
-    return enveloped({"filename": entry.name, "size": entry.size_bytes})
-
-
-def read(name: str, found: Slice) -> Json:
+def slice_body(name: str, part: Slice) -> Json:
     binary = not is_text(name)
     if binary:
-        content = base64.b64encode(found.content).decode()
+        content = base64.b64encode(part.content).decode()
     else:
-        content, found = found.as_text()
-    return enveloped(
+        content, part = part.as_text()
+    return envelope(
         {
             "content": content,
             "is_binary": binary,
-            "offset": found.next_offset,
-            "size": found.size_bytes,
-            "is_eof": found.is_end,
+            "offset": part.next_offset,
+            "size": part.size_bytes,
+            "is_eof": part.is_end,
         }
     )
 
 
-def workspaces(sessions: Iterable[Session]) -> Json:
-    return enveloped(
-        {"workspaces": {one.id: {"mount_point": one.workspace, "created_at": one.created_ms / 1000} for one in sessions}}
-    )
+def workspaces_body(sessions: Iterable[Session]) -> Json:
+    workspaces = {session.id: {"mount_point": session.workspace, "created_at": session.created_ms / 1000} for session in sessions}
+    return envelope({"workspaces": workspaces})

@@ -1,4 +1,7 @@
-"""Files of a session: in, out, listed, read, shown. The route of previews comes before that of listings, which would take it."""
+"""Upload, download, list, read and preview files of a session.
+
+The preview route is declared before the listing route, whose pattern matches its paths too.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,31 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 
-from sandbox_runtime.api.dialects.workspace import documents, responses
-from sandbox_runtime.api.dialects.workspace.implicit_sessions import Room
-from sandbox_runtime.api.dialects.workspace.mapping import answers
-from sandbox_runtime.api.dialects.workspace.mapping.requests import file_name, relative
-from sandbox_runtime.api.dialects.workspace.responses import answered, described, message, refusals, room_of
-from sandbox_runtime.api.dialects.workspace.schemas import Answer, CreateFile, DownloadFromEfast, Json
+from sandbox_runtime.api.dialects.workspace import documents
+from sandbox_runtime.api.dialects.workspace.implicit_sessions import ImplicitSession
+from sandbox_runtime.api.dialects.workspace.mapping.answers import HIDDEN_FILES, envelope, file_body, listing_body, slice_body
+from sandbox_runtime.api.dialects.workspace.mapping.requests import file_path, relative_path
+from sandbox_runtime.api.dialects.workspace.responses import (
+    FILE_ERRORS,
+    error_descriptions,
+    error_response,
+    implicit_session,
+    read_body,
+    respond,
+    route_options,
+)
+from sandbox_runtime.api.dialects.workspace.schemas import CreateFileRequest, EfastDownloadRequest, Json, WorkspaceResponse
 from sandbox_runtime.api.file_response import FileDownload, attachment
 from sandbox_runtime.api.multipart import file_part
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.workspace import SessionFiles
 from sandbox_runtime.workspace.preview import HEADERS, content_type
 
-MOST_LISTED = 10_000
-MOST_READ_BYTES = 16 * 1024**2
+MAX_LISTED = 10_000
+MAX_READ_BYTES = 16 * 1024**2
 
 router = APIRouter()
-_refusal = partial(responses.error_response, table=responses.OF_FILE)
+_error_response = partial(error_response, table=FILE_ERRORS)
 _NOSNIFF = {"X-Content-Type-Options": "nosniff"}
 _FORM = {
     "requestBody": {
@@ -36,106 +47,111 @@ _FORM = {
 }
 
 
-@router.post("/upload/{session_id}", openapi_extra=_FORM, responses={200: {"model": Answer}, **refusals(responses.OF_FILE)})
+@router.post(
+    "/upload/{session_id}",
+    openapi_extra=_FORM,
+    responses={200: {"model": WorkspaceResponse}, **error_descriptions(FILE_ERRORS)},
+)
 async def upload(request: Request, session_id: str, filename: str | None = None) -> Response:
-    """Put a file into the workspace, under its own name or another."""
+    """Upload a file to the workspace. `filename` replaces the name in the form."""
 
     async def work() -> Json:
         part = await file_part(request)
-        name = file_name(filename or part.filename)
-        room = room_of(request, session_id)
-        entry = await (await _files(room)).write(name, part.pieces())
-        await room.sessions.saved(room.id, room.owner)
-        return answers.written(entry)
+        path = file_path(filename or part.filename)
+        session = implicit_session(request, session_id)
+        entry = await (await _files(session)).write(path, part.pieces())
+        await session.sessions.saved(session.id, session.owner)
+        return file_body(entry)
 
-    return await answered(work(), responses.OF_FILE)
+    return await respond(work(), FILE_ERRORS)
 
 
-@router.post("/create/{session_id}", **described(CreateFile, Answer, responses.OF_FILE))
+@router.post("/create/{session_id}", **route_options(CreateFileRequest, WorkspaceResponse, FILE_ERRORS))
 async def create(request: Request, session_id: str) -> Response:
-    """Write a text into a file."""
+    """Create or replace a text file."""
 
     async def work() -> Json:
-        asked = await message(request, CreateFile)
-        name, room = file_name(asked.filename), room_of(request, session_id)
-        entry = await (await _files(room)).write(name, asked.content.encode(errors="replace"), mode=asked.mode)
-        await room.sessions.saved(room.id, room.owner)
-        return answers.written(entry)
+        body = await read_body(request, CreateFileRequest)
+        path, session = file_path(body.filename), implicit_session(request, session_id)
+        entry = await (await _files(session)).write(path, body.content.encode(errors="replace"), mode=body.mode)
+        await session.sessions.saved(session.id, session.owner)
+        return file_body(entry)
 
-    return await answered(work(), responses.OF_FILE)
+    return await respond(work(), FILE_ERRORS)
 
 
-@router.get("/download/{session_id}/{path:path}", **described(table=responses.OF_FILE))
+@router.get("/download/{session_id}/{path:path}", **route_options(table=FILE_ERRORS))
 async def download(request: Request, session_id: str, path: str) -> Response:
-    """The bytes of a file."""
+    """Return the bytes of a file."""
     try:
-        name = file_name(path)
-        files = await _files(room_of(request, session_id))
+        name = file_path(path)
+        files = await _files(implicit_session(request, session_id))
     except SandboxError as error:
-        return _refusal(error)
-    return FileDownload(files, name, refusal=_refusal, headers={**attachment(name), **_NOSNIFF})
+        return _error_response(error)
+    return FileDownload(files, name, refusal=_error_response, headers={**attachment(name), **_NOSNIFF})
 
 
-@router.get("/files/preview/{session_id}/{path:path}", **described(table=responses.OF_FILE))
+@router.get("/files/preview/{session_id}/{path:path}", **route_options(table=FILE_ERRORS))
 async def preview(request: Request, session_id: str, path: str, sid: Annotated[str, Query()]) -> Response:
-    """A file as a browser shows it, without scripts and in an origin of its own."""
+    """Return a file for display in a browser, with scripts disabled and in an opaque origin. `sid` must be the session id."""
     try:
         if sid != session_id:
             raise InvalidRequest("sid must be the id of the session")
-        name = file_name(path)
+        name = file_path(path)
         media_type = content_type(name)
-        files = await _files(room_of(request, session_id))
+        files = await _files(implicit_session(request, session_id))
     except SandboxError as error:
-        return _refusal(error)
-    return FileDownload(files, name, refusal=_refusal, media_type=media_type, headers=HEADERS)
+        return _error_response(error)
+    return FileDownload(files, name, refusal=_error_response, media_type=media_type, headers=HEADERS)
 
 
-@router.get("/files/{session_id}", **described(answer=Answer, table=responses.OF_FILE))
-@router.get("/files/{session_id}/{path:path}", **described(answer=Answer, table=responses.OF_FILE))
+@router.get("/files/{session_id}", **route_options(response=WorkspaceResponse, table=FILE_ERRORS))
+@router.get("/files/{session_id}/{path:path}", **route_options(response=WorkspaceResponse, table=FILE_ERRORS))
 async def listing(request: Request, session_id: str, path: str = "", recursive: bool = False) -> Response:
-    """What is in a folder of the workspace."""
+    """List a folder of the workspace."""
 
     async def work() -> Json:
-        files = await _files(room_of(request, session_id))
-        hidden = () if relative(path) else answers.HIDDEN
-        found = await files.list(relative(path), recursive=recursive, limit=MOST_LISTED, leave_out=hidden)
-        return answers.listing(found.entries)
+        files = await _files(implicit_session(request, session_id))
+        folder = relative_path(path)
+        hidden = () if folder else HIDDEN_FILES
+        listed = await files.list(folder, recursive=recursive, limit=MAX_LISTED, leave_out=hidden)
+        return listing_body(listed.entries)
 
-    return await answered(work(), responses.OF_FILE)
+    return await respond(work(), FILE_ERRORS)
 
 
-@router.get("/readfile/{session_id}/{path:path}", **described(answer=Answer, table=responses.OF_FILE))
+@router.get("/readfile/{session_id}/{path:path}", **route_options(response=WorkspaceResponse, table=FILE_ERRORS))
 async def read(
     request: Request,
     session_id: str,
     path: str,
     offset: Annotated[int, Query(ge=0)] = 0,
-    buffer_size: Annotated[int, Query(ge=1, le=MOST_READ_BYTES)] = 4096,
+    buffer_size: Annotated[int, Query(ge=1, le=MAX_READ_BYTES)] = 4096,
 ) -> Response:
-    """A slice of a file: text as it is, anything else as base64."""
+    """Return a part of a file: text as it is, other content as base64."""
 
     async def work() -> Json:
-        name = file_name(path)
-        files = await _files(room_of(request, session_id))
-        return answers.read(name, await files.read(name, offset, buffer_size))
+        name = file_path(path)
+        files = await _files(implicit_session(request, session_id))
+        return slice_body(name, await files.read(name, offset, buffer_size))
 
-    return await answered(work(), responses.OF_FILE)
+    return await respond(work(), FILE_ERRORS)
 
 
-@router.post("/download_from_efast/{session_id}", **described(DownloadFromEfast, Answer, responses.OF_FILE))
+@router.post("/download_from_efast/{session_id}", **route_options(EfastDownloadRequest, WorkspaceResponse, FILE_ERRORS))
 async def download_from_efast(request: Request, session_id: str) -> Response:
-    """Fetch documents from the operator's document server into the workspace."""
+    """Download documents from the operator's document server into the workspace."""
 
     async def work() -> Json:
-        asked = await message(request, DownloadFromEfast)
-        room = room_of(request, session_id)
-        source = documents.source_of(asked, room.platform.settings)
-        told = await documents.fetch_all(source, asked, await _files(room))
-        await room.sessions.saved(room.id, room.owner)
-        return answers.enveloped(told)
+        body = await read_body(request, EfastDownloadRequest)
+        session = implicit_session(request, session_id)
+        server = documents.document_server(body, session.platform.settings)
+        results = await documents.download_all(server, body, await _files(session))
+        await session.sessions.saved(session.id, session.owner)
+        return envelope(results)
 
-    return await answered(work(), responses.OF_FILE)
+    return await respond(work(), FILE_ERRORS)
 
 
-async def _files(room: Room) -> SessionFiles:
-    return await room.use(lambda: room.sessions.files(room.id, room.owner))
+async def _files(session: ImplicitSession) -> SessionFiles:
+    return await session.call(lambda: session.sessions.files(session.id, session.owner))

@@ -1,4 +1,4 @@
-"""POST /v2/execute_code: a handler without a session, in a fresh box that nothing outlives."""
+"""POST /v2/execute_code: call a handler without a session, in a fresh box that is deleted afterwards."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import ValidationError
 
-from sandbox_runtime.api.dialects.workspace import responses
-from sandbox_runtime.api.dialects.workspace.responses import as_json, described, message
-from sandbox_runtime.api.dialects.workspace.schemas import ExecuteHandler, HandlerAnswer, Json
+from sandbox_runtime.api.dialects.workspace.responses import (
+    HANDLER_ERRORS,
+    handler_error_response,
+    handler_failure,
+    json_response,
+    problems_text,
+    read_body,
+    route_options,
+)
+from sandbox_runtime.api.dialects.workspace.schemas import HandlerRequest, HandlerResponse, Json
 from sandbox_runtime.api.disconnect import while_present
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import Platform
@@ -23,72 +30,68 @@ from sandbox_runtime.model import Blame, ExecutionKind
 from sandbox_runtime.model.limits import MIB
 
 GRACE_S = 60.0
-"""What a box may take beyond the handler's own time, waiting for a place included."""
+"""Time for starting and closing the box, beyond the handler's timeout and the time in the queue."""
 
 router = APIRouter()
 
 
-@router.post("/v2/execute_code", **described(ExecuteHandler, HandlerAnswer, responses.OF_HANDLER))
+@router.post("/v2/execute_code", **route_options(HandlerRequest, HandlerResponse, HANDLER_ERRORS))
 async def execute_handler(request: Request) -> Response:
-    """Call a handler with an event."""
+    """Call a handler with an event, in a fresh box. No session is used or created."""
     try:
-        asked = await message(request, ExecuteHandler)
-        work = _work(platform_of(request), asked)
-        ran = await while_present(request, _invoked(platform_of(request), work))
+        body = await read_body(request, HandlerRequest)
+        run_request = _run_request(platform_of(request), body)
+        result = await while_present(request, _invoke(platform_of(request), run_request))
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, one['loc'])) or 'body'}: {one['msg']}" for one in error.errors()[:5])
-        return responses.handler_answer(InvalidRequest(told))
+        return handler_error_response(InvalidRequest(problems_text(error)))
     except SandboxError as error:
-        return responses.handler_answer(error)
-    return _answer(ran, work.limits.wall_s)
+        return handler_error_response(error)
+    return _response(result, run_request.limits.wall_s)
 
 
-def _work(platform: Platform, asked: ExecuteHandler) -> RunRequest:
-    if not asked.handler_code.strip():
+def _run_request(platform: Platform, body: HandlerRequest) -> RunRequest:
+    if not body.handler_code.strip():
         raise InvalidRequest("handler_code is empty: define handler(event) or handler(event, context)")
-    wall_s = min(timeout_s(asked.event), platform.allowance.max_wall_s)
+    wall_s = min(timeout_s(body.event), platform.allowance.max_wall_s)
     return RunRequest(
         kind=ExecutionKind.handler,
-        code=asked.handler_code,
+        code=body.handler_code,
         limits=platform.allowance.default.replace(wall_s=wall_s),
-        event=asked.event,
-        context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(asked.context.items())),
+        event=body.event,
+        context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(body.context.items())),
     )
 
 
-async def _invoked(platform: Platform, work: RunRequest) -> RunResult:
+async def _invoke(platform: Platform, run_request: RunRequest) -> RunResult:
     try:
-        async with asyncio.timeout(work.limits.wall_s + platform.settings.queue_wait_s + GRACE_S):
-            ran = await platform.invocations.invoke(work)
+        async with asyncio.timeout(run_request.limits.wall_s + platform.settings.queue_wait_s + GRACE_S):
+            result = await platform.invocations.invoke(run_request)
     except TimeoutError as error:
-        raise PlatformFault("the handler's box did not answer in time") from error
-    if ran.outcome.blame is Blame.platform:
-        raise PlatformFault(ran.outcome.message or "the handler's box broke")
-    return ran
+        raise PlatformFault("the handler's box did not respond in time") from error
+    if result.outcome.blame is Blame.platform:
+        raise PlatformFault(result.outcome.message or "the handler's box failed")
+    return result
 
 
-def _answer(ran: RunResult, wall_s: float) -> Response:
-    code = exit_code(ran.outcome, ran.handler_result)
-    told = _told(ran, wall_s)
+def _response(result: RunResult, wall_s: float) -> Response:
+    code = exit_code(result.outcome, result.handler_result)
+    body = _body(result, wall_s)
     if code == HandlerExitCode.success:
-        return as_json(told)
+        return json_response(body)
     if code == HandlerExitCode.timed_out:
-        return responses.handler_fault(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", told)
-    said = (
-        (ran.handler_result.error if ran.handler_result else "")
-        or ran.outcome.message
-        or f"the handler ended with exit code {code}"
-    )
-    return responses.handler_fault(500, "Sandbox.ExecException", said, {**told, "exit_code": code})
+        return handler_failure(500, "Sandbox.ExecTimeout", f"the handler took longer than {wall_s:g} s", body)
+    error = result.handler_result.error if result.handler_result else ""
+    description = error or result.outcome.message or f"the handler ended with exit code {code}"
+    return handler_failure(500, "Sandbox.ExecException", description, {**body, "exit_code": code})
 
 
-def _told(ran: RunResult, wall_s: float) -> Json:
-    usage = ran.outcome.usage
+def _body(result: RunResult, wall_s: float) -> Json:
+    usage = result.outcome.usage
     peak = usage.memory_peak_bytes
-    value = ran.handler_result.value_json if ran.handler_result is not None else None
+    value = result.handler_result.value_json if result.handler_result is not None else None
     return {
-        "stdout": ran.outcome.stdout.text,
-        "stderr": ran.outcome.stderr.text,
+        "stdout": result.outcome.stdout.text,
+        "stderr": result.outcome.stderr.text,
         "result": None if value is None else json.loads(value),
         "metrics": {
             "duration_ms": round(usage.wall_s * 1000, 3),

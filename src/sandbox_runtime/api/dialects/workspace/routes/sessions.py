@@ -1,4 +1,4 @@
-"""Sessions: made, deleted, listed, looked at, all cleaned up."""
+"""Create, delete, list and clean up sessions."""
 
 from __future__ import annotations
 
@@ -10,115 +10,115 @@ from fastapi.responses import Response
 
 from sandbox_runtime.api.caller import owner_of
 from sandbox_runtime.api.dialects.workspace.mapping import answers
-from sandbox_runtime.api.dialects.workspace.responses import answered, described, message, room_of
-from sandbox_runtime.api.dialects.workspace.schemas import Answer, CleanUp, CreateSession, Json
+from sandbox_runtime.api.dialects.workspace.responses import implicit_session, read_body, respond, route_options
+from sandbox_runtime.api.dialects.workspace.schemas import CleanUpRequest, Json, WorkspaceResponse, WorkspaceSessionRequest
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import ExecutionState, Session, SessionMode, SessionState
 from sandbox_runtime.sessions import Sessions
 from sandbox_runtime.store import ExecutionFilter, SessionFilter
 
-MOST_LISTED = 1000
-_AT_ONCE = 8
-_PAGE = 100
+MAX_LISTED = 1000
+_MAX_CONCURRENT_DELETES = 8
+_PAGE_SIZE = 100
 _LIVE = SessionFilter(states=(SessionState.creating, SessionState.running, SessionState.paused), mode=SessionMode.ephemeral)
 _BUSY = (ExecutionState.pending, ExecutionState.running)
 
 router = APIRouter()
 
 
-@router.post("/session/{session_id}", **described(CreateSession, Answer))
+@router.post("/session/{session_id}", **route_options(WorkspaceSessionRequest, WorkspaceResponse))
 async def create(request: Request, session_id: str) -> Response:
-    """Make a session with room for so many files."""
+    """Create a session. A session of this name that has ended is replaced."""
 
     async def work() -> Json:
-        asked = await message(request, CreateSession, optional=True)
-        return answers.created(await room_of(request, session_id).create(asked))
+        body = await read_body(request, WorkspaceSessionRequest, optional=True)
+        return answers.created_body(await implicit_session(request, session_id).create(body))
 
-    return await answered(work())
+    return await respond(work())
 
 
-@router.delete("/session/{session_id}", **described(answer=Answer))
+@router.delete("/session/{session_id}", **route_options(response=WorkspaceResponse))
 async def delete(request: Request, session_id: str) -> Response:
-    """End a session; nothing of it stays."""
+    """End a session and delete its files and records."""
 
     async def work() -> Json:
-        room = room_of(request, session_id)
-        await room.sessions.delete(room.id, room.owner)
+        session = implicit_session(request, session_id)
+        await session.sessions.delete(session.id, session.owner)
         plain = {"status": "success"}
-        return answers.enveloped(plain, data={**plain, "message": "Session closed successfully"})
+        return answers.envelope(plain, data={**plain, "message": "Session closed successfully"})
 
-    return await answered(work())
+    return await respond(work())
 
 
-@router.get("/status/{session_id}", **described(answer=Answer))
+@router.get("/status/{session_id}", **route_options(response=WorkspaceResponse))
 async def status(request: Request, session_id: str) -> Response:
-    """What the session is, and the files directly in its workspace."""
+    """Return the session and the top-level files of its workspace. The session is created if it is missing."""
 
     async def work() -> Json:
-        room = room_of(request, session_id)
-        session = await room.session()
-        files = await room.use(lambda: room.sessions.files(room.id, room.owner))
-        return answers.status(session, (await files.list(leave_out=answers.HIDDEN)).entries)
+        session = implicit_session(request, session_id)
+        running = await session.running()
+        files = await session.call(lambda: session.sessions.files(session.id, session.owner))
+        return answers.status_body(running, (await files.list(leave_out=answers.HIDDEN_FILES)).entries)
 
-    return await answered(work())
+    return await respond(work())
 
 
-@router.get("/workspaces", **described(answer=Answer))
+@router.get("/workspaces", **route_options(response=WorkspaceResponse))
 async def workspaces(request: Request) -> Response:
-    """The caller's sessions that have not ended."""
+    """List the caller's sessions that have not ended."""
 
     async def work() -> Json:
         sessions = platform_of(request).sessions
-        return answers.workspaces([one async for one in _live(sessions, owner_of(request))])
+        return answers.workspaces_body([session async for session in _live_sessions(sessions, owner_of(request))])
 
-    return await answered(work())
+    return await respond(work())
 
 
-@router.post("/cleanup-all", **described(CleanUp, Answer))
+@router.post("/cleanup-all", **route_options(CleanUpRequest, WorkspaceResponse))
 async def clean_up(request: Request) -> Response:
-    """End the caller's sessions, except those that are persistent and, without force, those in which something runs."""
+    """End the caller's sessions, except persistent ones and, unless `force` is true, those with running executions."""
 
     async def work() -> Json:
-        asked = await message(request, CleanUp, optional=True)
+        body = await read_body(request, CleanUpRequest, optional=True)
         sessions, owner = platform_of(request).sessions, owner_of(request)
-        told = await _clean_up(sessions, owner, force=asked.force)
-        return {**answers.enveloped(told), "success": told["success"]}  # a count here, as the plain form has it
+        summary = await _delete_all(sessions, owner, force=body.force)
+        return {**answers.envelope(summary), "success": summary["success"]}  # here a count, as in the plain form
 
-    return await answered(work())
+    return await respond(work())
 
 
-async def _live(sessions: Sessions, owner: str) -> AsyncIterator[Session]:
-    for offset in range(0, MOST_LISTED, _PAGE):
-        page = await sessions.list(_LIVE, _PAGE, offset, owner)
+async def _live_sessions(sessions: Sessions, owner: str) -> AsyncIterator[Session]:
+    for offset in range(0, MAX_LISTED, _PAGE_SIZE):
+        page = await sessions.list(_LIVE, _PAGE_SIZE, offset, owner)
         for session in page.items:
             yield session
-        if len(page.items) < _PAGE:
+        if len(page.items) < _PAGE_SIZE:
             return
 
 
-async def _clean_up(sessions: Sessions, owner: str, *, force: bool) -> Json:
-    names = [session.id async for session in _live(sessions, owner)]
-    told: Json = {"total": len(names), "success": 0, "failed": [], "skipped": []}
-    places = asyncio.Semaphore(_AT_ONCE)
+async def _delete_all(sessions: Sessions, owner: str, *, force: bool) -> Json:
+    names = [session.id async for session in _live_sessions(sessions, owner)]
+    summary: Json = {"total": len(names), "success": 0, "failed": [], "skipped": []}
+    slots = asyncio.Semaphore(_MAX_CONCURRENT_DELETES)
 
-    async def end(name: str) -> None:
-        async with places:
-            if not force and await _busy(sessions, name, owner):
-                told["skipped"].append(name)
+    async def delete_one(name: str) -> None:
+        async with slots:
+            if not force and await _is_busy(sessions, name, owner):
+                summary["skipped"].append(name)
                 return
             try:
                 await sessions.delete(name, owner)
             except SandboxError:
-                told["failed"].append(name)
+                summary["failed"].append(name)
             else:
-                told["success"] += 1
+                summary["success"] += 1
 
-    await asyncio.gather(*(end(name) for name in names))
-    return told
+    await asyncio.gather(*(delete_one(name) for name in names))
+    return summary
 
 
-async def _busy(sessions: Sessions, name: str, owner: str) -> bool:
+async def _is_busy(sessions: Sessions, name: str, owner: str) -> bool:
     try:
         return (await sessions.executions(ExecutionFilter(session=name, states=_BUSY), 1, 0, owner)).total > 0
     except SandboxError:
