@@ -85,10 +85,10 @@ def test_a_part_is_measured_and_written_as_json(guest_python: str, tmp_path: Pat
     target = tmp_path / "figures.json"
     ended = sandbox("bench", "--quick", "--only", "memory", "--json", str(target), SANDBOX_GUEST_PYTHON=guest_python)
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(target.read_text())
-    assert told["effort"]["sections"] == ["memory"]
-    assert told["failed"] == {}
-    assert len(told["memory"]) == 2 or "memory" in told["skipped"]
+    data = json.loads(target.read_text())
+    assert data["effort"]["sections"] == ["memory"]
+    assert data["failed"] == {}
+    assert len(data["memory"]) == 2 or "memory" in data["skipped"]
 
 
 @pytest.mark.parametrize(

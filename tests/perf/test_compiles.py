@@ -11,7 +11,7 @@ from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.perf.compiles import _ByHand
 from sandbox_runtime.perf.hello_programs import HELLOS, Hello
-from sandbox_runtime.perf.targets import GOALS
+from sandbox_runtime.perf.targets import TARGETS
 
 SHELL = Hello("bash", "main.sh", "echo 45; exit\n", (("bash", "-n", "{folder}/main.sh"), ("bash", "{folder}/main.sh")))
 
@@ -44,4 +44,4 @@ def test_a_tool_that_is_not_there_is_told_with_what_brings_it(tmp_path: Path) ->
 def test_every_program_is_of_a_language_of_the_catalog_and_has_its_goal(hello: Hello) -> None:
     assert load_catalog().find(hello.language).name == hello.language
     assert hello.program(1).code != hello.program(2).code
-    assert any(goal.ours == f"{hello.language}_first" and goal.baseline == f"{hello.language}_by_hand" for goal in GOALS)
+    assert any(goal.ours == f"{hello.language}_first" and goal.baseline == f"{hello.language}_by_hand" for goal in TARGETS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.perf.plan import Effort
+from sandbox_runtime.perf.plan import BenchPlan
 from sandbox_runtime.perf.suite import measure
 from sandbox_runtime.settings import Settings
 
@@ -20,11 +20,11 @@ class Quiet:
 @pytest.mark.slow
 async def test_judged_completions_are_told_beside_the_same_by_hand(tmp_path: Path, guest_python: str) -> None:
     skip_where_the_host_lacks("namespaces")
-    effort = Effort(judge_rounds=1, judge_problems=3, cases_by_hand=1, sabotaged_runs=8, sections=("judge", "judge-faults"))
+    effort = BenchPlan(judge_rounds=1, judge_problems=3, cases_by_hand=1, sabotaged_runs=8, sections=("judge", "judge-faults"))
     report = await measure(Settings(state_dir=str(tmp_path / "state"), guest_python=guest_python), effort, Quiet())
     assert report.failed == {} and not report.skipped
     assert set(report.timings) == {"judge_python", "judge_shared", "python_by_hand", "judge_cases", "cases_by_hand"}
     values = {one.goal.name: one.value for one in report.judged()}
     assert values["judge_python"] is not None and values["judge_cases"] is not None and values["judge_faults"] == 0
-    told = report.told()["judge_faults"]
-    assert told["judged"] + told["not_judged"] + told["refused"] == 8
+    data = report.to_json()["judge_faults"]
+    assert data["judged"] + data["not_judged"] + data["refused"] == 8

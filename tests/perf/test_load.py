@@ -49,20 +49,20 @@ async def test_as_many_requests_are_under_way_at_once_as_were_asked_for(loader: 
 async def test_a_window_that_is_over_before_the_first_answer_goes_on_until_it_came(loader: Loader) -> None:
     """However slow the server is, or the machine."""
     async with peer(lambda _: plain(answer()), meet=5) as server:
-        asked = asyncio.create_task(loader.for_seconds(server.url, PLAIN, concurrency=4, seconds=0.01, warmup_s=0.0))
+        load = asyncio.create_task(loader.for_seconds(server.url, PLAIN, concurrency=4, seconds=0.01, warmup_s=0.0))
         async with asyncio.timeout(60):
             while len(server.requests) < 4:
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.02)  # the window is over
         server.met.set()
-        samples, elapsed_s = await asked
+        samples, elapsed_s = await load
     assert len(samples) == 1 and elapsed_s > 0.01
 
 
 async def test_a_fixed_number_of_requests_goes_through_the_programs_in_turn(loader: Loader) -> None:
     programs = [Program(f"print({number})", f"{number}\n") for number in range(3)]
     async with peer(lambda body: plain(answer(body["code"][6:-1] + "\n"))) as server:
-        outpour = await loader.so_many(server.url, programs, concurrency=2, requests=9, within_s=10)
+        outpour = await loader.run_all(server.url, programs, concurrency=2, requests=9, within_s=10)
     assert (len(outpour.samples_s), outpour.wrong) == (9, 0)
     assert sorted(body["code"] for body in server.requests) == sorted([program.code for program in programs] * 3)
 
@@ -74,7 +74,7 @@ async def test_an_answer_in_pieces_is_understood(loader: Loader) -> None:
 
 async def test_a_server_that_hangs_up_after_each_answer_is_connected_to_anew(loader: Loader) -> None:
     async with peer(lambda _: plain(answer(), extra="Connection: close\r\n")) as server:
-        outpour = await loader.so_many(server.url, [PLAIN], concurrency=1, requests=3, within_s=10)
+        outpour = await loader.run_all(server.url, [PLAIN], concurrency=1, requests=3, within_s=10)
     assert (len(outpour.samples_s), outpour.wrong, server.connections) == (3, 0, 3)
 
 
@@ -87,7 +87,7 @@ async def test_a_wrong_output_is_no_figure(loader: Loader) -> None:
 async def test_wrong_answers_are_counted_beside_right_ones(loader: Loader) -> None:
     turns = count()
     async with peer(lambda _: plain(answer("45\n" if next(turns) % 2 else "no\n"))) as server:
-        outpour = await loader.so_many(server.url, [PLAIN], concurrency=1, requests=10, within_s=10)
+        outpour = await loader.run_all(server.url, [PLAIN], concurrency=1, requests=10, within_s=10)
     assert (len(outpour.samples_s), outpour.wrong) == (5, 5)
 
 

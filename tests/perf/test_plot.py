@@ -6,19 +6,19 @@ from xml.etree import ElementTree
 
 from sandbox_runtime.perf.plot import draw
 from sandbox_runtime.perf.statistics import Timing
-from sandbox_runtime.perf.targets import Goal, Kind
+from sandbox_runtime.perf.targets import Kind, PerfTarget
 
 MACHINE = {"cores_allowed": 2, "processor": "Fast & <small>", "architecture": "x86_64"}
-GOALS = (
-    Goal("warm", "warm run", Kind.faster, 10, 30, "ours", "theirs"),
-    Goal("rate", "throughput", Kind.more, 5, 10, "ours", "theirs"),
-    Goal("absent", "not measured", Kind.faster, 5, 10, "ours", "nobody"),
+TARGETS = (
+    PerfTarget("warm", "warm run", Kind.faster, 10, 30, "ours", "theirs"),
+    PerfTarget("rate", "throughput", Kind.more, 5, 10, "ours", "theirs"),
+    PerfTarget("absent", "not measured", Kind.faster, 5, 10, "ours", "nobody"),
 )
 
 
 def test_each_measured_comparison_has_two_bars_in_the_ratio_of_their_medians() -> None:
     timings = {"ours": Timing("ours", "engine", (0.002, 0.002, 0.5)), "theirs": Timing("theirs", "bwrap", (0.02,))}
-    picture = ElementTree.fromstring(draw(timings, MACHINE, GOALS))
+    picture = ElementTree.fromstring(draw(timings, MACHINE, TARGETS))
     rects = [rect for rect in picture.iter("{http://www.w3.org/2000/svg}rect")][1:]
     assert len(rects) == 2
     ours, theirs = (float(rect.get("width", "0")) for rect in rects)

@@ -14,13 +14,13 @@ from tests.perf.peers import answer, peer, plain
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.perf.jobs import SOAK
-from sandbox_runtime.perf.plan import FULL, QUICK, SECTIONS, Effort
+from sandbox_runtime.perf.plan import FULL, QUICK, SECTIONS, BenchPlan
 from sandbox_runtime.perf.report import Report
-from sandbox_runtime.perf.soak import Holdings, Soaked
+from sandbox_runtime.perf.soak import Holdings, SoakResult
 from sandbox_runtime.perf.suite import measure
 from sandbox_runtime.settings import Settings
 
-SMALL = Effort(
+SMALL = BenchPlan(
     rounds=2,
     warmup_rounds=1,
     windows=1,
@@ -60,11 +60,11 @@ def settings(guest_python: str, tmp_path: Path) -> Settings:
 
 async def measured(settings: Settings, *only: str, peer_url: str | None = None, seconds: float | None = None) -> Report:
     watched = Watched()
-    report = await measure(settings, SMALL.asked(rounds=None, seconds=seconds, soak_runs=None, only=only), watched, peer_url)
+    report = await measure(settings, SMALL.adjusted(rounds=None, seconds=seconds, soak_runs=None, only=only), watched, peer_url)
     assert watched.left == 0 or report.skipped
     assert report.failed == {}
     assert not Path(settings.state_dir).exists()
-    json.dumps(report.told(), allow_nan=False)
+    json.dumps(report.to_json(), allow_nan=False)
     return report
 
 
@@ -90,7 +90,7 @@ async def test_single_runs_and_loads_are_told_with_all_their_contenders_and_a_pe
 @pytest.mark.slow
 async def test_a_peer_that_answers_wrongly_is_told_as_failed_and_we_are_still_measured(settings: Settings) -> None:
     async with peer(lambda _: plain(answer("46\n"))) as server:
-        effort = SMALL.asked(rounds=None, seconds=None, soak_runs=None, only=["single"])
+        effort = SMALL.adjusted(rounds=None, seconds=None, soak_runs=None, only=["single"])
         report = await measure(settings, effort, Watched(), server.url)
     assert "46" in report.failed["peer"]
     assert set(report.timings) >= LATENCIES
@@ -138,10 +138,10 @@ async def test_after_rough_runs_nothing_is_left_and_every_answer_was_right(setti
 
 
 def tells_where_it_comes_from(report: Report) -> None:
-    told = report.told()
-    assert told["schema"] == 1
-    assert told["effort"]["sections"] == ("memory",)
-    machine = told["machine"]
+    data = report.to_json()
+    assert data["schema"] == 1
+    assert data["effort"]["sections"] == ("memory",)
+    machine = data["machine"]
     assert machine["backend"] == "namespaces" and machine["cores_allowed"] >= 1
     assert {"kernel", "python", "guest_version", "cgroup", "load_average", "layers_off"} <= machine.keys()
     assert 0 <= machine["idle_before"] <= 1 and 0 <= machine["idle_after"] <= 1
@@ -159,7 +159,7 @@ async def test_an_address_of_a_peer_that_is_none_is_refused_before_anything_is_m
 
 def test_growth_is_told_only_after_enough_runs() -> None:
     nothing = Holdings(0, 0, 0, 0, 0)
-    few = Soaked(499, 1.0, 0, {}, nothing, nothing, nothing, 100, 110, None, None)
+    few = SoakResult(499, 1.0, 0, {}, nothing, nothing, nothing, 100, 110, None, None)
     assert few.growth is None
     assert dataclasses.replace(few, runs=500).growth == pytest.approx(0.1)
 
@@ -171,10 +171,10 @@ def test_only_what_was_not_there_before_is_left_over() -> None:
 
 
 def test_what_is_asked_for_changes_the_effort_and_nothing_else_of_it() -> None:
-    asked = FULL.asked(rounds=7, seconds=6.0, soak_runs=5000, only=["soak", "single"])
-    assert (asked.rounds, asked.soak_runs, asked.sections) == (7, 5000, ("single", "soak"))
-    assert asked.window_s * asked.windows == pytest.approx(6.0)
-    assert FULL.asked(rounds=None, seconds=None, soak_runs=None, only=[]) == FULL
+    adjusted = FULL.adjusted(rounds=7, seconds=6.0, soak_runs=5000, only=["soak", "single"])
+    assert (adjusted.rounds, adjusted.soak_runs, adjusted.sections) == (7, 5000, ("single", "soak"))
+    assert adjusted.window_s * adjusted.windows == pytest.approx(6.0)
+    assert FULL.adjusted(rounds=None, seconds=None, soak_runs=None, only=[]) == FULL
     assert QUICK.sections == FULL.sections == SECTIONS
 
 
@@ -182,9 +182,9 @@ def test_what_is_asked_for_changes_the_effort_and_nothing_else_of_it() -> None:
     "wrong", [{"rounds": 0}, {"rounds": -3}, {"seconds": 0.0}, {"seconds": float("nan")}, {"soak_runs": 0}, {"only": ["speed"]}]
 )
 def test_an_effort_out_of_bounds_is_refused(wrong: dict[str, object]) -> None:
-    asked: dict[str, object] = {"rounds": None, "seconds": None, "soak_runs": None, "only": [], **wrong}
+    options: dict[str, object] = {"rounds": None, "seconds": None, "soak_runs": None, "only": [], **wrong}
     with pytest.raises(InvalidRequest):
-        FULL.asked(**asked)  # type: ignore[arg-type]
+        FULL.adjusted(**options)  # type: ignore[arg-type]
 
 
 async def test_a_crowd_gets_no_error_nobody_hangs_and_no_blame_is_wrong(settings: Settings) -> None:

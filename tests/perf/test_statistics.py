@@ -43,14 +43,14 @@ def test_a_share_out_of_bounds_is_refused(share: float) -> None:
 
 
 def test_what_is_told_of_a_timing_holds_every_figure_and_every_sample() -> None:
-    told = Timing("bare", "python main.py", (0.03, 0.01, 0.02), per_s=50.0).told()
-    assert told["title"] == "python main.py"
-    assert (told["count"], told["p50_s"], told["min_s"], told["max_s"]) == (3, 0.02, 0.01, 0.03)
-    assert told["mean_s"] == pytest.approx(0.02)
-    assert told["p50_s"] <= told["p95_s"] <= told["p99_s"] <= told["max_s"]
-    assert told["per_s"] == 50.0
-    assert told["samples_s"] == [0.03, 0.01, 0.02]
+    data = Timing("bare", "python main.py", (0.03, 0.01, 0.02), per_s=50.0).to_json()
+    assert data["title"] == "python main.py"
+    assert (data["count"], data["p50_s"], data["min_s"], data["max_s"]) == (3, 0.02, 0.01, 0.03)
+    assert data["mean_s"] == pytest.approx(0.02)
+    assert data["p50_s"] <= data["p95_s"] <= data["p99_s"] <= data["max_s"]
+    assert data["per_s"] == 50.0
+    assert data["samples_s"] == [0.03, 0.01, 0.02]
 
 
 def test_a_timing_with_pauses_in_it_tells_no_rate() -> None:
-    assert Timing("warm", "engine", (0.001,)).told()["per_s"] is None
+    assert Timing("warm", "engine", (0.001,)).to_json()["per_s"] is None

@@ -63,21 +63,21 @@ def bench(
     from sandbox_runtime.perf.plan import FULL, QUICK
     from sandbox_runtime.perf.plot import draw
     from sandbox_runtime.perf.suite import measure
-    from sandbox_runtime.perf.targets import Met
+    from sandbox_runtime.perf.targets import TargetState
 
     settings = settings_from(config, sets, isolation=isolation)
-    effort = (QUICK if quick else FULL).asked(rounds=runs, seconds=seconds, soak_runs=soak, only=only or [])
+    effort = (QUICK if quick else FULL).adjusted(rounds=runs, seconds=seconds, soak_runs=soak, only=only or [])
     _check_writable(json_file)
     _check_writable(plot_file)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what was started on the way is ended
     with Shown() as progress, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         report = runner.run(measure(settings, effort, progress, peer))
     if json_file:
-        json_file.write_text(json.dumps(report.told(), indent=1) + "\n")
+        json_file.write_text(json.dumps(report.to_json(), indent=1) + "\n")
     if plot_file:
         plot_file.write_text(draw(report.timings, report.machine), encoding="utf-8")
     print_report(report)
-    missed = any(one.met is Met.missed for one in report.judged())
+    missed = any(one.met is TargetState.missed for one in report.judged())
     raise typer.Exit(_FAILED if report.failed or (strict and missed) else 0)
 
 

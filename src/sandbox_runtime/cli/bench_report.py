@@ -12,10 +12,15 @@ from rich.table import Table
 
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.statistics import Timing
-from sandbox_runtime.perf.targets import Goal, Judged, Kind, Met
+from sandbox_runtime.perf.targets import Kind, PerfTarget, TargetResult, TargetState
 
 _NOTHING = "-"
-_MET = {Met.hope: "[bold green]hope", Met.bar: "[green]bar", Met.missed: "[red]missed", Met.unknown: "[dim]-"}
+_MET = {
+    TargetState.hope: "[bold green]hope",
+    TargetState.bar: "[green]bar",
+    TargetState.missed: "[red]missed",
+    TargetState.unknown: "[dim]-",
+}
 _MB = 1_000_000
 _WIDE = 150
 _QUIET = 0.8
@@ -91,17 +96,17 @@ def _goals_table(report: Report) -> Table:
     return table
 
 
-def _goal_row(one: Judged, report: Report) -> list[str]:
+def _goal_row(one: TargetResult, report: Report) -> list[str]:
     goal, ours = one.goal, report.timings.get(one.goal.ours)
     if not goal.is_ratio:
         return [_titled(goal, report), _amount(goal, one.value), _NOTHING, _NOTHING, _NOTHING, *_marks(goal), _MET[one.met]]
     baseline = report.timings.get(goal.baseline)
-    told = "" if baseline is None else f"{_baseline_figure(goal, baseline)} {goal.baseline}"
+    compared = "" if baseline is None else f"{_baseline_figure(goal, baseline)} {goal.baseline}"
     ratio = _NOTHING if one.value is None else _times(one.value)
-    return [goal.title, _percentiles(ours), _rate(ours), told or _NOTHING, ratio, *_marks(goal), _MET[one.met]]
+    return [goal.title, _percentiles(ours), _rate(ours), compared or _NOTHING, ratio, *_marks(goal), _MET[one.met]]
 
 
-def _titled(goal: Goal, report: Report) -> str:
+def _titled(goal: PerfTarget, report: Report) -> str:
     if goal.ours == "box_pss_bytes" and report.memory:
         return f"{goal.title} (PSS, {max(one.boxes for one in report.memory)} boxes)"
     if goal.ours.startswith("crowd") and report.crowd:
@@ -115,12 +120,12 @@ def _titled(goal: Goal, report: Report) -> str:
     return goal.title
 
 
-def _marks(goal: Goal) -> list[str]:
+def _marks(goal: PerfTarget) -> list[str]:
     sign = "≥ " if goal.is_ratio else "≤ "
     return [_NOTHING if mark is None else sign + _amount(goal, mark) for mark in (goal.bar, goal.hope)]
 
 
-def _amount(goal: Goal, value: float | None) -> str:
+def _amount(goal: PerfTarget, value: float | None) -> str:
     if value is None:
         return _NOTHING
     if goal.is_ratio:
@@ -140,7 +145,7 @@ def _times(value: float) -> str:
     return f"{value:.1f}x" if value >= 2 else f"{value:.2f}x"
 
 
-def _baseline_figure(goal: Goal, baseline: Timing) -> str:
+def _baseline_figure(goal: PerfTarget, baseline: Timing) -> str:
     return f"{_rate(baseline)}/s" if goal.kind is Kind.more else _ms(baseline.p50_s)
 
 

@@ -39,8 +39,8 @@ class Baseline:
         output, status = _start_and_read(self.argv, self.env)
         taken_s = time.perf_counter() - begun
         if status != 0 or output != self.stdout.encode():
-            told = output.decode(errors="replace").strip()[-300:]
-            raise PlatformFault(f"{self.argv[0]} ended with status {status}: {told or 'no output'}")
+            text = output.decode(errors="replace").strip()[-300:]
+            raise PlatformFault(f"{self.argv[0]} ended with status {status}: {text or 'no output'}")
         return taken_s
 
 

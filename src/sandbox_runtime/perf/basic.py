@@ -14,7 +14,7 @@ from sandbox_runtime.isolation.rootfs import outermost
 from sandbox_runtime.perf import baselines
 from sandbox_runtime.perf.baselines import Baseline
 from sandbox_runtime.perf.engines import Engines, open_engines
-from sandbox_runtime.perf.environment import Scene
+from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.jobs import PLAIN
 from sandbox_runtime.perf.memory import MANY, weigh
 from sandbox_runtime.perf.plan import TITLES
@@ -27,43 +27,45 @@ _REPEAT = 3
 _PEER_PAUSE_S = 0.05
 
 
-async def memory(scene: Scene) -> None:
-    sizes = sorted({max(1, scene.settings.pool_size), MANY})
-    scene.progress.begin(TITLES["memory"], len(sizes))
-    async with open_platform(scene.settings, ahead=False) as platform:
-        policy = policies_of(scene.settings)[STD]
+async def memory(environment: BenchEnvironment) -> None:
+    sizes = sorted({max(1, environment.settings.pool_size), MANY})
+    environment.progress.begin(TITLES["memory"], len(sizes))
+    async with open_platform(environment.settings, ahead=False) as platform:
+        policy = policies_of(environment.settings)[STD]
         for size in sizes:
-            scene.report.memory.append(await weigh(platform.backend, policy, size))
-            scene.progress.step()
+            environment.report.memory.append(await weigh(platform.backend, policy, size))
+            environment.progress.step()
 
 
-async def single_and_load(scene: Scene) -> None:
+async def single_and_load(environment: BenchEnvironment) -> None:
     """The two share their engines and their server, which take longer to start than to measure."""
     async with AsyncExitStack() as stack:
         source = stack.enter_context(baselines.program_file(PLAIN))
-        bare = baselines.bare(scene.guest.python, source, PLAIN)
-        bwrap = _bubblewrap(scene, source)
-        engines = await stack.enter_async_context(open_engines(scene.settings))
-        server = await stack.enter_async_context(serving(scene.settings))
-        await scene.wait_until_checked(server)
-        stage = _Stage(scene, engines, server, bare, bwrap)
-        if "single" in scene.effort.sections:
+        bare = baselines.bare(environment.guest.python, source, PLAIN)
+        bwrap = _bubblewrap(environment, source)
+        engines = await stack.enter_async_context(open_engines(environment.settings))
+        server = await stack.enter_async_context(serving(environment.settings))
+        await environment.wait_until_checked(server)
+        stage = _Stage(environment, engines, server, bare, bwrap)
+        if "single" in environment.effort.sections:
             await stage.single()
-        if "load" in scene.effort.sections:
+        if "load" in environment.effort.sections:
             await stage.load()
 
 
-def _bubblewrap(scene: Scene, source: Path) -> Baseline | None:
+def _bubblewrap(environment: BenchEnvironment, source: Path) -> Baseline | None:
     try:
-        return baselines.bubblewrap(scene.guest.python, outermost(scene.guest.prefixes), source, PLAIN)
+        return baselines.bubblewrap(environment.guest.python, outermost(environment.guest.prefixes), source, PLAIN)
     except Unavailable as error:
-        scene.report.skipped["bwrap"] = str(error)
+        environment.report.skipped["bwrap"] = str(error)
         return None
 
 
 class _Stage:
-    def __init__(self, scene: Scene, engines: Engines, server: Server, bare: Baseline, bwrap: Baseline | None) -> None:
-        self._scene = scene
+    def __init__(
+        self, environment: BenchEnvironment, engines: Engines, server: Server, bare: Baseline, bwrap: Baseline | None
+    ) -> None:
+        self._scene = environment
         self._engines = engines
         self._server = server
         self._bare = bare

@@ -19,7 +19,7 @@ from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.perf.baselines import ENVIRONMENT, Baseline
 from sandbox_runtime.perf.engines import timed
-from sandbox_runtime.perf.environment import Scene
+from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.hello_programs import HELLOS, Hello
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
@@ -31,21 +31,21 @@ _CALM_WITHIN_S = 30.0
 _PAUSE_S, _CALM_S = 0.005, 0.03
 
 
-async def compiles(scene: Scene) -> None:
+async def compiles(environment: BenchEnvironment) -> None:
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="sandbox-bench-"))
-        platform = await stack.enter_async_context(open_platform(scene.settings))
-        server = await stack.enter_async_context(serving(scene.settings))
-        await scene.wait_until_checked(server)
-        stage = _Stage(scene, platform, server, Path(folder))
+        platform = await stack.enter_async_context(open_platform(environment.settings))
+        server = await stack.enter_async_context(serving(environment.settings))
+        await environment.wait_until_checked(server)
+        stage = _Stage(environment, platform, server, Path(folder))
         contenders = [one for hello in HELLOS for one in await stage.of(hello)]
-        scene.progress.begin(TITLES["compiles"], scene.effort.compile_rounds + 1)
-        scene.report.add(await interleave(contenders, scene.effort.compile_rounds, 1, scene.progress.step))
+        environment.progress.begin(TITLES["compiles"], environment.effort.compile_rounds + 1)
+        environment.report.add(await interleave(contenders, environment.effort.compile_rounds, 1, environment.progress.step))
 
 
 class _Stage:
-    def __init__(self, scene: Scene, platform: Platform, server: Server, folder: Path) -> None:
-        self._scene = scene
+    def __init__(self, environment: BenchEnvironment, platform: Platform, server: Server, folder: Path) -> None:
+        self._scene = environment
         self._platform = platform
         self._server = server
         self._folder = folder
@@ -61,9 +61,9 @@ class _Stage:
             self._scene.report.skipped[name] = str(error)
             return []
         over_http = partial(self._scene.loader.once, self._server.url, hello.program(_AGAIN))
-        told = "compiled by hand" if hello.only_compiled else "by hand"
+        label = "compiled by hand" if hello.only_compiled else "by hand"
         found = [
-            Contender(f"{name}_by_hand", f"{name}: {told}", by_hand.once, self._calm),
+            Contender(f"{name}_by_hand", f"{name}: {label}", by_hand.once, self._calm),
             Contender(f"{name}_first", f"{name}: engine, for the first time", partial(self._first, hello), self._calm),
         ]
         if self._platform.catalog.find(name).compile is not None:

@@ -29,7 +29,7 @@ _PAUSE_S = 0.05
 
 
 @dataclass(slots=True)
-class Killed:
+class CrashResult:
     """lost: acknowledged results that the store does not have as they were told. wrong: answers that were not right. left: what
     was still there after a kill. forgotten: lines of the persistent session that were acknowledged and are gone."""
 
@@ -42,19 +42,19 @@ class Killed:
     untrue: int = 0
     """Sessions and executions that are said to live and do not."""
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
 
-async def kill_often(settings: Settings, kills: int, seed: int = 0) -> Killed:
+async def kill_often(settings: Settings, kills: int, seed: int = 0) -> CrashResult:
     """settings: with a state folder of its own, the same for every life of the server."""
-    found, chance = Killed(), random.Random(seed)
+    found, chance = CrashResult(), random.Random(seed)
     lines = 0
     for _ in range(kills):
-        told, pid = await _one_life(settings, chance.uniform(_SHORTEST_S, _LONGEST_S))
+        reported, pid = await _one_life(settings, chance.uniform(_SHORTEST_S, _LONGEST_S))
         found.kills += 1
-        await _look(settings, told, found)
-        lines = await _look_at_lines(told, lines, found)
+        await _look(settings, reported, found)
+        lines = await _look_at_lines(reported, lines, found)
         for name, count in (await _left(pid, settings.state_dir)).items():
             found.left[name] = found.left.get(name, 0) + count
     await _look_at_states(settings, found)
@@ -91,8 +91,8 @@ def _own(settings: Settings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in names} | {"log_level": "error", "check_languages": False, "pool_size": 1}
 
 
-async def _look(settings: Settings, told: list[dict[str, Any]], found: Killed) -> None:
-    results = [line for line in told if "execution" in line]
+async def _look(settings: Settings, reported: list[dict[str, Any]], found: CrashResult) -> None:
+    results = [line for line in reported if "execution" in line]
     found.acknowledged += len(results)
     found.wrong += sum(not line.get("right", True) for line in results)
     async with open_store(settings.store_url) as store:
@@ -101,7 +101,7 @@ async def _look(settings: Settings, told: list[dict[str, Any]], found: Killed) -
             found.lost += row is None or not row.state.ended or row.stdout != line["stdout"]
 
 
-async def _look_at_states(settings: Settings, found: Killed) -> None:
+async def _look_at_states(settings: Settings, found: CrashResult) -> None:
     """A last server makes the rows true: what is still said to live is the one session that does."""
     own = dataclasses.replace(settings, **_own(settings))
     async with open_platform(own, ahead=False, sessions=True) as platform:
@@ -110,9 +110,9 @@ async def _look_at_states(settings: Settings, found: Killed) -> None:
         found.untrue = sum(one.id != KEEPSAKE for one in live.items) + (await platform.sessions.executions(in_flight)).total
 
 
-async def _look_at_lines(told: list[dict[str, Any]], before: int, found: Killed) -> int:
+async def _look_at_lines(reported: list[dict[str, Any]], before: int, found: CrashResult) -> int:
     """Whatever was acknowledged is in the file: the first answer of the next life counts from there."""
-    counted = [line["lines"] for line in told if "lines" in line]
+    counted = [line["lines"] for line in reported if "lines" in line]
     if not counted:
         return before
     found.forgotten += max(0, before + 1 - counted[0])

@@ -118,5 +118,5 @@ def _limits(platform: Platform, program: Program) -> Limits:
 
 def _check(outcome: Outcome | None, program: Program) -> None:
     if outcome is None or not outcome.ok or outcome.stdout.text != program.stdout:
-        told = "nothing ran" if outcome is None else f"{outcome.ending} {outcome.message}{outcome.stderr.text[-300:]}"
-        raise PlatformFault(f"a run of the engine went wrong: {told}")
+        reason = "nothing ran" if outcome is None else f"{outcome.ending} {outcome.message}{outcome.stderr.text[-300:]}"
+        raise PlatformFault(f"a run of the engine went wrong: {reason}")

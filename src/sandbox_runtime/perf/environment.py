@@ -9,7 +9,7 @@ from typing import Protocol
 from sandbox_runtime.isolation.guest_interpreter import Guest
 from sandbox_runtime.perf.jobs import OTHER_LANGUAGES, PLAIN
 from sandbox_runtime.perf.load_client import Loader
-from sandbox_runtime.perf.plan import Effort
+from sandbox_runtime.perf.plan import BenchPlan
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.server_process import Server
 from sandbox_runtime.settings import Settings
@@ -26,9 +26,9 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class BenchEnvironment:
     settings: Settings
-    effort: Effort
+    effort: BenchPlan
     guest: Guest
     loader: Loader
     report: Report
@@ -39,7 +39,7 @@ class Scene:
     async def wait_until_checked(self, server: Server) -> None:
         """A new server checks a language before its first use; a run of each that is measured returns when that is over."""
         programs = (PLAIN, *OTHER_LANGUAGES)
-        await self.loader.so_many(server.url, programs, 1, len(programs), _CHECKED_WITHIN_S)
+        await self.loader.run_all(server.url, programs, 1, len(programs), _CHECKED_WITHIN_S)
         await server.settle()
 
 

@@ -24,7 +24,7 @@ _CHUNK_BYTES = 1024 * 1024
 _MOST_CHUNKS = 1024
 
 
-class AwayRows(FolderRows):
+class UnavailableRows(FolderRows):
     """Rows that cannot be had while `away`."""
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class AwayRows(FolderRows):
 class Saboteur:
     """folder: on a disk of its own, small enough to be filled; None: no disk is filled. done: what was done, how often."""
 
-    def __init__(self, rows: AwayRows | None, folder: Path | None, seed: int = 0) -> None:
+    def __init__(self, rows: UnavailableRows | None, folder: Path | None, seed: int = 0) -> None:
         self._rows = rows
         self._folder = folder
         self._chance = random.Random(seed)

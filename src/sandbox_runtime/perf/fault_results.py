@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(slots=True)
-class FaultFindings:
+class FaultResults:
     """wrong: scored otherwise than they deserve. not_judged, refused: said to be so, which is true. done: the sabotage."""
 
     judged: int = 0
@@ -21,7 +21,7 @@ class FaultFindings:
     done: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             **{entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self)},
             "why": dict(self.why),

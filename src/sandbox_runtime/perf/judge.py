@@ -23,7 +23,7 @@ from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Case, Check, Completion, Job, Limits, Options, Trial
 from sandbox_runtime.perf.baselines import ENVIRONMENT
-from sandbox_runtime.perf.environment import Scene
+from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 
@@ -46,11 +46,11 @@ int main() {{
 """
 
 
-async def judging(scene: Scene) -> None:
+async def judging(environment: BenchEnvironment) -> None:
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="sandbox-bench-")))
-        platform = await stack.enter_async_context(open_platform(scene.settings))
-        stage = _Stage(scene, platform, folder, await _problems(platform, scene.effort.judge_problems))
+        platform = await stack.enter_async_context(open_platform(environment.settings))
+        stage = _Stage(environment, platform, folder, await _problems(platform, environment.effort.judge_problems))
         contenders = [
             Contender("judge_python", f"{len(stage.problems)} Python problems judged", stage.judge_python, stage.calm),
             Contender("judge_shared", "the same, tests in the process of the solution", stage.judge_shared, stage.calm),
@@ -59,8 +59,8 @@ async def judging(scene: Scene) -> None:
             Contender("cases_by_hand", f"the same, g++ and ./main {CASES} times", stage.cases_by_hand, stage.calm),
         ]
         await stage.warm_up()
-        scene.progress.begin(TITLES["judge"], scene.effort.judge_rounds)
-        scene.report.add(await interleave(contenders, scene.effort.judge_rounds, 0, scene.progress.step))
+        environment.progress.begin(TITLES["judge"], environment.effort.judge_rounds)
+        environment.report.add(await interleave(contenders, environment.effort.judge_rounds, 0, environment.progress.step))
 
 
 async def _problems(platform: Platform, count: int) -> list[Trial]:
@@ -69,7 +69,7 @@ async def _problems(platform: Platform, count: int) -> list[Trial]:
     assert benchmark.reference is not None
     found = []
     async for row in judge.rows(judge.dataset(DATASET)):
-        found += [benchmark.trial(row, Completion(text), told) for text, told in benchmark.reference(row, options)]
+        found += [benchmark.trial(row, Completion(text), row_options) for text, row_options in benchmark.reference(row, options)]
     if not found:
         raise Unavailable(f"the dataset {DATASET} has no rows here with a reference solution")
     return list(itertools.islice(itertools.cycle(found), count))
@@ -77,7 +77,7 @@ async def _problems(platform: Platform, count: int) -> list[Trial]:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    scene: Scene
+    environment: BenchEnvironment
     platform: Platform
     folder: Path
     problems: Sequence[Trial]
@@ -107,9 +107,9 @@ class _Stage:
 
         async def one_core() -> None:
             for path in left:
-                await _run(self.scene.guest.python, str(path))
+                await _run(self.environment.guest.python, str(path))
 
-        await asyncio.gather(*(one_core() for _ in range(self.scene.cores)))
+        await asyncio.gather(*(one_core() for _ in range(self.environment.cores)))
         return time.perf_counter() - begun
 
     async def cases_by_hand(self) -> float:
@@ -119,7 +119,7 @@ class _Stage:
             raise Unavailable("g++ is not on this machine: sandbox languages install cpp")
         trial, source, program = self._cases(), self.folder / "main.cpp", str(self.folder / "main")
         source.write_text(trial.job.code)
-        cases = trial.cases[: self.scene.effort.cases_by_hand]
+        cases = trial.cases[: self.environment.effort.cases_by_hand]
         begun = time.perf_counter()
         for case in cases:
             await _run(compiler, "-std=c++17", str(source), "-o", program)

@@ -21,9 +21,9 @@ from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Options, Reason
-from sandbox_runtime.perf.environment import Scene
-from sandbox_runtime.perf.fault_injection import AwayRows, Saboteur
-from sandbox_runtime.perf.fault_results import FaultFindings
+from sandbox_runtime.perf.environment import BenchEnvironment
+from sandbox_runtime.perf.fault_injection import Saboteur, UnavailableRows
+from sandbox_runtime.perf.fault_results import FaultResults
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
@@ -57,20 +57,22 @@ class Attempt:
     reason: Reason
 
 
-async def judge_faults(scene: Scene) -> None:
-    scene.progress.begin(TITLES["judge-faults"], 1)
-    scene.report.judge_faults = found = await sabotaged(scene.settings, scene.effort.sabotaged_runs)
-    scene.progress.step()
+async def judge_faults(environment: BenchEnvironment) -> None:
+    environment.progress.begin(TITLES["judge-faults"], 1)
+    environment.report.judge_faults = found = await sabotaged(environment.settings, environment.effort.sabotaged_runs)
+    environment.progress.step()
     if found.wrong:
-        scene.report.failed["judge-faults"] = f"{found.wrong} completions were scored for faults of ours: {found.examples[0]}"
+        environment.report.failed["judge-faults"] = (
+            f"{found.wrong} completions were scored for faults of ours: {found.examples[0]}"
+        )
 
 
-async def sabotaged(settings: Settings, completions: int, seed: int = 0) -> FaultFindings:
+async def sabotaged(settings: Settings, completions: int, seed: int = 0) -> FaultResults:
     """settings: those of a platform of its own. As root its state lies on a small disk that is filled now and then."""
-    found = FaultFindings()
+    found = FaultResults()
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(_small_disk())
-        rows = AwayRows(_tables(folder))
+        rows = UnavailableRows(_tables(folder))
         platform = await stack.enter_async_context(open_platform(_narrow(settings, folder)))
         await platform.engine.languages(["python", "cpp"])
         saboteur = Saboteur(rows, folder if os.path.ismount(folder) else None, seed)
@@ -86,14 +88,14 @@ def _narrow(settings: Settings, folder: Path) -> Settings:
     return dataclasses.replace(settings, state_dir=state, log_level="error", max_concurrency=_TOGETHER, queue_size=2 * _TOGETHER)
 
 
-def _judge_of(platform: Platform, rows: AwayRows) -> Judge:
+def _judge_of(platform: Platform, rows: UnavailableRows) -> Judge:
     """As the platform's own, but with rows that can be kept away."""
     metrics = JudgeMetrics(Metrics(), frozenset((STDIO, TESTED)))
     loop = Loop(platform.engine, platform.allowance, loop_options_of(platform.settings, warm=True), metrics, platform.log)
     return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of, TextWorkers())
 
 
-async def _judge_all(judge: Judge, attempts: Sequence[Attempt], found: FaultFindings) -> None:
+async def _judge_all(judge: Judge, attempts: Sequence[Attempt], found: FaultResults) -> None:
     places = asyncio.Semaphore(_TOGETHER + _MORE)
 
     async def one(attempt: Attempt) -> None:
@@ -105,7 +107,7 @@ async def _judge_all(judge: Judge, attempts: Sequence[Attempt], found: FaultFind
             group.create_task(one(attempt))
 
 
-async def _judge_one(judge: Judge, attempt: Attempt, found: FaultFindings) -> None:
+async def _judge_one(judge: Judge, attempt: Attempt, found: FaultResults) -> None:
     options = Options(attempt.dataset, language=attempt.language)
     try:
         verdict = await judge.submit(attempt.dataset, 1, attempt.completion, options)

@@ -19,7 +19,7 @@ _END_WITHIN_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Outpour:
+class LoadResult:
     """What came of an order: durations of the right answers, and how many were wrong in which way."""
 
     samples_s: list[float]
@@ -28,7 +28,7 @@ class Outpour:
     faults: dict[str, int]
     kinds: dict[str, int]
 
-    def all_right(self) -> Outpour:
+    def all_right(self) -> LoadResult:
         """Itself; raises PlatformFault where an answer was wrong."""
         if self.wrong:
             worst = max(self.faults, key=lambda text: self.faults[text])
@@ -41,27 +41,29 @@ class Loader:
         self._process = process
 
     async def once(self, url: str, program: Program) -> float:
-        outpour = await self._order(url, [program], concurrency=1, requests=1)
-        return outpour.all_right().samples_s[0]
+        result = await self._order(url, [program], concurrency=1, requests=1)
+        return result.all_right().samples_s[0]
 
     async def for_seconds(
         self, url: str, program: Program, concurrency: int, seconds: float, warmup_s: float
     ) -> tuple[list[float], float]:
-        outpour = await self._order(url, [program], concurrency=concurrency, seconds=seconds, warmup_s=warmup_s)
-        outpour.all_right()
-        return outpour.samples_s, outpour.elapsed_s
+        result = await self._order(url, [program], concurrency=concurrency, seconds=seconds, warmup_s=warmup_s)
+        result.all_right()
+        return result.samples_s, result.elapsed_s
 
-    async def so_many(self, url: str, programs: Sequence[Program], concurrency: int, requests: int, within_s: float) -> Outpour:
+    async def run_all(
+        self, url: str, programs: Sequence[Program], concurrency: int, requests: int, within_s: float
+    ) -> LoadResult:
         """Afterwards no connection is left open."""
         return await self._order(url, programs, within_s=within_s, concurrency=concurrency, requests=requests, hang_up=True)
 
-    async def a_crowd(self, url: str, programs: Sequence[Program], clients: int, seconds: float) -> Outpour:
+    async def overload(self, url: str, programs: Sequence[Program], clients: int, seconds: float) -> LoadResult:
         """Afterwards no connection is left open."""
         return await self._order(url, programs, concurrency=clients, seconds=seconds, hang_up=True)
 
-    async def _order(self, url: str, programs: Sequence[Program], within_s: float = _GRACE_S, **rest: Any) -> Outpour:
-        told = [{"request": one.request(), "expectation": one.expectation()} for one in programs]
-        line = json.dumps({"url": url, "programs": told, **rest}).encode() + b"\n"
+    async def _order(self, url: str, programs: Sequence[Program], within_s: float = _GRACE_S, **rest: Any) -> LoadResult:
+        bodies = [{"request": one.request(), "expectation": one.expectation()} for one in programs]
+        line = json.dumps({"url": url, "programs": bodies, **rest}).encode() + b"\n"
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         stdin.write(line)
@@ -72,7 +74,7 @@ class Loader:
             raise PlatformFault(f"the load on {url} did not end in time") from error
         if not reply:
             raise PlatformFault("the load generator died")
-        return Outpour(**json.loads(reply))
+        return LoadResult(**json.loads(reply))
 
 
 @asynccontextmanager

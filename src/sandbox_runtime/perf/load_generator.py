@@ -63,7 +63,7 @@ class _Tally:
         self.kinds[kind] += 1
         self.faults[text] += 1
 
-    def told(self, elapsed_s: float) -> Json:
+    def to_json(self, elapsed_s: float) -> Json:
         faults = {text: count for text, count in self.faults.most_common(_TOLD_FAULTS)}
         wrong = sum(self.faults.values())
         return {"samples_s": self.samples_s, "elapsed_s": elapsed_s, "wrong": wrong, "faults": faults, "kinds": dict(self.kinds)}
@@ -84,7 +84,7 @@ class Generator:
         await asyncio.gather(*(self._work(target, endless, span, tally) for _ in range(order["concurrency"])))
         if order.get("hang_up"):
             self._hang_up(target)
-        return tally.told((span.until if seconds is not None else time.perf_counter()) - span.counts_from)
+        return tally.to_json((span.until if seconds is not None else time.perf_counter()) - span.counts_from)
 
     async def _work(self, target: Target, tasks: Iterator[tuple[bytes, Json]], span: _Span, tally: _Tally) -> None:
         connection: Connection | None = None

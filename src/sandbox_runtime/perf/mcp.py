@@ -11,7 +11,7 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.perf.environment import Scene
+from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.settings import Settings
@@ -21,19 +21,19 @@ _CALM_S = 0.05
 _REPEAT = 5
 
 
-async def mcp(scene: Scene) -> None:
-    if scene.settings.isolation != "namespaces":
+async def mcp(environment: BenchEnvironment) -> None:
+    if environment.settings.isolation != "namespaces":
         raise Unavailable("sandboxes need the namespaces backend")
-    rounds = scene.effort.session_rounds
-    scene.progress.begin(TITLES["mcp"], rounds + 1)
-    async with Client(_server(scene.settings)) as client:
+    rounds = environment.effort.session_rounds
+    environment.progress.begin(TITLES["mcp"], rounds + 1)
+    async with Client(_server(environment.settings)) as client:
         turns = _Turns(client)
         await turns.begin()
         contenders = [
             Contender("mcp_run", "MCP over stdio: run_python", turns.run, _calm, _REPEAT),
             Contender("mcp_create", "MCP over stdio: create_sandbox", turns.create, _calm),
         ]
-        scene.report.add(await interleave(contenders, rounds, 1, scene.progress.step))
+        environment.report.add(await interleave(contenders, rounds, 1, environment.progress.step))
 
 
 def _server(settings: Settings) -> StdioServerParameters:
@@ -56,10 +56,10 @@ class _Turns:
 
     async def run(self) -> float:
         begun = time.perf_counter()
-        told = await self._call("run_python", {"sandbox_id": self._sandbox, "code": "print(6 * 7)"})
+        result = await self._call("run_python", {"sandbox_id": self._sandbox, "code": "print(6 * 7)"})
         took_s = time.perf_counter() - begun
-        if told["stdout"] != "42\n":
-            raise PlatformFault(f"run_python printed {told['stdout'][:100]!r}")
+        if result["stdout"] != "42\n":
+            raise PlatformFault(f"run_python printed {result['stdout'][:100]!r}")
         return took_s
 
     async def create(self) -> float:

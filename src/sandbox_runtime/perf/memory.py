@@ -33,7 +33,7 @@ class BoxMemory:
     spawners_pss_bytes: int
     """All processes that stand ready to make boxes, while these boxes were open."""
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 

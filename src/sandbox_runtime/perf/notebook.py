@@ -12,7 +12,7 @@ from functools import partial
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.perf.client import Connection, Target, connect
-from sandbox_runtime.perf.environment import Scene, has_modules
+from sandbox_runtime.perf.environment import BenchEnvironment, has_modules
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, Load, interleave, interleave_loads
 from sandbox_runtime.perf.server_process import Server, serving
@@ -48,20 +48,20 @@ for code in sys.stdin:
 is."""
 
 
-async def notebook(scene: Scene) -> None:
-    if not has_modules(scene.guest.python, "ipykernel", "jupyter_client"):
-        raise Unavailable(f"the guest interpreter {scene.guest.python} has no ipykernel and jupyter_client")
+async def notebook(environment: BenchEnvironment) -> None:
+    if not has_modules(environment.guest.python, "ipykernel", "jupyter_client"):
+        raise Unavailable(f"the guest interpreter {environment.guest.python} has no ipykernel and jupyter_client")
     async with AsyncExitStack() as stack:
-        cold = await stack.enter_async_context(_kernels_by_hand(scene.guest.python))
-        server = await stack.enter_async_context(serving(scene.settings))
+        cold = await stack.enter_async_context(_kernels_by_hand(environment.guest.python))
+        server = await stack.enter_async_context(serving(environment.settings))
         connection = await connect(Target.of(server.url, "/run_jupyter"))
         stack.callback(connection.close)
-        await _measure(scene, server, cold, _Asker(server, connection))
+        await _measure(environment, server, cold, _Asker(server, connection))
 
 
-async def _measure(scene: Scene, server: Server, cold: asyncio.subprocess.Process, ask: _Asker) -> None:
-    effort = scene.effort
-    calm = partial(_calm, server, scene.settings.notebook_pool_size)
+async def _measure(environment: BenchEnvironment, server: Server, cold: asyncio.subprocess.Process, ask: _Asker) -> None:
+    effort = environment.effort
+    calm = partial(_calm, server, environment.settings.notebook_pool_size)
     await ask.once()
     contenders = [
         Contender("kernel_cold", "a kernel started by jupyter_client", partial(_by_hand, cold), calm),
@@ -69,9 +69,9 @@ async def _measure(scene: Scene, server: Server, cold: asyncio.subprocess.Proces
         Contender("notebook_http", "HTTP, with pauses", ask.once, calm, _REPEAT),
     ]
     loads = [Load("notebook_1", "HTTP, back to back", ask.back_to_back, calm)]
-    scene.progress.begin(TITLES["notebook"], effort.notebook_rounds + 1 + effort.windows)
-    scene.report.add(await interleave(contenders, effort.notebook_rounds, 1, scene.progress.step))
-    scene.report.add(await interleave_loads(loads, effort.windows, effort.window_s, scene.progress.step))
+    environment.progress.begin(TITLES["notebook"], effort.notebook_rounds + 1 + effort.windows)
+    environment.report.add(await interleave(contenders, effort.notebook_rounds, 1, environment.progress.step))
+    environment.report.add(await interleave_loads(loads, effort.windows, effort.window_s, environment.progress.step))
 
 
 class _Asker:
@@ -82,8 +82,8 @@ class _Asker:
     async def once(self, memory_mb: int = -1) -> float:
         body = {"cells": [CELL], "total_timeout": _ANSWER_WITHIN_S, "memory_limit_MB": memory_mb}
         answer = await self._connection.ask(self._target.post(json.dumps(body).encode()))
-        told = json.loads(answer.body)
-        if answer.status != 200 or told["status"] != "Success" or told["cells"][0]["stdout"] != PRINTED:
+        body = json.loads(answer.body)
+        if answer.status != 200 or body["status"] != "Success" or body["cells"][0]["stdout"] != PRINTED:
             raise PlatformFault(f"a wrong answer to a notebook: {answer.body[:300].decode(errors='replace')}")
         return answer.took_s
 

@@ -19,7 +19,7 @@ from sandbox_runtime.perf.statistics import Timing
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class OverloadResult:
     clients: int
     seconds: float
     answers: int
@@ -35,15 +35,15 @@ class Crowd:
     def all_right(self) -> bool:
         return not (self.errors or self.hung or self.wrong_blame)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
-async def crowd(server: Server, loader: Loader, clients: int, seconds: float) -> Crowd:
-    outpour = await loader.a_crowd(server.url, SOAK, clients, seconds)
-    kinds, samples = outpour.kinds, tuple(outpour.samples_s)
+async def crowd(server: Server, loader: Loader, clients: int, seconds: float) -> OverloadResult:
+    result = await loader.overload(server.url, SOAK, clients, seconds)
+    kinds, samples = result.kinds, tuple(result.samples_s)
     timing = Timing("crowd", "a crowd", samples) if samples else None
-    return Crowd(
+    return OverloadResult(
         clients=clients,
         seconds=seconds,
         answers=len(samples),
@@ -53,5 +53,5 @@ async def crowd(server: Server, loader: Loader, clients: int, seconds: float) ->
         wrong_blame=kinds.get(BLAME, 0),
         p50_s=timing.at(0.50) if timing else None,
         p99_s=timing.at(0.99) if timing else None,
-        faults=outpour.faults,
+        faults=result.faults,
     )

@@ -29,7 +29,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class BenchPlan:
     rounds: int = 80
     """Turns that each contender of the single runs gets."""
     warmup_rounds: int = 3
@@ -53,7 +53,7 @@ class Effort:
     soak_runs: int = 500
     sections: tuple[str, ...] = SECTIONS
 
-    def asked(self, *, rounds: int | None, seconds: float | None, soak_runs: int | None, only: Sequence[str]) -> Effort:
+    def adjusted(self, *, rounds: int | None, seconds: float | None, soak_runs: int | None, only: Sequence[str]) -> BenchPlan:
         """This effort with what a caller wants otherwise; None and an empty list leave it as it is."""
         for name in only:
             if name not in SECTIONS:
@@ -71,8 +71,8 @@ class Effort:
         return dataclasses.replace(self, **changed)
 
 
-FULL = Effort()
-QUICK = Effort(
+FULL = BenchPlan()
+QUICK = BenchPlan(
     rounds=12,
     warmup_rounds=1,
     windows=1,
@@ -93,7 +93,7 @@ QUICK = Effort(
 )
 
 
-def _checked(name: str, asked: float, least: float) -> float:
-    if not asked >= least:
-        raise InvalidRequest(f"--{name} must be at least {least:g}, not {asked:g}")
-    return asked
+def _checked(name: str, value: float, least: float) -> float:
+    if not value >= least:
+        raise InvalidRequest(f"--{name} must be at least {least:g}, not {value:g}")
+    return value

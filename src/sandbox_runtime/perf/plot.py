@@ -7,14 +7,14 @@ from html import escape
 from typing import Any
 
 from sandbox_runtime.perf.statistics import Timing
-from sandbox_runtime.perf.targets import GOALS, Goal, Kind
+from sandbox_runtime.perf.targets import TARGETS, Kind, PerfTarget
 
 _WIDTH, _LEFT, _RIGHT = 880, 24, 150
 _ROW, _BAR, _TOP = 74, 16, 64
 _OURS, _BASELINE, _TEXT, _FAINT = "#2f6fb5", "#c3cad6", "#1b2a41", "#6b7a90"
 
 
-def draw(timings: Mapping[str, Timing], machine: Mapping[str, Any], goals: tuple[Goal, ...] = GOALS) -> str:
+def draw(timings: Mapping[str, Timing], machine: Mapping[str, Any], goals: tuple[PerfTarget, ...] = TARGETS) -> str:
     """Return the picture. Only goals that compare two median durations are drawn; each pair has a scale of its own."""
     pairs = [goal for goal in goals if goal.kind is Kind.faster and {goal.ours, goal.baseline} <= timings.keys()]
     height = _TOP + _ROW * len(pairs) + 12
@@ -33,7 +33,7 @@ def _machine(facts: Mapping[str, Any]) -> str:
     return f"{facts['cores_allowed']} cores, {facts['processor'] or facts['architecture']}"
 
 
-def _pair(goal: Goal, ours: Timing, baseline: Timing, top: int) -> str:
+def _pair(goal: PerfTarget, ours: Timing, baseline: Timing, top: int) -> str:
     scale = (_WIDTH - _LEFT - _RIGHT) / max(ours.p50_s, baseline.p50_s)
     return (
         _text(_LEFT, top + 12, f"{goal.title}: {baseline.p50_s / ours.p50_s:.1f} times as fast", _TEXT, 13)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.perf.fault_results import FaultFindings
+from sandbox_runtime.perf.fault_results import FaultResults
 from sandbox_runtime.perf.memory import BoxMemory
-from sandbox_runtime.perf.overload import Crowd
+from sandbox_runtime.perf.overload import OverloadResult
 from sandbox_runtime.perf.plan import SECTIONS
-from sandbox_runtime.perf.rounds import Standings
-from sandbox_runtime.perf.session_results import SessionFindings
-from sandbox_runtime.perf.soak import Soaked
+from sandbox_runtime.perf.rounds import Timings
+from sandbox_runtime.perf.session_results import SessionResults
+from sandbox_runtime.perf.soak import SoakResult
 from sandbox_runtime.perf.statistics import Timing
-from sandbox_runtime.perf.targets import GOALS, PEER_GOALS, Judged, judge
+from sandbox_runtime.perf.targets import PEER_TARGETS, TARGETS, TargetResult, judge
 
 SCHEMA = 1
 
@@ -27,10 +27,10 @@ class Report:
     took_s: float = 0.0
     timings: dict[str, Timing] = field(default_factory=dict)
     memory: list[BoxMemory] = field(default_factory=list)
-    crowd: Crowd | None = None
-    soaked: Soaked | None = None
-    sessions: SessionFindings | None = None
-    judge_faults: FaultFindings | None = None
+    crowd: OverloadResult | None = None
+    soaked: SoakResult | None = None
+    sessions: SessionResults | None = None
+    judge_faults: FaultResults | None = None
     skipped: dict[str, str] = field(default_factory=dict)
     """What cannot be measured here → why."""
     failed: dict[str, str] = field(default_factory=dict)
@@ -41,13 +41,13 @@ class Report:
         """Whether only some of the sections were asked for."""
         return set(self.effort["sections"]) != set(SECTIONS)
 
-    def add(self, standings: Standings) -> None:
+    def add(self, standings: Timings) -> None:
         self.timings |= standings.timings
         self.failed |= standings.failed
 
-    def judged(self) -> list[Judged]:
+    def judged(self) -> list[TargetResult]:
         """The goals, and, where there was a peer, how we stand against it."""
-        goals = GOALS + tuple(goal for goal in PEER_GOALS if goal.baseline in self.timings)
+        goals = TARGETS + tuple(goal for goal in PEER_TARGETS if goal.baseline in self.timings)
         return judge(self.timings, self._values(), goals)
 
     def _values(self) -> dict[str, float]:
@@ -67,7 +67,7 @@ class Report:
             values |= self.sessions.values()
         return values
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "version": self.version,
@@ -76,18 +76,18 @@ class Report:
             "machine": self.machine,
             "effort": self.effort,
             "goals": [_judged(one) for one in self.judged()],
-            "timings": {name: timing.told() for name, timing in self.timings.items()},
-            "memory": [one.told() for one in self.memory],
-            "crowd": None if self.crowd is None else self.crowd.told(),
-            "soak": None if self.soaked is None else self.soaked.told(),
-            "sessions": None if self.sessions is None else self.sessions.told(),
-            "judge_faults": None if self.judge_faults is None else self.judge_faults.told(),
+            "timings": {name: timing.to_json() for name, timing in self.timings.items()},
+            "memory": [one.to_json() for one in self.memory],
+            "crowd": None if self.crowd is None else self.crowd.to_json(),
+            "soak": None if self.soaked is None else self.soaked.to_json(),
+            "sessions": None if self.sessions is None else self.sessions.to_json(),
+            "judge_faults": None if self.judge_faults is None else self.judge_faults.to_json(),
             "skipped": self.skipped,
             "failed": self.failed,
         }
 
 
-def _judged(one: Judged) -> dict[str, Any]:
+def _judged(one: TargetResult) -> dict[str, Any]:
     goal = one.goal
     return {
         "name": goal.name,

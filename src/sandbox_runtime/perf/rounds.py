@@ -51,7 +51,7 @@ T = TypeVar("T", bound=_Named)
 
 
 @dataclass(slots=True)
-class Standings:
+class Timings:
     """By the names of the contenders; one is in timings or in failed."""
 
     timings: dict[str, Timing] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class _Field(Generic[T]):
         self.failed[contender.name] = str(error) or type(error).__name__
 
 
-async def interleave(contenders: Sequence[Contender], rounds: int, warmup: int, step: Step) -> Standings:
+async def interleave(contenders: Sequence[Contender], rounds: int, warmup: int, step: Step) -> Timings:
     field_of = _Field(contenders)
     samples: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for number in range(warmup + rounds):
@@ -87,7 +87,7 @@ async def interleave(contenders: Sequence[Contender], rounds: int, warmup: int, 
             samples[contender.name] += taken if number >= warmup else []
         step()
     timings = {one.name: Timing(one.name, one.title, tuple(samples[one.name])) for one in field_of.left}
-    return Standings(timings, field_of.failed)
+    return Timings(timings, field_of.failed)
 
 
 async def _settled(contender: Contender) -> float:
@@ -95,7 +95,7 @@ async def _settled(contender: Contender) -> float:
     return await contender.once()
 
 
-async def interleave_loads(loads: Sequence[Load], windows: int, seconds: float, step: Step) -> Standings:
+async def interleave_loads(loads: Sequence[Load], windows: int, seconds: float, step: Step) -> Timings:
     """Each load has so many windows of so many seconds. What happens to be under way at the end of a window does not count."""
     field_of = _Field(loads)
     samples: dict[str, list[float]] = {load.name: [] for load in loads}
@@ -112,13 +112,13 @@ async def interleave_loads(loads: Sequence[Load], windows: int, seconds: float, 
                 step()
             samples[load.name] += taken
             elapsed_s[load.name] += spent_s
-    standings = Standings(failed=field_of.failed)
+    standings = Timings(failed=field_of.failed)
     for load in field_of.left:
         _count(standings, load, samples[load.name], elapsed_s[load.name])
     return standings
 
 
-def _count(standings: Standings, load: Load, samples: list[float], elapsed_s: float) -> None:
+def _count(standings: Timings, load: Load, samples: list[float], elapsed_s: float) -> None:
     if samples:
         standings.timings[load.name] = Timing(load.name, load.title, tuple(samples), len(samples) / elapsed_s)
     else:

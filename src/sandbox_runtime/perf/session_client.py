@@ -22,29 +22,29 @@ class Door:
         self._connection = connection
 
     async def create(self) -> tuple[str, float]:
-        told, took_s = await self._post("/sessions", {"template_id": "python-basic", "memory": "1Gi"}, 201)
-        return str(told["id"]), took_s
+        body, took_s = await self._post("/sessions", {"template_id": "python-basic", "memory": "1Gi"}, 201)
+        return str(body["id"]), took_s
 
     async def handler(self, session: str) -> float:
-        body = {"code": FIRST, "language": "python", "event": {"n": _VALUE // 2}}
-        told, took_s = await self._post(f"/executions/sessions/{session}/execute-sync", body, 200)
-        _check(told, "45\n")
-        if told["return_value"] != _VALUE:
-            raise PlatformFault(f"a handler returned {told['return_value']!r} instead of {_VALUE}")
+        request = {"code": FIRST, "language": "python", "event": {"n": _VALUE // 2}}
+        body, took_s = await self._post(f"/executions/sessions/{session}/execute-sync", request, 200)
+        _check(body, "45\n")
+        if body["return_value"] != _VALUE:
+            raise PlatformFault(f"a handler returned {body['return_value']!r} instead of {_VALUE}")
         return took_s
 
     async def open_context(self, session: str) -> str:
-        told, _ = await self._post(f"/sessions/{session}/contexts", {}, 201)
-        return str(told["id"])
+        body, _ = await self._post(f"/sessions/{session}/contexts", {}, 201)
+        return str(body["id"])
 
     async def cell(self, session: str, context: str, code: str, printed: str) -> float:
-        told, took_s = await self._post(f"/sessions/{session}/contexts/{context}/execute", {"code": code}, 200)
-        _check(told, printed)
+        body, took_s = await self._post(f"/sessions/{session}/contexts/{context}/execute", {"code": code}, 200)
+        _check(body, printed)
         return took_s
 
     async def fork(self, session: str) -> tuple[str, float]:
-        told, took_s = await self._post(f"/sessions/{session}/fork", {"count": 1}, 201)
-        return str(told["sessions"][0]["id"]), took_s
+        body, took_s = await self._post(f"/sessions/{session}/fork", {"count": 1}, 201)
+        return str(body["sessions"][0]["id"]), took_s
 
     async def terminate(self, session: str) -> None:
         await self._post(f"/sessions/{session}/terminate", {}, 200)
@@ -52,12 +52,12 @@ class Door:
     async def _post(self, path: str, body: dict[str, Any], status: int) -> tuple[dict[str, Any], float]:
         answer = await self._connection.ask(Target.of(self._url, _BASE + path).post(json.dumps(body).encode()))
         if answer.status != status:
-            told = answer.body[:300].decode(errors="replace")
-            raise PlatformFault(f"{path} was answered with {answer.status} instead of {status}: {told}")
+            text = answer.body[:300].decode(errors="replace")
+            raise PlatformFault(f"{path} was answered with {answer.status} instead of {status}: {text}")
         found: dict[str, Any] = json.loads(answer.body)
         return found, answer.took_s
 
 
-def _check(told: dict[str, Any], printed: str) -> None:
-    if told["status"] != "completed" or told["stdout"] != printed:
-        raise PlatformFault(f"a wrong result in a session: {told['status']} {told['error_message'] or told['stderr']}")
+def _check(body: dict[str, Any], printed: str) -> None:
+    if body["status"] != "completed" or body["stdout"] != printed:
+        raise PlatformFault(f"a wrong result in a session: {body['status']} {body['error_message'] or body['stderr']}")

@@ -6,11 +6,11 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.perf.crash import Killed
+from sandbox_runtime.perf.crash import CrashResult
 
 
 @dataclass(frozen=True, slots=True)
-class Crowded:
+class IdleSessionsResult:
     """What many idle sessions weigh, and what they do to an execution in one more."""
 
     sessions: int
@@ -22,14 +22,14 @@ class Crowded:
     def slower(self) -> float:
         return self.many_p50_s / self.few_p50_s
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {**dataclasses.asdict(self), "slower": self.slower}
 
 
 @dataclass(frozen=True, slots=True)
-class SessionFindings:
-    crowded: Crowded
-    killed: Killed
+class SessionResults:
+    crowded: IdleSessionsResult
+    killed: CrashResult
 
     def values(self) -> dict[str, float]:
         killed = self.killed
@@ -40,5 +40,5 @@ class SessionFindings:
             "kill_left": sum(killed.left.values()),
         }
 
-    def told(self) -> dict[str, Any]:
-        return {"crowded": self.crowded.told(), "killed": self.killed.told()}
+    def to_json(self) -> dict[str, Any]:
+        return {"crowded": self.crowded.to_json(), "killed": self.killed.to_json()}

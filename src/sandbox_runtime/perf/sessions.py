@@ -18,13 +18,13 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.perf import baselines, processes
 from sandbox_runtime.perf.client import Target, connect
 from sandbox_runtime.perf.crash import kill_often
-from sandbox_runtime.perf.environment import Scene, has_modules
+from sandbox_runtime.perf.environment import BenchEnvironment, has_modules
 from sandbox_runtime.perf.jobs import PLAIN
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.perf.server_process import serving
 from sandbox_runtime.perf.session_client import Door
-from sandbox_runtime.perf.session_results import Crowded, SessionFindings
+from sandbox_runtime.perf.session_results import IdleSessionsResult, SessionResults
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.settings import Settings
 
@@ -38,36 +38,36 @@ _PAUSE_S = 0.02
 _DATA = "import pandas\nframe = pandas.DataFrame({'a': range(1000)})"
 
 
-async def sessions(scene: Scene) -> None:
-    if scene.settings.isolation != "namespaces":
+async def sessions(environment: BenchEnvironment) -> None:
+    if environment.settings.isolation != "namespaces":
         raise Unavailable("sessions need the namespaces backend")
-    effort = scene.effort
-    scene.progress.begin(TITLES["sessions"], effort.session_rounds + 1 + 2)
-    await _turns(scene)
-    await _forks(scene)
-    crowded = await _crowded(_own(scene, "many"), effort.idle_sessions)
-    scene.progress.step()
-    killed = await kill_often(_own(scene, "killed"), effort.kills)
-    scene.progress.step()
-    scene.report.sessions = SessionFindings(crowded, killed)
+    effort = environment.effort
+    environment.progress.begin(TITLES["sessions"], effort.session_rounds + 1 + 2)
+    await _turns(environment)
+    await _forks(environment)
+    crowded = await _crowded(_own(environment, "many"), effort.idle_sessions)
+    environment.progress.step()
+    killed = await kill_often(_own(environment, "killed"), effort.kills)
+    environment.progress.step()
+    environment.report.sessions = SessionResults(crowded, killed)
 
 
-def _own(scene: Scene, name: str) -> Settings:
+def _own(environment: BenchEnvironment, name: str) -> Settings:
     return dataclasses.replace(
-        scene.settings,
-        state_dir=f"{scene.settings.state_dir}/{name}",
+        environment.settings,
+        state_dir=f"{environment.settings.state_dir}/{name}",
         node_name=name,
         session_max=100_000,
         session_max_per_owner=100_000,
-        session_standby_s=_STANDBY_S if name == "many" else scene.settings.session_standby_s,
+        session_standby_s=_STANDBY_S if name == "many" else environment.settings.session_standby_s,
     )
 
 
-async def _turns(scene: Scene) -> None:
+async def _turns(environment: BenchEnvironment) -> None:
     async with AsyncExitStack() as stack:
         source = stack.enter_context(baselines.program_file(PLAIN))
-        turns = await _Turns.opened(stack, dataclasses.replace(scene.settings, warm_pool_size=4))
-        bare = baselines.bare(scene.guest.python, source, PLAIN)
+        turns = await _Turns.opened(stack, dataclasses.replace(environment.settings, warm_pool_size=4))
+        bare = baselines.bare(environment.guest.python, source, PLAIN)
 
         async def alone() -> float:
             return bare.once()
@@ -78,18 +78,18 @@ async def _turns(scene: Scene) -> None:
             Contender("session_handler", "HTTP: a handler in a session", turns.handler, _calm, _REPEAT),
             Contender("session_cell", "HTTP: the next cell in a live context", turns.cell, _calm, _REPEAT),
         ]
-        scene.report.add(await interleave(contenders, scene.effort.session_rounds, 1, scene.progress.step))
+        environment.report.add(await interleave(contenders, environment.effort.session_rounds, 1, environment.progress.step))
 
 
-async def _forks(scene: Scene) -> None:
+async def _forks(environment: BenchEnvironment) -> None:
     """With numpy and pandas loaded ahead, as an operator would have it whose sessions use them."""
-    if not has_modules(scene.guest.python, "pandas"):
-        scene.report.skipped["session_fork"] = f"the guest interpreter {scene.guest.python} has no pandas"
+    if not has_modules(environment.guest.python, "pandas"):
+        environment.report.skipped["session_fork"] = f"the guest interpreter {environment.guest.python} has no pandas"
         return
     async with AsyncExitStack() as stack:
-        turns = await _Turns.opened(stack, dataclasses.replace(scene.settings, preset=("data",)), _DATA)
+        turns = await _Turns.opened(stack, dataclasses.replace(environment.settings, preset=("data",)), _DATA)
         contender = Contender("session_fork", "HTTP: a fork of a live session with pandas", turns.fork, _calm, _REPEAT)
-        scene.report.add(await interleave([contender], scene.effort.session_rounds, 1, lambda: None))
+        environment.report.add(await interleave([contender], environment.effort.session_rounds, 1, lambda: None))
 
 
 async def _calm() -> None:
@@ -134,7 +134,7 @@ class _Turns:
         return taken_s
 
 
-async def _crowded(settings: Settings, many: int) -> Crowded:
+async def _crowded(settings: Settings, many: int) -> IdleSessionsResult:
     """Each session has run something, and has been idle for long enough that no box waits for it any more."""
     async with open_platform(settings, sessions=True) as platform:
         verbs = platform.sessions
@@ -142,7 +142,7 @@ async def _crowded(settings: Settings, many: int) -> Crowded:
         before, few_p50_s = _weight(), await _p50(verbs)
         await _make(verbs, many - FEW)
         after = _weight()
-        return Crowded(many, (after - before) / (many - FEW), few_p50_s, await _p50(verbs))
+        return IdleSessionsResult(many, (after - before) / (many - FEW), few_p50_s, await _p50(verbs))
 
 
 async def _make(verbs: Sessions, count: int) -> None:

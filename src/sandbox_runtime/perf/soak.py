@@ -14,7 +14,7 @@ from typing import Any
 
 from sandbox_runtime.perf import processes
 from sandbox_runtime.perf.jobs import SOAK
-from sandbox_runtime.perf.load_client import Loader, Outpour
+from sandbox_runtime.perf.load_client import Loader, LoadResult
 from sandbox_runtime.perf.server_process import Server
 
 CONCURRENCY = 16
@@ -47,7 +47,7 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True)
-class Soaked:
+class SoakResult:
     runs: int
     took_s: float
     wrong: int
@@ -66,7 +66,7 @@ class Soaked:
         """Of the server's own memory: 0.05 is 5 %. None after too few runs."""
         return self.server_bytes_after / self.server_bytes_before - 1 if self.runs >= ENOUGH_RUNS else None
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "growth": self.growth}
 
 
@@ -82,20 +82,20 @@ def holdings(server: Server) -> Holdings:
     )
 
 
-async def soak(server: Server, loader: Loader, runs: int) -> Soaked:
+async def soak(server: Server, loader: Loader, runs: int) -> SoakResult:
     await _pour(server, loader, min(runs, WARMUP_RUNS))
     await server.settle()
     before, memory_before, helpers_before = await _calm(server), processes.resident_bytes(server.pid), _helpers(server)
     begun = time.perf_counter()
-    outpour = await _pour(server, loader, runs)
+    result = await _pour(server, loader, runs)
     took_s = time.perf_counter() - begun
     await server.settle()
     after = await _calm(server, before)
-    return Soaked(
+    return SoakResult(
         runs=runs,
         took_s=took_s,
-        wrong=outpour.wrong,
-        faults=outpour.faults,
+        wrong=result.wrong,
+        faults=result.faults,
         before=before,
         after=after,
         leftovers=after.beyond(before),
@@ -106,9 +106,9 @@ async def soak(server: Server, loader: Loader, runs: int) -> Soaked:
     )
 
 
-async def _pour(server: Server, loader: Loader, runs: int) -> Outpour:
+async def _pour(server: Server, loader: Loader, runs: int) -> LoadResult:
     within_s = _GRACE_S + runs * _SECONDS_FOR_EACH
-    return await loader.so_many(server.url, SOAK, CONCURRENCY, runs, within_s)
+    return await loader.run_all(server.url, SOAK, CONCURRENCY, runs, within_s)
 
 
 async def _calm(server: Server, aim: Holdings | None = None) -> Holdings:

@@ -44,7 +44,7 @@ class Timing:
     def mean_s(self) -> float:
         return math.fsum(self.samples_s) / len(self.samples_s)
 
-    def told(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         shares = {"p50_s": 0.50, "p95_s": 0.95, "p99_s": 0.99, "min_s": 0.0, "max_s": 1.0}
         return {
             "title": self.title,

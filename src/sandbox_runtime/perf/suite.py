@@ -19,24 +19,24 @@ from sandbox_runtime.perf.basic import memory, single_and_load
 from sandbox_runtime.perf.client import Target
 from sandbox_runtime.perf.compiles import compiles
 from sandbox_runtime.perf.data import data
-from sandbox_runtime.perf.environment import Progress, Scene
+from sandbox_runtime.perf.environment import BenchEnvironment, Progress
 from sandbox_runtime.perf.judge import judging
 from sandbox_runtime.perf.judge_faults import judge_faults
 from sandbox_runtime.perf.load_client import open_loader
 from sandbox_runtime.perf.mcp import mcp
 from sandbox_runtime.perf.notebook import notebook
 from sandbox_runtime.perf.overload import crowd
-from sandbox_runtime.perf.plan import TITLES, Effort
+from sandbox_runtime.perf.plan import TITLES, BenchPlan
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.server_process import serving
 from sandbox_runtime.perf.sessions import sessions
 from sandbox_runtime.perf.soak import soak
 from sandbox_runtime.settings import Settings
 
-Section = Callable[[Scene], Awaitable[None]]
+Section = Callable[[BenchEnvironment], Awaitable[None]]
 
 
-async def measure(settings: Settings, effort: Effort, progress: Progress, peer: str | None = None) -> Report:
+async def measure(settings: Settings, effort: BenchPlan, progress: Progress, peer: str | None = None) -> Report:
     """In a state folder of its own, so that a server that runs on this machine is not touched. Raises Unavailable where not even
     a box can be made."""
     if peer:
@@ -55,15 +55,15 @@ async def measure(settings: Settings, effort: Effort, progress: Progress, peer: 
             loader = await stack.enter_async_context(open_loader())
             report = await _blank_report(own, effort)
             cores = report.machine["cores_allowed"]
-            scene = Scene(own, effort, examine(own.guest_python), loader, report, progress, cores, peer)
-            await _all_sections(scene)
+            environment = BenchEnvironment(own, effort, examine(own.guest_python), loader, report, progress, cores, peer)
+            await _all_sections(environment)
     report.took_s = time.perf_counter() - begun
     report.machine["load_average_after"] = list(os.getloadavg())
     report.machine["idle_after"] = await machine_facts.idle_share()
     return report
 
 
-async def _blank_report(settings: Settings, effort: Effort) -> Report:
+async def _blank_report(settings: Settings, effort: BenchPlan) -> Report:
     guest = examine(settings.guest_python)
     facts = machine_facts.facts(guest.python, ".".join(map(str, guest.version)))
     facts["idle_before"] = await machine_facts.idle_share()
@@ -73,8 +73,8 @@ async def _blank_report(settings: Settings, effort: Effort) -> Report:
     return Report(version(), started_at, facts, dataclasses.asdict(effort))
 
 
-async def _all_sections(scene: Scene) -> None:
-    asked = scene.effort.sections
+async def _all_sections(environment: BenchEnvironment) -> None:
+    sections = environment.effort.sections
     parts: Mapping[tuple[str, ...], Section] = {
         ("memory",): memory,
         ("single", "load"): single_and_load,
@@ -89,38 +89,38 @@ async def _all_sections(scene: Scene) -> None:
         ("soak",): _soak,
     }
     for names, section in parts.items():
-        if any(name in asked for name in names):
-            await _guarded(scene, " and ".join(name for name in names if name in asked), section)
+        if any(name in sections for name in names):
+            await _guarded(environment, " and ".join(name for name in names if name in sections), section)
 
 
-async def _guarded(scene: Scene, name: str, section: Section) -> None:
+async def _guarded(environment: BenchEnvironment, name: str, section: Section) -> None:
     try:
-        await section(scene)
+        await section(environment)
     except Unavailable as error:
-        scene.report.skipped[name] = str(error)
+        environment.report.skipped[name] = str(error)
     except Exception as error:
-        scene.report.failed[name] = f"{type(error).__name__}: {error}"
+        environment.report.failed[name] = f"{type(error).__name__}: {error}"
 
 
-async def _crowd(scene: Scene) -> None:
-    effort = scene.effort
-    scene.progress.begin(TITLES["crowd"], 1)
-    async with serving(scene.settings) as server:
-        await scene.wait_until_checked(server)
-        scene.report.crowd = found = await crowd(server, scene.loader, effort.crowd_clients, effort.crowd_s)
+async def _crowd(environment: BenchEnvironment) -> None:
+    effort = environment.effort
+    environment.progress.begin(TITLES["crowd"], 1)
+    async with serving(environment.settings) as server:
+        await environment.wait_until_checked(server)
+        environment.report.crowd = found = await crowd(server, environment.loader, effort.crowd_clients, effort.crowd_s)
         await server.settle()
-        scene.progress.step()
+        environment.progress.step()
     if not found.all_right:
         worst = max(found.faults, key=lambda text: found.faults[text])
-        scene.report.failed["crowd"] = f"{sum(found.faults.values())} answers were wrong or missing, most often: {worst}"
+        environment.report.failed["crowd"] = f"{sum(found.faults.values())} answers were wrong or missing, most often: {worst}"
 
 
-async def _soak(scene: Scene) -> None:
-    scene.progress.begin(TITLES["soak"], 1)
-    async with serving(scene.settings, pool_max=scene.settings.pool_size) as server:
-        await scene.wait_until_checked(server)
-        scene.report.soaked = soaked = await soak(server, scene.loader, scene.effort.soak_runs)
-        scene.progress.step()
+async def _soak(environment: BenchEnvironment) -> None:
+    environment.progress.begin(TITLES["soak"], 1)
+    async with serving(environment.settings, pool_max=environment.settings.pool_size) as server:
+        await environment.wait_until_checked(server)
+        environment.report.soaked = soaked = await soak(server, environment.loader, environment.effort.soak_runs)
+        environment.progress.step()
     if soaked.wrong:
         worst = max(soaked.faults, key=lambda text: soaked.faults[text])
-        scene.report.failed["soak"] = f"{soaked.wrong} of {soaked.runs} answers were wrong, most often: {worst}"
+        environment.report.failed["soak"] = f"{soaked.wrong} of {soaked.runs} answers were wrong, most often: {worst}"

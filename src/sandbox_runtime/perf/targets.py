@@ -9,7 +9,7 @@ from enum import StrEnum
 from sandbox_runtime.perf.statistics import Timing
 
 
-class Met(StrEnum):
+class TargetState(StrEnum):
     hope = "hope"
     bar = "bar"
     missed = "missed"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class PerfTarget:
     """Of faster and more, bar and hope are ratios to reach; of the others, the most that it may be. None: told, not judged."""
 
     name: str
@@ -51,31 +51,31 @@ class Goal:
 MB = 1_000_000
 AS_BY_HAND = 1 / 1.15
 """A box may cost 15 % of what the tools take by themselves."""
-GOALS = (
-    Goal("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
-    Goal("output", "the same, until its output is there", Kind.faster, None, None, "engine_output", "bwrap"),
-    Goal("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
-    Goal("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
-    Goal("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
-    Goal("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
-    Goal("cpp", "C++ with <bits/stdc++.h>, first compile", Kind.faster, 3, 5, "cpp_first", "cpp_by_hand"),
-    Goal("cpp_again", "the same source again, over HTTP", Kind.faster, 30, 100, "cpp_again_http", "cpp_by_hand"),
-    Goal("java", "Java, compiled and run", Kind.faster, AS_BY_HAND, 1, "java_first", "java_by_hand"),
-    Goal("go", "Go, compiled and run", Kind.faster, AS_BY_HAND, 1, "go_first", "go_by_hand"),
-    Goal("nodejs", "JavaScript", Kind.faster, AS_BY_HAND, 1, "nodejs_first", "nodejs_by_hand"),
-    Goal("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
-    Goal("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
-    Goal("session_first", "a new session and its first result", Kind.faster, 1, 3, "session_first", "session_bare"),
-    Goal("session_cell", "the next cell in a live context", Kind.seconds, 0.005, 0.002, "session_cell"),
-    Goal("session_fork", "a fork of a live session with pandas", Kind.seconds, 0.030, 0.010, "session_fork"),
-    Goal("session_memory", "memory of an idle session", Kind.bytes, 8 * MB, 4 * MB, "session_bytes"),
-    Goal("session_crowd", "an execution beside many idle sessions", Kind.times, 1.3, 1.0, "session_slower"),
-    Goal("kill_lost", "killed under load: acknowledged results lost", Kind.number, 0, 0, "kill_lost"),
-    Goal("kill_left", "killed under load: processes, mounts, cgroups left", Kind.number, 0, 0, "kill_left"),
-    Goal("mcp_run", "run_python over MCP, official client, stdio", Kind.seconds, 0.010, 0.004, "mcp_run"),
-    Goal("mcp_create", "create_sandbox over MCP", Kind.seconds, 0.020, 0.005, "mcp_create"),
-    Goal("judge_python", "164 Python problems judged", Kind.faster, 3, 8, "judge_python", "python_by_hand"),
-    Goal(
+TARGETS = (
+    PerfTarget("warm", "warm run in the engine", Kind.faster, 10, 30, "engine_warm", "bwrap"),
+    PerfTarget("output", "the same, until its output is there", Kind.faster, None, None, "engine_output", "bwrap"),
+    PerfTarget("http", "run over HTTP, one at a time", Kind.faster, 2, 5, "http", "bare"),
+    PerfTarget("http_back_to_back", "run over HTTP, back to back", Kind.faster, 2, 5, "http_1", "bare_1"),
+    PerfTarget("throughput", "HTTP throughput, 16 at once", Kind.more, 5, 10, "http_16", "bwrap_cores"),
+    PerfTarget("data", "importing numpy and pandas, data preset", Kind.faster, 40, 150, "data_warm", "data_bare"),
+    PerfTarget("cpp", "C++ with <bits/stdc++.h>, first compile", Kind.faster, 3, 5, "cpp_first", "cpp_by_hand"),
+    PerfTarget("cpp_again", "the same source again, over HTTP", Kind.faster, 30, 100, "cpp_again_http", "cpp_by_hand"),
+    PerfTarget("java", "Java, compiled and run", Kind.faster, AS_BY_HAND, 1, "java_first", "java_by_hand"),
+    PerfTarget("go", "Go, compiled and run", Kind.faster, AS_BY_HAND, 1, "go_first", "go_by_hand"),
+    PerfTarget("nodejs", "JavaScript", Kind.faster, AS_BY_HAND, 1, "nodejs_first", "nodejs_by_hand"),
+    PerfTarget("notebook", "notebook of one cell over HTTP", Kind.faster, 15, 50, "notebook_http", "kernel_cold"),
+    PerfTarget("notebook_back_to_back", "the same, back to back", Kind.faster, None, None, "notebook_1", "kernel_cold"),
+    PerfTarget("session_first", "a new session and its first result", Kind.faster, 1, 3, "session_first", "session_bare"),
+    PerfTarget("session_cell", "the next cell in a live context", Kind.seconds, 0.005, 0.002, "session_cell"),
+    PerfTarget("session_fork", "a fork of a live session with pandas", Kind.seconds, 0.030, 0.010, "session_fork"),
+    PerfTarget("session_memory", "memory of an idle session", Kind.bytes, 8 * MB, 4 * MB, "session_bytes"),
+    PerfTarget("session_crowd", "an execution beside many idle sessions", Kind.times, 1.3, 1.0, "session_slower"),
+    PerfTarget("kill_lost", "killed under load: acknowledged results lost", Kind.number, 0, 0, "kill_lost"),
+    PerfTarget("kill_left", "killed under load: processes, mounts, cgroups left", Kind.number, 0, 0, "kill_left"),
+    PerfTarget("mcp_run", "run_python over MCP, official client, stdio", Kind.seconds, 0.010, 0.004, "mcp_run"),
+    PerfTarget("mcp_create", "create_sandbox over MCP", Kind.seconds, 0.020, 0.005, "mcp_create"),
+    PerfTarget("judge_python", "164 Python problems judged", Kind.faster, 3, 8, "judge_python", "python_by_hand"),
+    PerfTarget(
         "judge_split",
         "the same, against tests in the solution's process",
         Kind.faster,
@@ -84,34 +84,36 @@ GOALS = (
         "judge_python",
         "judge_shared",
     ),
-    Goal("judge_cases", "a C++ problem with 50 cases judged", Kind.faster, 20, 40, "judge_cases", "cases_by_hand"),
-    Goal("judge_faults", "sabotaged: completions scored for faults of ours", Kind.number, 0, 0, "judge_wrong"),
-    Goal("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
-    Goal("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
-    Goal("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),
-    Goal("crowd_blame", "a crowd of clients: wrong blame", Kind.number, 0, 0, "crowd_blame"),
-    Goal("leftovers", "left over after many rough runs", Kind.number, 0, 0, "leftovers"),
-    Goal("growth", "growth of the server over those", Kind.share, 0.05, 0.005, "growth"),
+    PerfTarget("judge_cases", "a C++ problem with 50 cases judged", Kind.faster, 20, 40, "judge_cases", "cases_by_hand"),
+    PerfTarget("judge_faults", "sabotaged: completions scored for faults of ours", Kind.number, 0, 0, "judge_wrong"),
+    PerfTarget("memory", "memory of an idle box", Kind.bytes, 4 * MB, 1.5 * MB, "box_pss_bytes"),
+    PerfTarget("crowd_errors", "a crowd of clients: errors", Kind.number, 0, 0, "crowd_errors"),
+    PerfTarget("crowd_hung", "a crowd of clients: hung requests", Kind.number, 0, 0, "crowd_hung"),
+    PerfTarget("crowd_blame", "a crowd of clients: wrong blame", Kind.number, 0, 0, "crowd_blame"),
+    PerfTarget("leftovers", "left over after many rough runs", Kind.number, 0, 0, "leftovers"),
+    PerfTarget("growth", "growth of the server over those", Kind.share, 0.05, 0.005, "growth"),
 )
-PEER_GOALS = (
-    Goal("peer", "run over HTTP, back to back, against the peer", Kind.faster, None, None, "http_1", "peer_1"),
-    Goal("peer_throughput", "HTTP throughput, 16 at once, against the peer", Kind.more, None, None, "http_16", "peer_16"),
+PEER_TARGETS = (
+    PerfTarget("peer", "run over HTTP, back to back, against the peer", Kind.faster, None, None, "http_1", "peer_1"),
+    PerfTarget("peer_throughput", "HTTP throughput, 16 at once, against the peer", Kind.more, None, None, "http_16", "peer_16"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    goal: Goal
+class TargetResult:
+    goal: PerfTarget
     value: float | None
-    met: Met
+    met: TargetState
 
 
-def judge(timings: Mapping[str, Timing], values: Mapping[str, float], goals: tuple[Goal, ...] = GOALS) -> list[Judged]:
+def judge(
+    timings: Mapping[str, Timing], values: Mapping[str, float], goals: tuple[PerfTarget, ...] = TARGETS
+) -> list[TargetResult]:
     found = [(goal, _value(goal, timings, values)) for goal in goals]
-    return [Judged(goal, value, _met(goal, value)) for goal, value in found]
+    return [TargetResult(goal, value, _met(goal, value)) for goal, value in found]
 
 
-def _value(goal: Goal, timings: Mapping[str, Timing], values: Mapping[str, float]) -> float | None:
+def _value(goal: PerfTarget, timings: Mapping[str, Timing], values: Mapping[str, float]) -> float | None:
     if goal.kind is Kind.seconds:
         return timings[goal.ours].p50_s if goal.ours in timings else None
     if not goal.is_ratio:
@@ -124,10 +126,10 @@ def _value(goal: Goal, timings: Mapping[str, Timing], values: Mapping[str, float
     return ours.per_s / baseline.per_s if ours.per_s and baseline.per_s else None
 
 
-def _met(goal: Goal, value: float | None) -> Met:
+def _met(goal: PerfTarget, value: float | None) -> TargetState:
     if value is None or goal.bar is None or goal.hope is None:
-        return Met.unknown
+        return TargetState.unknown
     sense = 1 if goal.is_ratio else -1
     if value * sense >= goal.hope * sense:
-        return Met.hope
-    return Met.bar if value * sense >= goal.bar * sense else Met.missed
+        return TargetState.hope
+    return TargetState.bar if value * sense >= goal.bar * sense else TargetState.missed
