@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_runtime.cli.main import COMMANDS
-from sandbox_runtime.settings import aliases, environment_name, knobs
+from sandbox_runtime.settings import aliases, all_settings, environment_name
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -64,11 +64,11 @@ def test_every_file_that_the_architecture_page_names_exists() -> None:
 def test_every_setting_that_the_architecture_page_names_exists() -> None:
     table = ARCHITECTURE.split("## Where state lives")[1].split("## Glossary")[0]
     named = re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)+)`", table)
-    assert named and not [name for name in named if name not in knobs()]
+    assert named and not [name for name in named if name not in all_settings()]
 
 
 def test_every_environment_variable_of_the_pages_is_one_of_a_setting() -> None:
-    known = {environment_name(name) for name in knobs()} | {"SANDBOX_CONFIG", "SANDBOX_SETTINGS", "SANDBOX_TESTED_LANGUAGES"}
+    known = {environment_name(name) for name in all_settings()} | {"SANDBOX_CONFIG", "SANDBOX_SETTINGS", "SANDBOX_TESTED_LANGUAGES"}
     known |= {word for word in re.findall(r"SANDBOX_[A-Z0-9_]+", Path(aliases.__file__).read_text())}
     text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     others = set(re.findall(r"\bSANDBOX_[A-Z0-9]+(?:_[A-Z0-9]+)*\b", text)) - known
