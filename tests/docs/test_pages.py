@@ -68,7 +68,7 @@ def test_every_setting_that_the_architecture_page_names_exists() -> None:
 
 
 def test_every_environment_variable_of_the_pages_is_one_of_a_setting() -> None:
-    known = {environment_name(name) for name in all_settings()} | {"SANDBOX_CONFIG", "SANDBOX_SETTINGS", "SANDBOX_TESTED_LANGUAGES"}
+    known = {*map(environment_name, all_settings()), "SANDBOX_CONFIG", "SANDBOX_SETTINGS", "SANDBOX_TESTED_LANGUAGES"}
     known |= {word for word in re.findall(r"SANDBOX_[A-Z0-9_]+", Path(aliases.__file__).read_text())}
     text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
     others = set(re.findall(r"\bSANDBOX_[A-Z0-9]+(?:_[A-Z0-9]+)*\b", text)) - known

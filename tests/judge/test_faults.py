@@ -23,7 +23,7 @@ from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Blame, Options, Reason, Trial
-from sandbox_runtime.perf.fault_injection import AwayRows
+from sandbox_runtime.perf.fault_injection import UnavailableRows
 from sandbox_runtime.perf.judge_faults import sabotaged
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
@@ -117,7 +117,7 @@ async def test_who_finds_no_place_comes_again(settings: Settings) -> None:
     assert any(verdict.accepted for verdict in verdicts) and "sandbox_rejections" in platform.metrics.exposition().decode()
 
 
-def judge_with(platform: Platform, rows: AwayRows) -> Judge:
+def judge_with(platform: Platform, rows: UnavailableRows) -> Judge:
     loop = Loop(
         platform.engine,
         platform.allowance,
@@ -130,7 +130,7 @@ def judge_with(platform: Platform, rows: AwayRows) -> Judge:
 
 async def test_rows_that_cannot_be_had_are_asked_for_again_and_then_told_of(platform: Platform, tmp_path: Path) -> None:
     (tmp_path / "code_eval_code_contests.jsonl").write_text(json.dumps(ROW))
-    rows = AwayRows(tmp_path)
+    rows = UnavailableRows(tmp_path)
     judge, options = judge_with(platform, rows), Options("code_contests", language="python")
     rows.away = True
     with pytest.raises(SandboxError, match="cannot be had"):
