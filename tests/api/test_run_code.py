@@ -87,7 +87,7 @@ async def test_cpp_is_compiled_and_run(client: Client) -> None:
 
 
 async def test_cpp_links_with_openssl_where_it_is_installed(client: Client) -> None:
-    if "-lcrypto" not in {flag for proof in await client.platform.engine.languages(["cpp"]) for flag in proof.linked}:
+    if "-lcrypto" not in {flag for status in await client.platform.engine.languages(["cpp"]) for flag in status.link_flags}:
         pytest.skip("libssl-dev is not installed")
     code = "#include <openssl/sha.h>\n#include <cstdio>\n"
     code += 'int main() { unsigned char d[32]; SHA256(d, 0, d); std::printf("%02x", d[0]); }'

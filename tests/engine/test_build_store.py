@@ -67,7 +67,7 @@ def test_a_folder_that_others_may_enter_is_not_used(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(Unavailable, match="cannot be used"):
+    with pytest.raises(Unavailable, match="is unusable"):
         opened(tmp_path / "file/builds")
 
 

@@ -260,7 +260,7 @@ async def test_an_operators_language_runs(own_language: Own) -> None:
     [
         ('argv = ["awk", "-f"', 'argv = ["no-such-awk", "-f"', "no-such-awk"),
         ('code = "{ print }"', 'code = "BEGIN { exit 3 }"', "exited"),
-        ('code = "{ print }"', 'code = "{ print 1 }"', "did not print"),
+        ('code = "{ print }"', 'code = "{ print 1 }"', "printed something else"),
     ],
 )
 async def test_a_language_whose_check_fails_is_unavailable_with_the_reason(

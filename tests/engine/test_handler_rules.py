@@ -38,10 +38,10 @@ def test_codes_of_ends_that_no_handler_told() -> None:
 
 def test_what_a_program_says_is_checked() -> None:
     assert parse_result(None) is None and parse_result(b"nonsense") is None and parse_result(b'{"how": "boasting"}') is None
-    assert parse_result(b'{"how": "ok", "value": 5}') == HandlerResult("not_serializable", None, "the value is no JSON")
-    assert parse_result(b'{"how": "ok", "value": "NaN"}') == HandlerResult("not_serializable", None, "the value is no JSON")
+    assert parse_result(b'{"how": "ok", "value": 5}') == HandlerResult("not_serializable", None, "the value is not JSON")
+    assert parse_result(b'{"how": "ok", "value": "NaN"}') == HandlerResult("not_serializable", None, "the value is not JSON")
     assert parse_result(b'{"how": "ok", "value": "[1]"}') == HandlerResult("ok", "[1]")
     deep = "[" * 300 + "]" * 300
     assert parse_result(json.dumps({"how": "ok", "value": deep}).encode()) == HandlerResult(
-        "not_serializable", None, "the value is no JSON"
+        "not_serializable", None, "the value is not JSON"
     )

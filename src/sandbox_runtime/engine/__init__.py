@@ -1,8 +1,8 @@
-"""Runs a job in a box: stage, compile, run, fetch, close.
+"""Run a job in a box: stage, compile, run, fetch, close.
 
-Contract: Engine.run(job), Engine.run_many(job, inputs) and the steps of a Place return a result for whatever the program did, and
-raise only for a request that cannot be served or a fault of this platform. The box is closed before the result is given. Bounded
-in every direction: how many run at once, how many wait, how long they wait, how much comes in and goes out. Knows no door.
+Contract: `Engine.run`, `Engine.run_many` and the methods of `EngineSlot` return a result for anything the program does. They
+raise only if the request is invalid or the platform fails. The box is closed before the result is returned. Everything is
+bounded: concurrent runs, queue length, waiting time, input and output. This package knows nothing about HTTP.
 """
 
 from sandbox_runtime.engine.admission import Admission

@@ -1,7 +1,6 @@
-"""Who may run now, who waits, and who is told to come back later.
+"""Admission control: a fixed number of slots behind a queue that is bounded in length and in waiting time.
 
-A fixed number of places, and a queue in front of them that is bounded in length and in time. A place that becomes free is
-handed to the longest waiting, so nobody overtakes and nobody starves.
+A released slot goes to the longest waiting caller, so no caller overtakes another and none starves.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from sandbox_runtime.telemetry import Metrics
 
 _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 60.0
 _NEWEST_SHARE = 0.1
-"""How much the latest run counts in the running average of how long a place is held."""
+"""Weight of the latest run in the moving average of how long a slot is held."""
 
 
 class Admission:
@@ -41,7 +40,7 @@ class Admission:
             return now
         if self._slots.full:
             self._metrics.record_rejection("queue_full")
-            raise TooMany(f"{self.busy} programs are running and {self.waiting} wait; try again later", self._retry_after_s())
+            raise TooMany(f"{self.busy} programs are running, {self.waiting} are waiting; try again later", self._retry_after_s())
         await self._wait()
         acquired_at = asyncio.get_running_loop().time()
         self._metrics.record_queue_wait(acquired_at - now)
@@ -66,10 +65,10 @@ class Admission:
             self._slots.abandon(waiter)
             if isinstance(error, TimeoutError):
                 self._metrics.record_rejection("waited_too_long")
-                raise TooMany(f"no place became free within {self._wait_s:g} s; try again later", self._retry_after_s()) from None
+                raise TooMany(f"no slot became free within {self._wait_s:g} s; try again later", self._retry_after_s()) from None
             raise
 
     def _retry_after_s(self) -> float:
-        """When the queue as it stands will have been served."""
+        """Estimate when the current queue will have been served."""
         expected_s = self._held_s * (self.waiting + 1) / self._places
         return min(max(expected_s, _SHORTEST_RETRY_S), _LONGEST_RETRY_S)

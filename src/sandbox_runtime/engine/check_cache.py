@@ -1,7 +1,8 @@
-"""Checks that passed, kept beside the toolchains, so that a server need not run fifty of them each time it starts.
+"""Passed language checks, stored beside the toolchains, so that a server does not run fifty checks at every start.
 
-What was found holds only as long as everything it depended on is the same: the language's row, its programs, the system's
-packages, the interpreter, the kernel, the backend. All of that is in the key. Only success is kept: what failed is asked again.
+An entry is valid only while everything the check depends on is unchanged: the language's row, its programs, the system's
+packages, the interpreter, the kernel and the backend. All of these are part of the key. Failed checks are not stored; they run
+again.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ from sandbox_runtime.model import Job, Step
 
 _FOLDER = ".proofs"
 _PLACEHOLDER_WORKDIR = "/"
-"""Stands for the workspace, of which a key knows nothing."""
+"""Placeholder for the workspace path, which is not part of the key."""
 
 
 class CheckCache:
-    """folder: that of the toolchains. host tells apart what else a check depends on, such as the backend and our own version."""
+    """Cache for one host.
+
+    - folder: the toolchains folder.
+    - host: other things a check depends on, such as the backend and our version.
+    """
 
     def __init__(self, folder: str, python: str, host: str) -> None:
         self._folder = Path(folder) / _FOLDER
@@ -41,10 +46,10 @@ class CheckCache:
             link_flags, version = tuple(str(flag) for flag in entry["linked"]), str(entry["version"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return LanguageStatus(language.name, True, link_flags, version=version, at=time.monotonic())
+        return LanguageStatus(language.name, True, link_flags, version=version, checked_at=time.monotonic())
 
     def save(self, language: Language, status: LanguageStatus) -> None:
-        """Where the folder is not ours to write, the check is merely run again after the next start."""
+        """Store a passed check. If the folder is not writable, the check runs again after the next start."""
         entry = {"key": self._key(language), "linked": status.link_flags, "version": status.version}
         path = self._path(language)
         partial = path.with_suffix(f".{os.getpid()}")

@@ -1,8 +1,8 @@
-"""The engine: a job in, a result out.
+"""The engine: takes a job, returns a result.
 
-The way of a run: find the language, check bounds, wait for a place, take a box from the pool, stage, compile, run, fetch,
-close the box, leave the place. Nothing on it starts a thread or a task, and nothing is logged unless it went wrong. A language
-that compiles makes a detour over the build cache.
+A run finds the language, checks bounds, waits for a slot, takes a box from the pool, stages, compiles, runs, fetches, closes
+the box and releases the slot. This path starts no thread and no task, and logs only failures. Languages that compile go through
+the build cache.
 """
 
 from __future__ import annotations
@@ -29,11 +29,16 @@ from sandbox_runtime.model import Job, JobResult, MultiRunResult, Outcome
 from sandbox_runtime.telemetry import Log
 
 PARALLEL = 4
-"""Inputs of one job that run at once unless the caller says otherwise."""
+"""Default number of inputs of one job that run concurrently."""
 
 
 class Engine:
-    """builds None: what is compiled is not kept for the next job. memory: of checks that passed before this start."""
+    """Runs jobs.
+
+    - builds: cache of compiled programs; None keeps nothing between jobs.
+    - check_cache: language checks that passed before this start.
+    - check_in_background: check all languages after start-up.
+    """
 
     def __init__(
         self,
@@ -71,8 +76,8 @@ class Engine:
 
     @asynccontextmanager
     async def slot(self, *, no_retry: bool = False) -> AsyncIterator[EngineSlot]:
-        """For work of several steps, such as a build and its many runs. Raises TooMany where none becomes free in time. once: a
-        box that breaks is not replaced; the caller tries again by itself."""
+        """Hold a slot for several steps, such as a build and many runs. Raises TooMany if none becomes free in time. With
+        `no_retry` a broken box is not replaced, because the caller retries itself."""
         entered = await self._admission.enter()
         try:
             yield EngineSlot(self._parts, no_retry=no_retry)
@@ -80,7 +85,7 @@ class Engine:
             self._admission.leave(entered)
 
     async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
-        """sink is given the output of the run step while it runs, beside what the result holds."""
+        """Run a job. `sink` receives the output of the run step while it runs, in addition to the result."""
         self._catalog.find(job.language)
         self._request_limits.check(job)
         async with self.slot() as slot:
@@ -89,8 +94,8 @@ class Engine:
     async def run_many(
         self, job: Job, stdins: Sequence[bytes | None], *, stop_at_first_failure: bool = False, parallel: int = PARALLEL
     ) -> MultiRunResult:
-        """Compile once; then each input in a fresh box, under the job's run limits, with its own outcome. The job's own stdin
-        is not used, and it may not ask for files. parallel bounds how many of them run at once; fewer do while others wait."""
+        """Compile once, then run each input in a fresh box with the job's run limits. The job's own stdin is not used, and it
+        must not fetch files. At most `parallel` inputs run concurrently, fewer while other requests wait."""
         self._catalog.find(job.language)
         self._check_many(job, stdins, parallel)
         budget = OutputBudget(self._request_limits.quotas.max_total_bytes)
@@ -117,17 +122,18 @@ class Engine:
     async def languages(
         self, names: Sequence[str] = (), within_s: float | None = None, *, fresh: bool = False
     ) -> tuple[LanguageStatus, ...]:
-        """Those languages, or each of the catalog, proven on this host. What is not known within the time is said to be
-        pending. fresh: nothing that was found before counts."""
+        """Return the status of these languages, or of the whole catalog. Languages whose check does not finish within
+        `within_s` are pending. `fresh` ignores earlier results."""
         asked = [self._catalog.find(name) for name in names] if names else self._catalog
         return await self._checker.check_all(asked, within_s, fresh=fresh)
 
     async def optional_link_flags(self, language: Language) -> tuple[str, ...]:
-        """The optional flags of a language; raises Unavailable, with the reason, for one that does not work here."""
+        """Return the optional link flags that work on this host. Raises Unavailable, with the reason, if the language does not
+        work."""
         return await self._checker.optional_link_flags(language)
 
     async def version(self, name: str) -> str:
-        """What the toolchain of a language says of itself, in its first line; raises Unavailable where it says nothing."""
+        """Return the first line of the toolchain's version output. Raises Unavailable if there is none."""
         return await self._version(self._catalog.find(name))
 
     async def _found(self, name: str) -> tuple[Language, tuple[str, ...]]:
@@ -139,7 +145,7 @@ class Engine:
         lines = (outcome.stdout.text + outcome.stderr.text).strip().splitlines()
         if not outcome.ok or not lines:
             raise Unavailable(
-                f"{language.title} tells no version: {outcome.message or outcome.ending}. It needs {language.needs}"
+                f"{language.title} prints no version: {outcome.message or outcome.ending}. It needs {language.needs}"
             )
         return lines[0]
 
@@ -148,11 +154,11 @@ class Engine:
         return status.version if status else ""
 
     async def _run_check(self, language: Language, job: Job, optional_link_flags: tuple[str, ...]) -> JobResult:
-        """A check is never answered from the cache: it is there to find out what this host can do now."""
+        """Run a check. Checks never use the build cache: they must show what this host can do now."""
         return await self._runner.run(Task(language, job, optional_link_flags))
 
     async def _check_all(self) -> None:
-        """So that the first request of a language need not wait for its check."""
+        """Check all languages, so that the first request of a language does not wait for its check."""
         for language in self._catalog:
             try:
                 status = await self._checker.check(language)

@@ -1,4 +1,4 @@
-"""Handlers that belong to no session: each is called in a fresh box of the pool, and nothing of it stays."""
+"""Handlers without a session: each call runs in a fresh box of the pool and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Invocations:
         self._planner = planner
 
     async def invoke(self, request: RunRequest, sink: Sink | None = None) -> RunResult:
-        """Raises TooMany where there is no place for it. A box that was dead before it was given anything is replaced once."""
+        """Call a handler. Raises TooMany if no slot becomes free in time. A box that was dead on arrival is replaced once."""
         if not self._planner.is_handler_call(request):
-            raise InvalidRequest("only what has a handler can be called")
+            raise InvalidRequest("only handlers can be invoked")
         policy, made = self._planner.handler_call(request)
         entered = await self._admission.enter()
         try:
@@ -30,7 +30,7 @@ class Invocations:
             self._admission.leave(entered)
 
     async def _called(self, policy: Policy, made: HandlerCall, sink: Sink | None) -> RunResult | None:
-        """None where another box may do better."""
+        """Return None if another box should be tried."""
         try:
             ran = await self._in_a_box(policy, made, sink)
         except PlatformFault:

@@ -1,8 +1,7 @@
-"""Whether a language works on this host: its own check program is run in a box, once, and the answer remembered, a good one also
-from one start of the server to the next.
+"""Check whether a language works on this host by running its check program in a box.
 
-A failing check is asked for again after a while, because an operator may install what was missing without a restart. A fault
-of the platform proves nothing and is not remembered at all.
+Results are cached; a passed check also survives a restart (see check_cache). A failed check runs again after a while, because
+an operator may install what is missing without a restart. A platform fault says nothing about the language and is not cached.
 """
 
 from __future__ import annotations
@@ -21,31 +20,34 @@ from sandbox_runtime.model import Blame, Ending, Job, JobResult, Limits, Outcome
 RECHECK_AFTER_S = 30.0
 
 Execute = Callable[[Language, Job, tuple[str, ...]], Awaitable[JobResult]]
-"""Runs a job of a language in a box of its own, with these flags at the end of its compile command."""
+"""Run a job of a language in its own box, with these flags at the end of the compile command."""
 Version = Callable[[Language], Awaitable[str]]
-"""Asks the toolchain of a language; raises Unavailable where it gives no answer."""
+"""Return the toolchain's version. Raises Unavailable if it prints none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageStatus:
-    """linked: which of the language's optional flags link here. version: what its toolchain says of itself. reason tells what is
-    wrong where enabled is False. pending: nobody knows yet."""
+    """Result of a language check."""
 
     language: str
     enabled: bool
     link_flags: tuple[str, ...] = ()
+    """The optional link flags that work on this host."""
     reason: str = ""
+    """What is wrong, if not enabled."""
     version: str = ""
+    """The first line that the toolchain prints about its version."""
     pending: bool = False
-    at: float = 0.0
+    """The check has not finished yet."""
+    checked_at: float = 0.0
 
     @property
     def stale(self) -> bool:
-        return not self.enabled and time.monotonic() - self.at > RECHECK_AFTER_S
+        return not self.enabled and time.monotonic() - self.checked_at > RECHECK_AFTER_S
 
 
 class StatusCache(Protocol):
-    """Keeps good proofs from one start to the next, as long as what they depend on is the same."""
+    """Keeps passed checks across restarts while what they depend on is unchanged."""
 
     def load(self, language: Language) -> LanguageStatus | None: ...
 
@@ -64,12 +66,12 @@ class LanguageChecker:
         self._locks: dict[str, asyncio.Lock] = {}
 
     def cached(self, language: Language) -> LanguageStatus | None:
-        """What is known without asking; the way that every run takes after the first."""
+        """Return the cached status, if it is still valid. Every run after the first takes this path."""
         status = self._statuses.get(language.name)
         return None if status is None or status.stale else status
 
     async def check(self, language: Language, *, fresh: bool = False) -> LanguageStatus:
-        """fresh: whatever is known, ask again."""
+        """Return the status; with `fresh`, check again even if it is cached."""
         async with self._locks.setdefault(language.name, asyncio.Lock()):
             status = None if fresh else self.cached(language) or self._load(language)
             if status is None:
@@ -88,7 +90,7 @@ class LanguageChecker:
             self._cache.remove(language)
 
     async def optional_link_flags(self, language: Language) -> tuple[str, ...]:
-        """The optional flags of a language that works here; raises Unavailable for one that does not."""
+        """Return the optional link flags of a language. Raises Unavailable if the language does not work here."""
         status = self.cached(language) or await self.check(language)
         if not status.enabled:
             named = f"{language.title} ({language.name})"
@@ -98,7 +100,7 @@ class LanguageChecker:
     async def check_all(
         self, languages: Iterable[Language], within_s: float | None = None, *, fresh: bool = False
     ) -> tuple[LanguageStatus, ...]:
-        """One after another; those that were not reached in time are pending."""
+        """Check languages one after another. Those not reached in time are pending."""
         statuses: dict[str, LanguageStatus] = {}
         all_languages = list(languages)
         with contextlib.suppress(TimeoutError):
@@ -108,34 +110,36 @@ class LanguageChecker:
         return tuple(statuses.get(language.name) or self.cached(language) or _pending(language) for language in all_languages)
 
     async def _run_checks(self, language: Language) -> LanguageStatus:
-        """With all optional flags at once, which mostly works; otherwise with those that link one by one."""
+        """Try all optional flags together, which usually works; otherwise keep the flags that link one by one."""
         link_flags = language.compile.linked if language.compile else ()
         reason = await self._check_program(language, link_flags)
         if reason and link_flags:
             link_flags = tuple([flag for flag in link_flags if not await self._check_program(language, (flag,))])
             reason = await self._check_program(language, link_flags)
         if reason:
-            return LanguageStatus(language.name, False, link_flags, language.install.unavailable or reason, at=time.monotonic())
+            return LanguageStatus(
+                language.name, False, link_flags, language.install.unavailable or reason, checked_at=time.monotonic()
+            )
         return LanguageStatus(
-            language.name, True, link_flags, version=await self._optional_version(language), at=time.monotonic()
+            language.name, True, link_flags, version=await self._optional_version(language), checked_at=time.monotonic()
         )
 
     async def _optional_version(self, language: Language) -> str:
-        """A toolchain that works and says nothing of its version is none the worse for it."""
+        """Return the version, or an empty string. The version is optional."""
         try:
             return await self._version(language)
         except Unavailable:
             return ""
 
     async def _check_program(self, language: Language, link_flags: tuple[str, ...]) -> str:
-        """What is wrong, or an empty text."""
+        """Return what is wrong, or an empty string."""
         check = language.check
         limits = self._limits
         job = Job(language.name, check.code, check.stdin.encode(), check.files, compile_limits=limits, run_limits=limits)
         try:
             result = await self._execute(language, job, link_flags)
         except Unavailable as error:
-            # Such as a box with a graphics card on a machine that has none.
+            # For example a GPU language on a machine without a GPU.
             return str(error)
         for outcome in (result.compile, result.run):
             if outcome is not None and not outcome.ok:
@@ -143,22 +147,22 @@ class LanguageChecker:
         printed, wanted = b"" if result.run is None else bytes(result.run.stdout), check.stdout.encode()
         if (wanted in printed) if check.contains else (wanted == printed):
             return ""
-        return "its check program did not print what it was to print"
+        return "its check program printed something else than expected"
 
 
 def _pending(language: Language) -> LanguageStatus:
-    return LanguageStatus(language.name, False, reason="its check has not come to its end yet", pending=True)
+    return LanguageStatus(language.name, False, reason="its check has not finished yet", pending=True)
 
 
 def _install_hint(language: Language) -> str:
     install = language.install
-    by_command = "" if install.unavailable or install == Install() else f"; `sandbox languages install {language.name}` brings it"
+    by_command = "" if install.unavailable or install == Install() else f"; run `sandbox languages install {language.name}`"
     return f"It needs {language.needs}{by_command}"
 
 
 def _failure_reason(outcome: Outcome) -> str:
     if outcome.blame is Blame.platform:
-        raise PlatformFault(outcome.message or "a check program was lost")
+        raise PlatformFault(outcome.message or "a check program was lost by the platform")
     if outcome.ending is Ending.not_started:
         return outcome.message or "its program cannot be started"
     words = (outcome.message or outcome.stderr.text).strip().splitlines()

@@ -1,7 +1,7 @@
-"""A place of the admission, held over several steps: build once, run what was built with whatever is asked, as often as it takes.
+"""A slot of the admission, held over several steps: build once, then run the result any number of times.
 
-Whoever holds a place runs one thing at a time in it; each() takes further places while nobody waits for them. Nothing here enters
-the admission, so that a holder can never wait for another of its kind.
+The holder runs one thing at a time in its slot; run_each() uses more slots while no other request waits for them. Nothing here
+enters the admission, so a holder never waits for another holder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """A job with its compile step behind it. compile None: its language has none."""
+    """A job whose compile step is done. `compile` is None if the language has no compile step."""
 
     task: Task
     compile: Outcome | None
@@ -37,7 +37,8 @@ class BuiltProgram:
 
 @dataclass(frozen=True, slots=True)
 class EngineParts:
-    """What a place works with. found: the language of a name with its optional flags; raises Unavailable where there is none."""
+    """What slots work with. `found` returns the language of a name with its optional link flags, and raises Unavailable if it
+    does not work."""
 
     runner: TaskRunner
     coordinator: BuildCoordinator
@@ -52,7 +53,7 @@ class EngineSlot:
         self._no_retry = no_retry
 
     async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
-        """All of it in one box. sink is given the output of the run step. preset: the warm interpreter to run in, where the
+        """Run a job in one box. `sink` receives the output of the run step. `preset` selects the warm interpreter, if the
         language has one."""
         task = dataclasses.replace(await self._task(job, preset), sink=sink)
         return await (self._parts.runner.run(task) if task.language.compile is None else self._parts.coordinator.run(task))
@@ -71,7 +72,8 @@ class EngineSlot:
         files: Sequence[File] = (),
         limits: Limits | None = None,
     ) -> JobResult:
-        """What was built, in a box of its own, with these beside what its job has. limits: others than the job's."""
+        """Run a built program in its own box, with these arguments and files in addition to its job's. `limits` replaces the
+        job's run limits."""
         task = self._case_task(program, stdin, args, files)
         if limits is not None:
             task = dataclasses.replace(task, job=dataclasses.replace(task.job, run_limits=limits))
@@ -81,7 +83,7 @@ class EngineSlot:
     async def run_interactive(
         self, first: BuiltProgram, second: BuiltProgram, *, args: Sequence[str] = (), files: Sequence[File] = ()
     ) -> InteractiveResult:
-        """Two programs at once, what either prints being what the other reads; args and files are the second's."""
+        """Run two programs concurrently, each reading what the other prints. `args` and `files` belong to the second."""
         runner = self._parts.runner
         return await run_interactive(runner, self._case_task(first, None, (), ()), self._case_task(second, None, args, files))
 
@@ -94,7 +96,7 @@ class EngineSlot:
         parallel: int,
         stop_early: bool,
     ) -> tuple[ResultT | None, ...]:
-        """one(number) for each number, in order; with stop_early none that comes after the first that failed has a result."""
+        """Call run_case(number) for each number in order. With `stop_early`, cases after the first failure have no result."""
         return await CaseScheduler(self._parts.admission, count, run_case, is_failure).run(parallel, stop_early)
 
     async def _task(self, job: Job, preset: str) -> Task:

@@ -1,4 +1,4 @@
-"""Blocking work on the files of a box, in a thread and to its end."""
+"""Run blocking file operations on a box in a thread, to completion."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LARGE_BYTES = 1024 * 1024
-"""Less than this is copied sooner than a thread is started."""
+"""Smaller contents are copied faster than a thread starts."""
 
 
 async def run_to_end(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call the function in a thread. A caller that is cancelled waits until it has returned: until then it may use descriptors
-    whose numbers would mean something else once they are closed."""
+    """Call the function in a thread. A cancelled caller still waits until it returns: until then the function may use
+    descriptors whose numbers could be reused once they are closed."""
     task = asyncio.ensure_future(asyncio.to_thread(function, *args, **kwargs))
     try:
         return await asyncio.shield(task)

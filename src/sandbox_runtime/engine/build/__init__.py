@@ -1,18 +1,17 @@
-"""The build cache: what a compile step made, kept for the next job that asks for exactly the same.
+"""The build cache: results of compile steps, kept for later jobs with exactly the same inputs.
 
-Contract: Builds.key(…) names a build by everything that went into it; find(key) gives it back or None; keep(key, build)
-remembers it. Nothing here runs anything, and nothing here ever fails a job: what cannot be read is a miss, what cannot be
-written is not kept.
+Contract: `BuildCache.key` derives the key from everything that goes into a build; `find(key)` returns the build or None;
+`keep(key, build)` stores it. Nothing here runs programs, and nothing here fails a job: an unreadable entry is a miss, an
+unwritable one is not stored.
 
-Why a guest cannot make another guest run what it wants. An entry is written by the server alone, into a folder that no box sees
-and no other user may enter, under a name that the server works out itself from what it staged: the bytes and names of all
-files, the command, its environment and limits, the toolchain. Its content is read by the server out of a box in which nothing
-but that one command ran on nothing but those files, after every process of it was dead and before anything else was started
-there. So whoever finds the entry has sent the same files for the same command, and gets what that command made of them. A
-hostile compile step can choose what its own entry holds, as it can choose what it leaves to its own run; but to be given that,
-one must submit the hostile files. Nothing is kept of a step that failed, that ran with a network, or in a backend that does not
-hide the machine's files; nor when anything but plain files was left. Entries carry a digest and are checked whenever they are
-read.
+Why one guest cannot make another guest run its code. Only the server writes entries, into a folder that no box sees and no
+other user can enter. The server computes the key from what it staged: bytes and names of all files, the command, its
+environment and limits, the toolchain. It reads the content from a box in which only that command ran on only those files, after
+all its processes are dead and before anything else starts there. So a job that finds an entry has sent the same files for the
+same command, and gets what that command produced. A hostile compile step can choose the content of its own entry, as it can
+choose what its own run sees; but to receive it, a job must submit the same hostile files. Nothing is stored for a step that
+failed, that had a network, that ran in a backend that does not hide the machine's files, or that left anything but regular
+files. Entries carry a digest, which is checked on every read.
 """
 
 from sandbox_runtime.engine.build.cache import BuildCache, open_build_cache

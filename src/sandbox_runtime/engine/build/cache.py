@@ -1,4 +1,4 @@
-"""The cache as the engine uses it: whether a step may be cached at all, the name of its build, finding and keeping it."""
+"""The cache as the engine uses it: decides whether a step may be cached, computes its key, finds and stores builds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sandbox_runtime.workspace.ledger import Charge
 
 _MAX_FILES = 4096
 _REQUIRED_LAYERS = frozenset({Layer.mount, Layer.root})
-"""Layers without which a program could reach the folder of the cache."""
+"""Without these layers a program could reach the cache folder."""
 
 
 class BuildCache:
-    """workdir: where boxes have their workspace."""
+    """Cache of builds. `workdir` is the workspace path in boxes."""
 
     def __init__(
         self, store: BuildStore, identity: ToolchainIdentity, workdir: str, entry_bytes: int, metrics: Metrics, log: Log
@@ -36,11 +36,12 @@ class BuildCache:
 
     @property
     def quotas(self) -> Quotas:
-        """What may be kept of one step; it also bounds what was staged for it, which is read again to see what changed."""
+        """Bounds of what is stored for one step. They also bound the staged files, which are read again to detect changes."""
         return Quotas(_MAX_FILES, self._entry_bytes, self._entry_bytes)
 
     def key(self, language: Language, plan: Plan, limits: Limits, version: str) -> str | None:
-        """None where the build cannot be kept: its row says so, too much is staged, or the compiler is not to be found."""
+        """Return the key, or None if the build cannot be cached: its row forbids it, too much is staged, or the compiler is not
+        found."""
         if language.compile is None or plan.compile is None or not language.compile.cache_build:
             return None
         if sum(len(file.content) for file in plan.files) > self._entry_bytes:
@@ -54,7 +55,7 @@ class BuildCache:
         return build
 
     async def keep(self, key: str, build: Build) -> None:
-        """The caller's answer does not depend on it: what cannot be written is told in the log."""
+        """Store a build. Failures are logged; the caller's result does not depend on them."""
         try:
             await asyncio.to_thread(self._write, key, build)
         except StorageFull as error:
@@ -91,7 +92,7 @@ def open_build_cache(
     log: Log,
     charge: Charge | None = None,
 ) -> BuildCache | None:
-    """None where builds are not kept: the operator said so, boxes are not kept away from the folder, or it cannot be had."""
+    """Return the cache, or None if the operator disabled it, boxes can reach the folder, or the folder is unusable."""
     if not max_bytes:
         return None
     on = {report.layer for report in layers if report.state is LayerState.on}

@@ -1,9 +1,9 @@
-"""Jobs of languages that compile: what was built before is not built again, and one build serves many inputs.
+"""Jobs of compiled languages: reuse earlier builds, and build once for many inputs.
 
-The way of such a job: work out its key, look for the build; where there is one, lay it over the staged files in a box for one
-command and run. Otherwise compile and run in one box, and keep what the compile step left once the answer is there. While a
-build is under way, others who need the same wait for it instead of making it as well, no longer than their own compile step
-might take; where nothing came of it, each makes its own.
+A job computes its key and looks for the build. If it exists, its files are laid over the staged files in a single-command box
+and run. Otherwise the job compiles and runs in one box, and the build is stored when the result is known. While a build is in
+flight, other jobs that need the same one wait for it, at most as long as their own compile step may take. If it fails, each
+builds its own.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MAX_FILES = 4096
 
 
 class _InFlightBuild:
-    """A build under way. build: what came of it, known as soon as the compile step has ended; None also where not all that it
-    left could be collected."""
+    """A build in progress. `build` is set as soon as the compile step ends; None if it failed or not everything it left could
+    be collected."""
 
     def __init__(self) -> None:
         self.build: Build | None = None
@@ -41,7 +41,7 @@ class _InFlightBuild:
             self._finished.set_result(None)
 
     async def wait(self, within_s: float) -> Build | None:
-        """For those who wait for it: to them it was made before."""
+        """Wait for the build and return it marked as cached, or None."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
                 await asyncio.shield(self._finished)
@@ -50,8 +50,8 @@ class _InFlightBuild:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """A job with its compile step behind it. build None where the step failed, where there is none, or where what it left
-    cannot be laid into another box."""
+    """A finished compile step. `build` is None if the step failed, if there is none, or if its files cannot be moved to another
+    box."""
 
     compile: Outcome | None
     build: Build | None
@@ -65,7 +65,11 @@ class BuildResult:
 
 
 class BuildCoordinator:
-    """builds None: nothing is kept between jobs. version: what the toolchain of a language says of itself."""
+    """Coordinates builds.
+
+    - cache: None keeps nothing between jobs.
+    - version: returns the version of a language's toolchain.
+    """
 
     def __init__(self, runner: TaskRunner, cache: BuildCache | None, max_bytes: int, version: Callable[[Language], str]) -> None:
         self._runner = runner
@@ -89,7 +93,7 @@ class BuildCoordinator:
         return result
 
     async def build(self, task: Task) -> BuildResult:
-        """The compile step alone, from the cache or in a box of its own."""
+        """Run only the compile step, from the cache or in its own box."""
         if task.language.compile is None:
             return BuildResult(None, None)
         key = self._key(task)
@@ -138,7 +142,7 @@ class BuildCoordinator:
 
 
 def _compile_limits(task: Task) -> Limits:
-    """The limits of the compile step; those of the disk are the box's, which is opened for the run."""
+    """Return the limits of the compile step. Disk limits are the box's, which is opened for the run."""
     limits, box = task.job.compile_limits, task.job.run_limits
     if (limits.disk_bytes, limits.disk_files) == (box.disk_bytes, box.disk_files):
         return limits

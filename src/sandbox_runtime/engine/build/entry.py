@@ -1,7 +1,7 @@
-"""A build as bytes, and back.
+"""Serialize a build to bytes and back.
 
-An entry is a first line (what it is, and the digest of all that follows), a second line (JSON: the outcome, and name, rights and
-size of each part), and the parts one after another: both streams in head and tail, then the files.
+An entry has a first line (magic and the digest of all that follows), a second line (JSON: the outcome, and name, mode and size
+of each part), then the parts: head and tail of both streams, then the files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _USAGE_FIELDS = tuple(field.name for field in dataclasses.fields(Usage) if field
 
 
 def encode(build: Build) -> list[bytes]:
-    """In pieces: large files are not copied to put them in a row."""
+    """Return the entry in pieces, so that large files are not copied."""
     streams = (build.outcome.stdout, build.outcome.stderr)
     parts = [part for stream in streams for part in (stream.head, stream.tail)] + [file.content for file in build.files]
     header = {
@@ -36,7 +36,7 @@ def encode(build: Build) -> list[bytes]:
 
 
 def decode(content: bytes) -> Build | None:
-    """None for whatever is not exactly what encoded() gave."""
+    """Return the build, or None if the content is not exactly what encode() returned."""
     whole, first = memoryview(content), content.find(b"\n") + 1
     if content[:first] != _MAGIC + hashlib.sha256(whole[first:]).hexdigest().encode() + b"\n":
         return None

@@ -1,6 +1,6 @@
-"""The name of a build: a digest of everything that goes into it.
+"""The key of a build: a digest of everything that goes into it.
 
-Each item is preceded by its kind and its length, so that no two different lists of items give the same bytes.
+Each item is preceded by its kind and length, so that different lists of items never give the same bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LIMITS_IN_KEY = (
     "open_files",
     "cpu_cores",
 )
-"""All but time: a step that succeeded had enough of it, and what it made does not depend on how much more it might have had."""
+"""All limits but time: a step that succeeded had enough of it, and its result does not depend on more."""
 
 
 def build_key(language: Language, plan: Plan, limits: Limits, toolchain: tuple[str, ...]) -> str:

@@ -1,9 +1,9 @@
-"""Entries on disk: one file each, named by its key, in a folder that belongs to the server alone.
+"""Entries on disk: one file each, named by its key, in a folder private to the server.
 
-Written beside its place and renamed into it, so that a reader sees a whole entry or none, and several servers may share the
-folder. Used entries are touched; when all of them together are larger than the bound, those unused for longest go first. The
-sum is known from a look at the folder when it is opened and kept up from then on; before anything is evicted it is looked at
-again, because another server may have written or evicted meanwhile.
+An entry is written to a temporary name and renamed, so that readers see a whole entry or none, and several servers can share
+the folder. Reading touches an entry; when the total exceeds the bound, the least recently used entries are evicted. The total
+is counted when the folder is opened and updated from then on. It is counted again before an eviction, because another server
+may have written or evicted entries.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.workspace.ledger import Charge
 
 _EVICT_TO = 0.9
-"""Share of the bound that is left after an eviction, so that not every new entry evicts."""
+"""Share of the bound that remains after an eviction, so that not every new entry evicts."""
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 _PARTIAL = ".begun-"
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 class BuildStore:
-    """Calls may come from several threads: everything between two of them is a rename, an unlink or a stale sum."""
+    """Thread-safe: concurrent calls interleave only at renames, unlinks or an outdated total."""
 
     def __init__(self, folder: str, max_bytes: int, charge: Charge | None = None) -> None:
         self._charge = charge
@@ -35,12 +35,12 @@ class BuildStore:
         self._total_bytes = 0
 
     def open(self) -> None:
-        """Make the folder ready; raises Unavailable where it cannot be had for us alone."""
+        """Create and check the folder. Raises Unavailable if it cannot be private to the server."""
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             status = os.stat(self._folder)
         except OSError as error:
-            raise Unavailable(f"the folder for builds {self._folder} cannot be used: {error.strerror}") from error
+            raise Unavailable(f"the folder for builds {self._folder} is unusable: {error.strerror}") from error
         if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
             raise Unavailable(
                 f"the folder for builds {self._folder} must belong to the server's user and be closed to all others"
@@ -64,7 +64,7 @@ class BuildStore:
         return content
 
     def write(self, key: str, content: Sequence[bytes]) -> None:
-        """Raises OSError where it cannot be written, StorageFull where the node has no room; then nothing of it is left."""
+        """Store an entry. Raises OSError if it cannot be written, StorageFull if the node has no room."""
         size = sum(map(len, content))
         if self._charge is not None:
             self._charge.resize(self._total_bytes + size)
@@ -90,7 +90,7 @@ class BuildStore:
         return os.path.join(self._folder, key)
 
     def _entries(self) -> list[tuple[float, int, str]]:
-        """When each was last used, its size, its name."""
+        """Return last use, size and name of each entry."""
         return [(status.st_mtime, status.st_size, name) for name, status in self._files() if _ENTRY.fullmatch(name)]
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
@@ -110,7 +110,7 @@ class BuildStore:
         self._set_total(total)
 
     def _sweep(self) -> None:
-        """What a server that was killed had begun to write."""
+        """Remove partial entries of servers that were killed."""
         for name, _ in list(self._files()):
             if name.startswith(_PARTIAL) and not _alive(name):
                 self.drop(name)

@@ -1,8 +1,8 @@
-"""Which toolchain it is that a step is taken with, told from outside by a few calls of stat.
+"""Identify the toolchain of a step from outside, with a few stat calls.
 
-A compiler is more than the program that is started: headers, libraries and helpers come from other packages. So beside the
-program itself, and every file or folder that the command names, the system's record of installed packages counts: whoever
-installs or upgrades anything gets new builds.
+A compiler is more than one program: headers, libraries and helpers come from other packages. So besides the program and every
+file or folder that the command names, the system's package database counts: installing or upgrading anything invalidates
+builds.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from sandbox_runtime.model import Step
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PACKAGE_RECORDS = ("/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed", "/var/lib/pacman/local")
 _STAMP_FOLDER = ".stamps"
-"""Where an installation of toolchains leaves a file for each language, newer with each time."""
+"""Folder with one file per language, touched by each installation of its toolchain."""
 _PATH_VARIABLE = "PATH"
 
 
 class ToolchainIdentity:
-    """python: the guest's interpreter, whose folder is the first in which boxes look for programs. toolchains: the folder
-    of those that were installed for them."""
+    """Identifies toolchains of one host.
+
+    - python: the guest's interpreter; its folder is first in the PATH of boxes.
+    - toolchains: folder of installed toolchains.
+    """
 
     def __init__(self, python: str, toolchains: str) -> None:
         self._path = f"{os.path.dirname(python)}:{_SYSTEM_PATH}"
         self._toolchains = toolchains
 
     def stamps(self, step: Step, language: str, folder: str = "") -> tuple[str, ...]:
-        """folder: the language's own among the toolchains. Empty where the program is not to be found: then it is not known
-        what would be used."""
+        """Return a stamp for each file that the step depends on, or () if the program is not found. `folder` is the language's
+        own folder among the toolchains."""
         program = self.program(step)
         if program is None:
             return ()
@@ -45,7 +48,7 @@ class ToolchainIdentity:
 
 
 def _paths_in(step: Step) -> Iterator[str]:
-    """Files and folders that stand in the command or its environment, also after an option and in lists."""
+    """Yield absolute paths in the command and its environment, also after options and in lists."""
     for word in (*step.argv[1:], *(value for name, value in step.env if name != _PATH_VARIABLE)):
         start = word.find("/")
         if start >= 0:

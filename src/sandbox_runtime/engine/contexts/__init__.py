@@ -1,8 +1,8 @@
-"""Interpreters that keep their variables from one execution to the next, and copies of them that live on their own.
+"""Contexts: interpreters that keep their variables between executions, and independent copies of them.
 
-Contract: a Context is a live Python in a box that its owner opened. execute() returns a CellResult for whatever the code did, and
-raises only for what this platform failed at. copy() continues one context in the box of another, with all its variables. What
-a guest can say is bounded and checked on this side, as with notebooks.
+Contract: a Context is a live Python in a box that its owner opened. execute() returns a CellResult for anything the code does,
+and raises only if the platform fails. copy() continues one context in the box of another, with all its variables. What a guest
+sends is bounded and checked by the server, as with notebooks.
 """
 
 from sandbox_runtime.engine.contexts.context import Context

@@ -1,4 +1,4 @@
-"""The server's end of a context's line: messages as inside/connection.py has them, awaited, bounded and checked."""
+"""The server's end of a context's control socket: the messages of inside/connection.py, awaited, bounded and checked."""
 
 from __future__ import annotations
 
@@ -16,29 +16,33 @@ _PIECE_BYTES = 256 * 1024
 
 
 class Connection:
-    """most_bytes: of one message from the box; a longer one is not kept, and one over `end_bytes` is the end of the line."""
+    """A connection to a box.
+
+    - max_bytes: longer messages are skipped.
+    - end_bytes: a longer message ends the connection.
+    """
 
     def __init__(self, sock: socket.socket, max_bytes: int, end_bytes: int) -> None:
         self._socket = sock
         self._max_bytes = max_bytes
         self._end_bytes = end_bytes
         self.overrun = False
-        """Whether the other end announced more than it may ever send."""
+        """Whether the peer announced a message that is longer than it may ever send."""
         self._loop = asyncio.get_running_loop()
 
     async def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
         text = json.dumps(message).encode()
         data = _LENGTH.pack(len(text)) + text
         try:
-            if descriptors:  # the first message bytes fit any buffer, so this does not wait
+            if descriptors:  # the first bytes fit any buffer, so this does not block
                 data = data[socket.send_fds(self._socket, [data], list(descriptors)) :]
             await self._loop.sock_sendall(self._socket, data)
         except OSError as error:
-            raise PlatformFault(f"a context cannot be reached: {error.strerror}") from error
+            raise PlatformFault(f"the context is unreachable: {error.strerror}") from error
 
     async def receive(self) -> tuple[int, bytes] | None:
-        """Return the size of the next message and its text, which is empty where it is too long to be kept. None when the other
-        end is gone or announces more than any cell may send."""
+        """Return the size of the next message and its text, which is empty if the message is too long to be kept. Returns None
+        if the peer is gone or announces more than a cell may send."""
         head = await self._read_exactly(_LENGTH.size)
         if head is None:
             return None
@@ -62,7 +66,7 @@ class Connection:
         while len(pieces) < size:
             try:
                 piece = await self._loop.sock_recv(self._socket, min(size - len(pieces), _PIECE_BYTES))
-                await asyncio.sleep(0)  # what is there already is received without waiting: others must have their turn
+                await asyncio.sleep(0)  # buffered data is received without waiting: let other tasks run
             except OSError:
                 return None
             if not piece:

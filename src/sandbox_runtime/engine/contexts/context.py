@@ -1,8 +1,8 @@
 """A live interpreter in a box.
 
-One task listens to its line; whoever executes waits for the event that ends the cell, or for the end of the process. What is
-printed comes over the process's own streams: the interpreter flushes them before it says that a cell is done, so what has
-arrived by then is the cell's.
+One task reads its connection; execute() waits for the event that ends the cell, or for the end of the process. Printed output
+arrives over the process's own streams: the interpreter flushes them before it reports a cell as done, so what has arrived by
+then belongs to the cell.
 """
 
 from __future__ import annotations
@@ -25,24 +25,27 @@ from sandbox_runtime.workspace import stage
 
 START_WITHIN_S = 60.0
 INTERRUPT_GRACE_S = 2.0
-"""How long an interrupted cell has to stop before its interpreter is killed."""
+"""How long an interrupted cell may take to stop before its interpreter is killed."""
 END_WITHIN_S = 30.0
 MAX_LIFETIME_S = 86_400.0
 _MAX_LIFETIME_OUTPUT_BYTES = 16 * 1024**3
 _MESSAGE_OVERHEAD_BYTES = 64 * 1024
 _OVERRUN_BYTES = 64 * 1024**2
-"""What a context may send over its line beyond the output of a cell, while it is being stopped, before its line is closed."""
+"""What a context may send beyond the output limit of a cell, while it is being stopped, before its connection is closed."""
 _IDLE_MESSAGE_BYTES = 1024**2
 """What it may send while no cell runs: that it is ready, or was forked."""
 _FLOOD_BYTES_PER_S = 16 * 1024**2
-"""How fast messages are read from one that has sent too much."""
+"""How fast messages are read from a context that has sent too much."""
 _PROGRAM = "/run/context.py"
 _NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 class Context:
-    """limits: memory, processes and files of the interpreter as a whole. keep_bytes: of each stream of a cell, and of all that it
-    shows. Whoever has it owes close(); the box is for whoever opened it to close."""
+    """A live interpreter. Its owner must close() it; the box is closed by whoever opened it.
+
+    - limits: memory, processes and files of the whole interpreter.
+    - keep_bytes: how much is kept of each stream of a cell, and of its displays.
+    """
 
     def __init__(self, box: Box, limits: Limits, keep_bytes: int) -> None:
         self.box = box
@@ -54,7 +57,7 @@ class Context:
         self._transcript: Transcript | None = None
         self._flooded: Transcript | None = None
         self._sent_bytes = 0
-        """Over the line, since the latest cell began or ended."""
+        """Received since the latest cell started or ended."""
         self._sink: Sink | None = None
         self._running: Running | None = None
         self._ended: asyncio.Task[Outcome] | None = None
@@ -76,16 +79,17 @@ class Context:
         await self.until_ready()
 
     async def until_ready(self) -> None:
-        """Raises Unavailable where the guest has no such interpreter, PlatformFault where it does not come up."""
+        """Wait until the interpreter is up. Raises Unavailable if the guest has none, PlatformFault if it does not start in
+        time."""
         assert self._ended is not None
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
         if self._ready.done():
             return
         if not self._ended.done():
-            raise PlatformFault(f"no interpreter came up within {START_WITHIN_S:g} s")
+            raise PlatformFault(f"no interpreter started within {START_WITHIN_S:g} s")
         outcome = self._ended.result()
         last = (outcome.message or outcome.stderr.text).strip().splitlines()
-        raise Unavailable(f"no interpreter can be started: {last[-1][:300] if last else outcome.ending}")
+        raise Unavailable(f"the interpreter cannot start: {last[-1][:300] if last else outcome.ending}")
 
     @property
     def alive(self) -> bool:
@@ -96,7 +100,7 @@ class Context:
         return self._done is not None
 
     async def execute(self, code: str, *, wall_s: float, sink: Sink | None = None) -> CellResult:
-        """sink is given what the cell prints, while it runs."""
+        """Run a cell. `sink` receives what it prints while it runs."""
         done = self._begin(wall_s, sink)
         try:
             assert self.connection is not None and self._transcript is not None
@@ -116,12 +120,12 @@ class Context:
             self._sent_bytes = 0
 
     def interrupt(self) -> None:
-        """The running cell, if there is one."""
+        """Interrupt the running cell, if there is one."""
         if self._running is not None and self.busy:
             self._running.send_signal(signal.SIGINT)
 
     async def close(self) -> Outcome | None:
-        """Ends the interpreter; the outcome of its whole life."""
+        """Stop the interpreter and return the outcome of its whole life."""
         if self._running is not None:
             self._running.cancel()
         if self._listening is not None:
@@ -133,18 +137,18 @@ class Context:
         return self._ended.result() if self._ended.done() else None
 
     async def prepare_for_copy(self) -> None:
-        """Nothing will run here but a copy of another, later on: what can be done ahead for that is done now."""
+        """Prepare this interpreter, which will only become a copy of another."""
         assert self.connection is not None
         if self.can_be_copied:
             await self.connection.send({"do": "rehearse"})
 
     def expect_replacement(self) -> None:
-        """What runs here is about to become a copy of another, which will say so when it is."""
+        """Expect that this interpreter becomes a copy of another, which reports when it is ready."""
         self._ready = asyncio.get_running_loop().create_future()
 
     def _begin(self, wall_s: float, sink: Sink | None) -> asyncio.Future[None]:
         if self.busy:
-            raise Conflict("the context runs a cell already; wait for it, or interrupt it")
+            raise Conflict("the context is already running a cell: wait for it or interrupt it")
         self._transcript = Transcript(1, wall_s, self._keep_bytes)
         self._sent_bytes = 0
         self._sink = sink
@@ -153,7 +157,7 @@ class Context:
         return self._done
 
     async def _finish(self, done: asyncio.Future[None], wall_s: float) -> None:
-        """Until the cell is done, one way or another: by itself, interrupted, killed, or with its interpreter."""
+        """Wait until the cell has ended: by itself, interrupted, killed, or with its interpreter."""
         assert self._ended is not None and self._running is not None and self._transcript is not None
         if await self._wait_done(done, wall_s):
             return
@@ -169,7 +173,7 @@ class Context:
         self._set_ending("killed")
 
     async def _wait_done(self, done: asyncio.Future[None], within_s: float) -> bool:
-        """By the clock of the box: a pause is not the cell's."""
+        """Wait by the clock of the box, which stops during a pause."""
         assert self._ended is not None
         with contextlib.suppress(TimeoutError):
             async with self.box.clock.timeout(within_s):
@@ -181,14 +185,14 @@ class Context:
         self._transcript.set_ending(how)
 
     def _cause(self) -> str:
-        """What is known of the end of the interpreter, where it came to one."""
+        """Return why the interpreter ended, if it did."""
         if self._ended is None or not self._ended.done():
             return ""
         outcome = self._ended.result()
         if outcome.ending is Ending.exited:
             return f"it exited with status {outcome.exit_code}"
         if outcome.ending is Ending.signaled:
-            return f"it was ended by signal {outcome.signal}"
+            return f"it was killed by signal {outcome.signal}"
         return outcome.message
 
     def _on_output(self, name: str, piece: bytes) -> None:
@@ -200,7 +204,7 @@ class Context:
             self._sink(name, piece)
 
     def _stop_flood(self, transcript: Transcript) -> None:
-        """Once for each cell: to interrupt it again while it tells of the first time would only confuse it."""
+        """Interrupt a cell that prints too much, once: another interrupt while it reports the first would confuse it."""
         if self._flooded is not transcript:
             self._flooded = transcript
             transcript.add_error(
@@ -223,7 +227,7 @@ class Context:
             await self._read_message(text, whole=len(text) == size)
         if self.connection.overrun and self._transcript is not None:
             self._stop_flood(self._transcript)
-        if self._ended is not None:  # as a rule because the process is at its end; one that goes on without a line is of no use
+        if self._ended is not None:  # usually because the process ends; without a connection it is useless
             await asyncio.wait((self._ended,), timeout=INTERRUPT_GRACE_S)
         self._running.cancel()
 
@@ -232,8 +236,8 @@ class Context:
         return self._cell_output_bytes if self._transcript is not None else _IDLE_MESSAGE_BYTES
 
     async def _read_message(self, text: bytes, *, whole: bool) -> None:
-        """Large messages are read in a thread. One that sends too much is interrupted; of what it sends from then on, small
-        messages alone are looked at, because one of them tells that the cell has ended."""
+        """Read a message; large ones in a thread. A cell that sends too much is interrupted. After that only its small messages
+        are parsed, because one of them reports the end of the cell."""
         transcript = self._transcript
         flooding = self._sent_bytes > self._max_sent_bytes
         if flooding and transcript is not None:
@@ -260,5 +264,5 @@ class Context:
                 self._done.set_result(None)
 
     def _belongs_to_cell(self, event: Mapping[str, object]) -> bool:
-        """Whether the event carries the turn of the running cell; an earlier cell cannot have known it."""
+        """Whether the event carries the token of the running cell, which earlier cells cannot know."""
         return event.get("turn") == self._cell_token

@@ -1,7 +1,7 @@
-"""One context continued in the box of another: see isolation/inside/process_image.py for how.
+"""Continue one context in the box of another; see isolation/inside/process_image.py for how.
 
-The server's part is to make what joins the processes: a line between them, and a file for the plan of what goes over it. It
-opens nothing that a guest made, and reads nothing of what goes through.
+The server creates what connects the two processes: a socket pair, and a file for the plan of the transfer. It opens nothing
+that a guest made, and reads nothing of what is transferred.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MAX_REPLY_BYTES = 100
 
 
 async def copy(original: Context, target: Context) -> None:
-    """target, which has run nothing yet, goes on as original; original goes on as well. Both must come from the same backend and
-    the same preset."""
+    """Continue `original` in `target`, which has run nothing yet; `original` continues as well. Both must come from the same
+    backend and the same preset."""
     if not original.can_be_copied or not target.can_be_copied:
-        raise Unavailable("contexts cannot be copied on this machine: it takes Linux on x86-64 and the namespaces backend")
+        raise Unavailable("contexts cannot be copied on this machine: copying needs Linux on x86-64 and the namespaces backend")
     if original.busy:
-        raise Conflict("the context runs a cell; wait for it, or interrupt it")
+        raise Conflict("the context is running a cell: wait for it or interrupt it")
     assert original.connection is not None and target.connection is not None
     with _CopyChannels() as channels:
         target.expect_replacement()
@@ -45,7 +45,7 @@ async def copy(original: Context, target: Context) -> None:
 
 
 class _CopyChannels:
-    """Everything that is passed on; ours is closed when both have theirs."""
+    """Everything that is passed to the two processes; our copies are closed when both have theirs."""
 
     def __enter__(self) -> _CopyChannels:
         with contextlib.ExitStack() as opened:
@@ -66,7 +66,7 @@ def _pair(opened: contextlib.ExitStack) -> tuple[socket.socket, socket.socket]:
 
 @contextlib.contextmanager
 def _memory(name: str, size_bytes: int) -> Iterator[int]:
-    """A file in memory whose size neither box can change."""
+    """Create a memory file whose size neither box can change."""
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(descriptor, size_bytes)
@@ -77,7 +77,7 @@ def _memory(name: str, size_bytes: int) -> Iterator[int]:
 
 
 async def _receive_source(connection: socket.socket) -> tuple[list[int], list[int]]:
-    """What the source says of itself, and descriptors of its map and pages, which only the copy will read."""
+    """Return what the source reports about itself, and descriptors of its maps and pages, which only the copy will read."""
     connection.setblocking(False)
     try:
         await wait_readable(connection.fileno(), PARK_WITHIN_S)
@@ -88,5 +88,5 @@ async def _receive_source(connection: socket.socket) -> tuple[list[int], list[in
     if len(numbers) != 2 or len(descriptors) != 2 or flags & socket.MSG_CTRUNC:
         for descriptor in descriptors:
             os.close(descriptor)
-        raise Unavailable("the context could not be forked; its process may have no room left for another")
+        raise Unavailable("the context could not be forked; its process may have reached its limits")
     return numbers, descriptors

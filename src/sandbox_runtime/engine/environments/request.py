@@ -1,4 +1,4 @@
-"""What is to be run in a home, and what came of it."""
+"""What runs in an environment, and its result."""
 
 from __future__ import annotations
 
@@ -13,33 +13,37 @@ from sandbox_runtime.model import ExecutionKind, Limits, Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """kind: code, handler or command; cells belong to contexts. code of a command is a shell's line, or with args a program to
-    start. filename: the program is kept in the workspace under this name; otherwise nothing of it stays. wanted: global variables
-    whose values are to be told when a Python script is done. call_found: a handler that a script defines is called with the
-    event. modules: folders of packages that were installed for it. terminal: a command runs on it; without
-    code, a shell does."""
+    """One thing to run: code, a handler or a command. Cells belong to contexts."""
 
     kind: ExecutionKind
     code: str
+    """Of a command: a shell command line, or with `args` the program to start."""
     limits: Limits
     language: str = "python"
     args: tuple[str, ...] = ()
     stdin: bytes | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     filename: str = ""
+    """Keep the program in the workspace under this name; empty: it is removed."""
     event: Mapping[str, Any] = field(default_factory=dict)
     context: HandlerContext = field(default_factory=lambda: HandlerContext("", ""))
     call_handler: bool = False
+    """Call the handler that a script defines, if any, with the event."""
     variables: tuple[str, ...] = ()
+    """Global variables of a Python script to return."""
     modules: tuple[str, ...] = ()
+    """Folders of packages that were installed for it."""
     terminal: Terminal | None = None
+    """Run the command, or without code a shell, on this terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """outcome: of the last step that was taken; compile: of the step before it, where there was one. told: what a handler or a
-    script said beside its output."""
+    """Result of a request."""
 
     outcome: Outcome
+    """Of the last step that ran."""
     compile: Outcome | None = None
+    """Of the compile step before it, if there was one."""
     handler_result: HandlerResult | None = None
+    """What a handler or script returned."""

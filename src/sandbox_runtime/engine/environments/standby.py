@@ -1,11 +1,11 @@
-"""A box that waits for the next command of a home.
+"""A box that waits for the next command of an environment.
 
-One for each home that was used lately: opened in the background soon after the one before was used, closed when nothing came for
-a while. A box of another kind than the one asked for is of no use and goes.
+Each recently used environment has one: opened in the background soon after the previous one was used, closed after an idle
+time. A box of another policy than the requested one is closed.
 
-Soon, and not at once: closing the box that was used and opening another takes longer than telling what came of its command, and
-whoever waits for that comes first. Only where commands follow one another without a pause the next one would wait for its box:
-then it is opened while the one before is still running.
+Soon, not at once: closing the used box and opening another takes longer than returning the result of the command, and the
+waiting caller comes first. If commands follow each other without a pause, the next one would wait for its box, so it is opened
+while the previous one still runs.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from sandbox_runtime.model import Policy
 OPEN_WITHIN_S = 30.0
 CLOSE_DELAY_S = 0.01
 BACK_TO_BACK_S = 0.05
-"""Commands with less than this between them follow one another."""
+"""Commands with less than this between them are back to back."""
 
 
 class Standby:
-    """idle_s: how long a box may wait."""
+    """The standby box of one environment. It waits at most `idle_s`."""
 
     def __init__(self, backend: Backend, files: Files, idle_s: float) -> None:
         self._backend = backend
@@ -46,13 +46,13 @@ class Standby:
         return self._opening is not None or self._next_policy is not None
 
     async def take(self, policy: Policy) -> Box:
-        """The caller owes release()."""
+        """Return a box. The caller must release() it."""
         opening, fits = self._opening, self._policy == policy
         self._next_policy = None
         self._back_to_back = asyncio.get_running_loop().time() - self._released_at < BACK_TO_BACK_S
         self._clear()
         if opening is not None and fits:
-            with contextlib.suppress(SandboxError):  # what went wrong in the background may go well now
+            with contextlib.suppress(SandboxError):  # what failed in the background may succeed now
                 box = await self._shielded(opening)
                 if box is not None and not box.outdated:
                     self._prepare_back_to_back(policy)
@@ -67,7 +67,7 @@ class Standby:
             self.prepare(policy)
 
     def prepare(self, policy: Policy) -> None:
-        """Have one ready for the next. Does nothing while another waits."""
+        """Open a box for the next command. Does nothing if one waits already."""
         if self._closed or self._opening is not None or self._idle_s <= 0:
             return
         self._policy = policy
@@ -75,8 +75,8 @@ class Standby:
         self._expire_timer = asyncio.get_running_loop().call_later(self._idle_s, self._expire)
 
     def release(self, box: Box, following: Policy | None = None) -> None:
-        """Close a box that was taken, soon and in the background: with a command's outcome all its processes are dead, so nobody
-        need wait for the rest. following: then have one of this kind ready for the next."""
+        """Close a used box soon, in the background: once a command has an outcome all its processes are dead, so no caller
+        needs to wait for the rest. `following` is the policy of the next box to open."""
         self._used_boxes.append(box)
         if following is not None and self._opening is None:
             self._next_policy = following
@@ -112,7 +112,7 @@ class Standby:
             raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
 
     async def _shielded(self, opening: asyncio.Task[Box]) -> Box | None:
-        """A caller that is cancelled leaves the box to be closed when it is there."""
+        """Wait for the box. If the caller is cancelled, the box is closed when it is open."""
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -138,7 +138,7 @@ class Standby:
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """A box that cannot be closed is told by the event loop's own complaint; the keeper ends it with the server."""
+        """Report a box that cannot be closed to the event loop; the watchdog ends it with the server."""
         self._closing_tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             handler_result = {"message": "a box of a session could not be closed", "exception": task.exception()}

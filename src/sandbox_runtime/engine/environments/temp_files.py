@@ -1,4 +1,4 @@
-"""What a program put into the workspace only to be run, and how that leaves again."""
+"""Files that are in the workspace only while a program runs, and their removal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_NAMES = 100_000
 
 
 def entry_names(area: Area) -> frozenset[str]:
-    """What lies in the workspace itself, not below."""
+    """Return the names directly in the workspace, not below."""
     folder = open_beneath(area.files_fd, area.writable[area.workdir], _FOLDER)
     try:
         with os.scandir(folder) as entries:
@@ -25,12 +25,12 @@ def entry_names(area: Area) -> frozenset[str]:
 
 
 def printable(found: frozenset[str]) -> frozenset[str]:
-    """Those that are text: what a program that runs while it is compiled called otherwise stays where it is."""
+    """Return the printable names. Files with other names, made by a hostile compile step, stay."""
     return frozenset(name for name in found if name.isprintable())
 
 
 def top_level_name(name: str, workdir: str) -> str:
-    """Of a name below the workspace; empty for one that lies elsewhere."""
+    """Return the first component of a name below the workspace, or an empty string if it lies elsewhere."""
     if name.startswith("/") and not name.startswith(f"{workdir}/"):
         return ""
     return next(part for part in name.removeprefix(f"{workdir}/").split("/") if part not in ("", "."))
@@ -39,11 +39,11 @@ def top_level_name(name: str, workdir: str) -> str:
 def check_free(there: frozenset[str], variables: Iterable[str], title: str) -> None:
     for name in variables:
         if name in there:
-            raise Conflict(f"the workspace has a {name!r} of its own, which a {title} program would replace: rename it")
+            raise Conflict(f"the workspace already contains {name!r}, which a {title} program would replace: rename it")
 
 
 def unlink(area: Area, placed: Sequence[str]) -> None:
-    """Files and links of ours by the names they were placed under. What the program removed or replaced by a folder stays so."""
+    """Remove our files and links. What the program removed or replaced by a folder stays as it is."""
     for name in placed:
         parent, _, last = place(area, name).rpartition("/")
         with contextlib.suppress(OSError):

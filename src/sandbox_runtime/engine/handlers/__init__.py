@@ -1,8 +1,8 @@
-"""Functions called with an event, and scripts whose variables are wanted: code that says more than its output.
+"""Handlers (functions called with an event) and scripts whose variables are returned.
 
-Contract: the rules (rules.py) are pure. call() runs a Call in an open box and returns what came of it: the command's outcome and
-what the program told over its own socket, bounded and checked on this side, because a guest can say anything. Python and
-JavaScript have handlers; the code is never read, compiled or imported by the server.
+Contract: rules.py is pure. run_call() runs a HandlerCall in an open box and returns the command's outcome and what the program
+sent over its control socket. The server bounds and checks that message, because a guest can send anything. Handlers are written
+in Python or JavaScript. The server never parses, compiles or imports the code.
 """
 
 from sandbox_runtime.engine.handlers.call import CallResult, HandlerCall, run_call

@@ -1,4 +1,4 @@
-"""One call in one open box: the order goes in over the command's socket, the answer comes back over it while the command runs."""
+"""One call in one open box: the order is sent over the command's control socket and the answer read from it."""
 
 from __future__ import annotations
 
@@ -28,24 +28,28 @@ _READ_WITHIN_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HandlerCall:
-    """interpreter: how its language is started, and with which environment. script: the code is the program, otherwise it is
-    there for its handler. call: "must", "found" (where there is one) or "no". wanted: variables to tell instead of a value.
-    modules: further folders in which it finds some."""
+    """A handler call, or a script whose variables are returned."""
 
     language: str
     interpreter: tuple[str, ...]
+    """Command that starts the interpreter."""
     code: str
     limits: Limits
     name: str = ""
+    """File name of the code in tracebacks."""
     script: bool = False
+    """Whether the code is the program itself; otherwise it only defines the handler."""
     call: str = "must"
+    """Whether to call the handler: "must", "found" (if there is one) or "no"."""
     event: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, Any] = field(default_factory=dict)
     variables: tuple[str, ...] = ()
+    """Variables to return instead of a value."""
     args: tuple[str, ...] = ()
     stdin: bytes | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
+    """Further folders of modules."""
 
     def order(self) -> dict[str, Any]:
         return {
@@ -68,7 +72,7 @@ class CallResult:
 
 
 async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> CallResult:
-    """Raises PlatformFault where the box does not answer in time; a cancelled caller cancels the command."""
+    """Run a call. Raises PlatformFault if the box does not answer in time. Cancelling cancels the command."""
     path, text = _PROGRAMS[call.language]
     stage(box, [File(path, (text or javascript()).encode())])
     command = Command((*call.interpreter, path), stdin=call.stdin, env=call.env, limits=call.limits)
@@ -86,7 +90,7 @@ async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> Cal
 
 @contextlib.contextmanager
 def _own_end(running: Running) -> Iterator[socket.socket]:
-    """The running command closes its socket when it ends, maybe before we have read the last of it."""
+    """Duplicate the control socket: the command closes its own when it ends, maybe before the last bytes are read."""
     assert running.control is not None
     with socket.socket(fileno=os.dup(running.control.fileno())) as own:
         own.setblocking(False)
@@ -95,7 +99,7 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
 
 async def _exchange(own: socket.socket, call: HandlerCall) -> bytes | None:
     connection = Connection(own, MESSAGE_BYTES, MESSAGE_BYTES)
-    with contextlib.suppress(PlatformFault):  # a program that is gone before it listened is told by its outcome
+    with contextlib.suppress(PlatformFault):  # if the program is gone before it reads, its outcome says so
         await connection.send(call.order())
     message = await connection.receive()
     return None if message is None else message[1]
@@ -110,7 +114,7 @@ async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
 
 
 async def _result(exchange: asyncio.Task[bytes | None]) -> HandlerResult | None:
-    """With the command everybody who could say more is gone, so this does not wait."""
+    """Return the result. The command has ended, so nothing more can arrive and this does not wait."""
     await asyncio.wait((exchange,), timeout=_READ_WITHIN_S)
     if not exchange.done() or exchange.cancelled():
         return None

@@ -1,4 +1,4 @@
-"""The programs that call handlers: for Python as modules of a preset, for JavaScript as a file."""
+"""The programs that call handlers: for Python injected modules of a preset, for JavaScript a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 from importlib import resources
 
 PACKAGE = "_sandbox_handler"
-"""The name of our modules in the box."""
+"""Package name of these modules in the box."""
 START_PYTHON = f"from {PACKAGE}.call import run\nrun()\n"
 
 

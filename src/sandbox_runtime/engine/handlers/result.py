@@ -1,4 +1,4 @@
-"""What a program said over its socket when it was done: one message, no more to be trusted than any other output."""
+"""The message that a program sends when it ends. It is as untrusted as any other output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sandbox_runtime.engine.notebook.transcript import parse, replace_surrogates
 from sandbox_runtime.model.bounds import TEXT_BYTES
 
 MESSAGE_BYTES = 2 * TEXT_BYTES + 64 * 1024
-"""A value travels as a text in a text, so that each of its quotes may take two bytes."""
+"""A value travels as JSON in a JSON string, so each of its quotes may take two bytes."""
 STATUSES = ("ok", "not_loaded", "raised", "not_serializable")
 _MAX_ERROR_CHARACTERS = 2000
 _MAX_DEPTH = 200
@@ -17,15 +17,17 @@ _MAX_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class HandlerResult:
-    """value_json None: it returned nothing that could be told, or was not asked to."""
+    """The result of a handler or script."""
 
     status: str
+    """One of STATUSES."""
     value_json: str | None = None
+    """The returned value; None if there is none."""
     error: str = ""
 
 
 def parse_result(text: bytes | None) -> HandlerResult | None:
-    """None for what makes no sense."""
+    """Parse a message. Returns None if it is malformed."""
     event = parse(text) if text is not None else None
     if event is None or event.get("how") not in STATUSES:
         return None
@@ -39,7 +41,7 @@ def parse_result(text: bytes | None) -> HandlerResult | None:
 
 def _with_value(result: HandlerResult, value: object) -> HandlerResult:
     if not isinstance(value, str) or not _is_json(value):
-        return HandlerResult("not_serializable", None, "the value is no JSON")
+        return HandlerResult("not_serializable", None, "the value is not JSON")
     value = replace_surrogates(value)
     if len(value.encode()) > TEXT_BYTES:
         return HandlerResult("not_serializable", None, f"the value is larger than {TEXT_BYTES} bytes as JSON")
@@ -47,7 +49,7 @@ def _with_value(result: HandlerResult, value: object) -> HandlerResult:
 
 
 def _is_json(text: str) -> bool:
-    """Also for whoever reads it later: not deeper than every reader can bear."""
+    """Whether the text is JSON, and not too deep for later readers."""
     try:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -56,7 +58,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_shallow(value: object) -> bool:
-    """Level by level, so that depth costs no stack."""
+    """Check the depth level by level, without recursion."""
     level = [value]
     for _ in range(_MAX_DEPTH):
         inner = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]

@@ -1,4 +1,4 @@
-"""What a handler may be given, how long it may take, and which code its end has. Pure."""
+"""Rules of handlers: accepted code and events, timeouts and exit codes. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OUT_OF_MEMORY_EXIT_CODE = 137
 class HandlerExitCode(IntEnum):
     success = 0
     not_loaded = 1
-    """It does not compile, or there is no handler in it."""
+    """The code does not compile or defines no handler."""
     raised = 2
     not_serializable = 3
     no_sandbox = 4
@@ -40,7 +40,7 @@ _EXIT_CODES = {
 
 
 def check_code(code: str) -> None:
-    """What can be said of it without reading it as a program; whether it compiles is found out in the box."""
+    """Check what needs no parsing. Syntax errors show in the box. Raises InvalidRequest."""
     if not code.strip():
         raise InvalidRequest("the code of a handler must not be empty: define `handler(event)` or `handler(event, context)`")
     if len(code) > MAX_CODE_CHARACTERS:
@@ -54,16 +54,16 @@ def check_event(event: object) -> Mapping[str, Any]:
 
 
 def timeout_s(event: Mapping[str, Any]) -> float:
-    """As the event asks. A key `timeout` is the handler's own."""
+    """Return the timeout that the event requests. The key `timeout` belongs to the handler itself."""
     timeout = event.get(TIMEOUT_KEY, DEFAULT_TIMEOUT_S)
     if isinstance(timeout, str):
-        raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not text")
+        raise InvalidRequest(f"{TIMEOUT_KEY} must be a number of seconds, not a string")
     seconds = parse_number(timeout, TIMEOUT_KEY)
     return DEFAULT_TIMEOUT_S if seconds <= 0 else min(float(seconds), MAX_TIMEOUT_S)
 
 
 def exit_code(outcome: Outcome, result: HandlerResult | None) -> int:
-    """How a handler ended. One that told its end and was then stopped by a limit was stopped by the limit."""
+    """Return the exit code of a handler. If a limit stopped it after it sent its result, the limit counts."""
     if outcome.ending is Ending.timed_out:
         return HandlerExitCode.timed_out
     if outcome.ending is Ending.out_of_memory:
@@ -75,7 +75,7 @@ def exit_code(outcome: Outcome, result: HandlerResult | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class HandlerContext:
-    """What a handler is told of its surroundings. further: more fields of the caller's own."""
+    """The context that a handler receives."""
 
     request_id: str
     log_stream_name: str
@@ -84,6 +84,7 @@ class HandlerContext:
     log_group_name: str = "/lambda-sandbox/logs"
     invoked_function_arn: str = ""
     extra: tuple[tuple[str, Any], ...] = ()
+    """Further fields of the caller, which replace those above."""
 
     def fields(self, limits: Limits) -> dict[str, Any]:
         own = {

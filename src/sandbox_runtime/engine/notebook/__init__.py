@@ -1,8 +1,8 @@
-"""Runs notebooks: a fresh Jupyter kernel for each, in a box of its own, without a network.
+"""Run notebooks: a fresh Jupyter kernel for each, in its own box, without a network.
 
-Contract: Notebooks.run(notebook) returns a NotebookResult for whatever the cells did, and raises only for a request that cannot
-be served or a fault of this platform. Kernels are started ahead of time once notebooks are in use; none serves twice. All that a
-guest can say is bounded and checked on this side: the driver (driver.py) runs in the box and belongs to the guest.
+Contract: Notebooks.run(notebook) returns a NotebookResult for anything the cells do, and raises only if the request is invalid
+or the platform fails. Kernels are started ahead of time once notebooks are in use; none serves twice. The driver runs in the
+box and belongs to the guest, so everything it sends is bounded and checked by the server.
 """
 
 from sandbox_runtime.engine.notebook.driver_source import injected_modules

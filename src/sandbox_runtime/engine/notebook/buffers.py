@@ -1,4 +1,4 @@
-"""Bounded keeping of what comes out of a box piece by piece."""
+"""Bounded buffers for output that arrives in pieces."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sandbox_runtime.model import Output
 
 
 class HeadTailBuffer:
-    """Head and tail of a stream, as bytes; the rest is counted."""
+    """Keeps head and tail of a stream; the rest is counted."""
 
     def __init__(self, keep_bytes: int) -> None:
         self._head, self._tail = bytearray(), bytearray()
@@ -31,7 +31,7 @@ class HeadTailBuffer:
 
 
 class LineSplitter:
-    """Pieces in, whole lines out. A line longer than the bound is left out, whatever it holds."""
+    """Splits pieces into lines. Lines longer than the bound are dropped."""
 
     def __init__(self, max_line_bytes: int) -> None:
         self._max_line_bytes = max_line_bytes

@@ -1,4 +1,4 @@
-"""A kernel that is up: a box in which the driver runs, and what it says."""
+"""A running kernel: a box in which the driver runs, and the events it sends."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MAX_IDLE_S = 6 * 3600.0
 TIMEOUT_MESSAGE = "ended by the wall time limit of the notebook (total_timeout)"
 _LINE_OVERHEAD_BYTES = 64 * 1024
 _DRIVER_FOLDERS = ("run", "tmp")
-"""Of a box's writable folders, those in which the driver may lie, the first that is there."""
+"""Writable folders of a box in which the driver may lie; the first that exists is used."""
 
 
 class KernelStartError(CannotStart):
-    """The guest's own limits kept its kernel from starting."""
+    """The limits of the guest were too small for the kernel to start."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.message)
@@ -37,7 +37,7 @@ class KernelStartError(CannotStart):
 
 
 class LiveKernel:
-    """limits: those of the command, as they were when it began. Whoever has it owes `close`."""
+    """A running kernel, which its owner must close(). `limits` are those of the command at its start."""
 
     def __init__(self, box: Box, limits: Limits, keep_bytes: int) -> None:
         self.box = box
@@ -54,7 +54,8 @@ class LiveKernel:
         self.since_s = time.monotonic()
 
     async def start(self, python: str) -> None:
-        """Returns when the kernel is up. Raises Unavailable where the guest has none, DidNotStart where limits are too small."""
+        """Start the kernel and wait until it is up. Raises Unavailable if the guest has none, KernelStartError if limits are
+        too small."""
         folder = _folder_for_driver(self.box)
         stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.driver_files()])
         limits = self.limits.replace(wall_s=min(MAX_IDLE_S + self.limits.wall_s + END_WITHIN_S, MAX_CELL_S))
@@ -69,7 +70,7 @@ class LiveKernel:
         elif self._ended.done():
             raise _failure_to_start(self._ended.result())
         else:
-            raise PlatformFault(f"no kernel came up within {START_WITHIN_S:g} s")
+            raise PlatformFault(f"no kernel started within {START_WITHIN_S:g} s")
 
     @property
     def alive(self) -> bool:
@@ -80,11 +81,11 @@ class LiveKernel:
         return self.box.outdated or time.monotonic() - self.since_s > MAX_IDLE_S
 
     def limit(self, limits: Limits) -> bool:
-        """Whether the kernel could be held to these from now on."""
+        """Apply these limits from now on. Returns False if that is impossible."""
         return self._running is not None and self._running.limit(limits)
 
     async def perform(self, notebook: Notebook, *, gently: bool) -> tuple[Outcome, Transcript]:
-        """Run the cells. The kernel is gone afterwards, whatever happened."""
+        """Run the cells. The kernel is gone afterwards in any case."""
         assert self._running is not None and self._ended is not None
         self._transcript = Transcript(len(notebook.cells), notebook.cell_wall_s, self._keep_bytes)
         began = time.monotonic()
@@ -100,7 +101,7 @@ class LiveKernel:
         return dataclasses.replace(outcome, usage=usage), self._transcript
 
     async def _end(self, wall_s: float) -> tuple[Outcome, bool]:
-        """The outcome, and whether time was up before it came."""
+        """Return the outcome, and whether the time was up before."""
         assert self._running is not None and self._ended is not None
         done, _ = await asyncio.wait((self._ended,), timeout=wall_s)
         if done:
@@ -108,12 +109,12 @@ class LiveKernel:
         self._running.cancel()
         done, _ = await asyncio.wait((self._ended,), timeout=END_WITHIN_S)
         if not done:
-            raise PlatformFault("the box of a notebook did not end in time")
+            raise PlatformFault("the box of the notebook did not stop in time")
         outcome = self._ended.result()
         return outcome, outcome.ending is Ending.cancelled
 
     async def close(self) -> None:
-        """What remains of its task; the box is for whoever opened it to close."""
+        """Wait for the kernel's task. The box is closed by whoever opened it."""
         if self._running is not None:
             self._running.cancel()
         if self._ended is not None:
@@ -129,7 +130,7 @@ class LiveKernel:
                 self._on_first_line(line)
 
     def _on_event(self, transcript: Transcript, line: bytes) -> None:
-        """In the order in which they came: behind a large one, which is read in a thread, small ones wait as well."""
+        """Handle events in order: small ones wait behind a large one, which is parsed in a thread."""
         if self._reading is None and len(line) <= LARGE_BYTES:
             transcript.add_line(line)
             return
@@ -144,7 +145,7 @@ class LiveKernel:
         self._reading = None
 
     def _on_first_line(self, line: bytes) -> None:
-        """No cell has run yet, so this is the driver's own word."""
+        """Handle the driver's first line. No cell has run yet, so it comes from the driver itself."""
         event = parse(line) or {}
         if event.get("event") == "ready":
             self._ready.set_result("")
@@ -165,7 +166,7 @@ def _folder_for_driver(box: Box) -> str:
 
 def _failure_to_start(outcome: Outcome) -> Exception:
     if outcome.ending in (Ending.out_of_memory, Ending.process_limit, Ending.disk_limit):
-        message = f"{outcome.message} before the kernel was up; give the notebook more"
+        message = f"{outcome.message} before the kernel was up; raise the limit of the notebook"
         return KernelStartError(dataclasses.replace(outcome, message=message))
     last = (outcome.message or outcome.stderr.text).strip().splitlines()
     return PlatformFault(f"the kernel did not start: {last[-1][:300] if last else outcome.ending}")

@@ -1,7 +1,7 @@
-"""Notebooks in, results out.
+"""Run notebooks.
 
-The way of a run: check bounds, wait for a place, take a kernel that is up or start one, bring the files in, run the cells, fetch,
-close the box, leave the place.
+A run checks bounds, waits for a slot, takes a warm kernel or starts one, stages files, runs the cells, fetches files, closes
+the box and releases the slot.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ _ATTEMPTS = 2
 
 
 class Notebooks:
-    """policy: of the boxes, which have the kernel's modules loaded; ready: how many kernels to keep up once notebooks are in use;
-    keep_bytes: what is kept of each output stream of a cell, and of all else that the cells show."""
+    """Runs notebooks.
+
+    - policy: the policy of the boxes, which have the kernel's modules loaded.
+    - ready: number of kernels to keep warm while notebooks are in use.
+    - keep_bytes: how much is kept of each output stream of a cell, and of all displays together.
+    """
 
     def __init__(
         self,
@@ -62,7 +66,7 @@ class Notebooks:
 
     @property
     def idle(self) -> int:
-        """Kernels that wait ready."""
+        """Number of warm kernels."""
         return self._kernels.idle
 
     async def run(self, notebook: Notebook) -> NotebookResult:
@@ -79,13 +83,13 @@ class Notebooks:
             self._admission.leave(entered)
 
     def _check(self, notebook: Notebook) -> None:
-        """The bounds of a job hold for a notebook, whose cells together are its code."""
+        """Check a notebook like a job whose code is all its cells."""
         code = "\n".join(notebook.cells)
         limits = notebook.limits
         self._request_limits.check(Job(NAME, code, None, notebook.files, notebook.fetch, limits, limits))
 
     async def _attempt(self, notebook: Notebook, *, last: bool) -> NotebookResult | None:
-        """None when the platform failed before a cell had ended, and there is another attempt to make."""
+        """Return None if the platform failed before a cell ended, and another attempt should follow."""
         try:
             kernel = await self._kernel_for(notebook.limits)
         except KernelStartError as failure:
@@ -109,8 +113,8 @@ class Notebooks:
         self._log.warning("the box of a notebook broke", reason=reason)
 
     async def _kernel_for(self, limits: Limits) -> LiveKernel:
-        """Those that wait have the usual limits. Another bound on memory can be set on one that is up, if it keeps within that;
-        what asks for other limits still is started with them."""
+        """Return a kernel with these limits. Warm kernels have the default limits; a lower memory limit can be set on them if
+        they already fit in it. Other limits need a new kernel."""
         default_limits = self._default_limits
         if limits.replace(wall_s=default_limits.wall_s, memory_bytes=default_limits.memory_bytes) != default_limits:
             return await self._start(limits)
@@ -134,14 +138,14 @@ class Notebooks:
         return kernel
 
     async def _close(self, kernel: LiveKernel) -> None:
-        """A caller that is cancelled meanwhile leaves the closing of the box to the pool."""
+        """Close a kernel. If the caller is cancelled, the pool closes the box."""
         try:
             await self._pool.discard(self._policy, kernel.box)
         finally:
             await asyncio.shield(kernel.close())
 
     async def _perform(self, kernel: LiveKernel, notebook: Notebook) -> tuple[NotebookResult, bool]:
-        """The names to fetch are checked first: a request that cannot be answered is not run."""
+        """Run the cells. Names to fetch are checked first, so that an unanswerable request does not run."""
         for name in notebook.fetch:
             place(kernel.box, name)
         await run_to_end(stage, kernel.box, notebook.files)
@@ -155,5 +159,6 @@ class Notebooks:
 
 
 def _cause(outcome: Outcome) -> str:
-    """Where the kernel died, the driver ends with an error, and the box's accounts say whether it was a limit."""
+    """Return the cause of the kernel's death: the driver fails with it, and the accounting of the box shows whether a limit
+    caused it."""
     return outcome.message if outcome.blame is Blame.limit else ""

@@ -1,4 +1,4 @@
-"""What the kernel and its driver need, to be loaded before a notebook comes. The debugger is not among it: see driver.load."""
+"""Modules of the kernel and its driver, loaded before a notebook arrives. Without the debugger: see inside/start.py."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ MODULES = (
     "ipykernel.compiler", "ipykernel.displayhook", "ipykernel.iostream", "ipykernel.kernelapp", "ipykernel.subshell_manager",
     "ipykernel.zmqshell", "ipykernel_launcher", "jupyter_client.session",
 )  # fmt: skip
-"""None of them starts a thread or makes a context of zmq while it is loaded."""
+"""None of them starts a thread or creates a zmq context on import."""

@@ -1,7 +1,7 @@
-"""From the driver's events to the results of cells.
+"""Turn the driver's events into results of cells.
 
-The events come out of the box, so they are no more to be trusted than any other output of a program: each is checked, what makes
-no sense is left out, and there is a bound to all that is kept.
+Events come out of the box, so they are as untrusted as any other output: each is checked, malformed ones are dropped, and
+everything kept is bounded.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ MAX_ERRORS = 1_000
 MAX_TRACEBACK_LINES = 1_000
 MAX_DEPTH = 32
 MAX_ELEMENTS = 100_000
-"""Values in all displays and errors together. Parsing holds everyone up for about a microsecond for each, however short."""
+"""Values in all displays and errors together. Parsing blocks the event loop for about a microsecond per value, however short."""
 LARGE_BYTES = 64 * 1024
-"""Larger events are worth a thread to read them in."""
+"""Larger events are parsed in a thread."""
 _SMALL_BYTES = 4 * 1024
 _FEW_ELEMENTS = 64
-"""An event of text alone has fewer, and costs no more than its length."""
+"""Text-only events have fewer, and cost no more than their length."""
 
 Event = Mapping[str, Any]
 
 
 def parse(line: bytes) -> Event | None:
-    """An event, or None for what is none."""
+    """Return an event, or None if the line is none."""
     try:
         event = json.loads(line, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
@@ -42,18 +42,21 @@ def parse(line: bytes) -> Event | None:
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvent:
-    """An event as read_event() returns it. event: None for what is none. data: of a display, ready to be kept; None where it is
-    too deep. elements: what it counts for. dropped: it has more values than there is room for, and was not parsed."""
+    """A parsed event."""
 
     size: int
     event: Event | None = None
+    """None if the line is no event."""
     data: Mapping[str, Any] | None = None
+    """Of a display; None if it is nested too deeply."""
     elements: int = 0
+    """How much of MAX_ELEMENTS it uses."""
     dropped: bool = False
+    """It has more values than there is room for, and was not parsed."""
 
 
 def read_event(line: bytes, elements_left: int) -> ParsedEvent:
-    """Parse a line. May run in a thread: it touches nothing else."""
+    """Parse a line. Thread-safe: it touches nothing else."""
     count = count_json_values(line, _FEW_ELEMENTS) if len(line) > _SMALL_BYTES else 0
     count = count if count > _FEW_ELEMENTS else 0
     if count > elements_left:
@@ -86,7 +89,7 @@ class _Cell:
 
 
 class Transcript:
-    """Of one notebook. keep_bytes: for each stream of a cell, and for all displays and errors together."""
+    """The transcript of one notebook. `keep_bytes` bounds each stream of a cell, and all displays and errors together."""
 
     def __init__(self, cells: int, cell_wall_s: float | None, keep_bytes: int) -> None:
         self._cells = [_Cell(keep_bytes) for _ in range(cells)]
@@ -111,7 +114,7 @@ class Transcript:
         return any(cell.ending is not None for cell in self._cells)
 
     def results(self, cause: str = "") -> tuple[CellResult, ...]:
-        """Of the cells that ended. cause: what the platform knows of the kernel's death, where it did die."""
+        """Return the results of the cells that ended. `cause` is what the platform knows about the kernel's death."""
         return tuple(cell.result(self._ending_error(cell, cause)) for cell in self._cells if cell.ending is not None)
 
     def add_line(self, line: bytes) -> None:
@@ -132,17 +135,17 @@ class Transcript:
         return next((cell for cell in self._cells if cell.ending is None), self._cells[-1])
 
     def add_output(self, name: str, piece: bytes) -> int:
-        """What came over a stream of the process itself; returns how much that has been. For transcripts of a single cell."""
+        """Add output of the process itself and return the total. For transcripts of a single cell."""
         stream = self._cells[0].streams[name]
         stream.add(piece)
         return stream.total_bytes
 
     def add_error(self, error: CellError) -> None:
-        """What the platform has to say of a single cell, beside what went wrong in it."""
+        """Add an error of the platform to a single cell."""
         self._cells[0].errors.append(error)
 
     def set_ending(self, how: str) -> None:
-        """The end of a single cell, as the platform knows it."""
+        """Set the ending of a single cell, as the platform knows it."""
         self._cells[0].ending = CellEnding(how)
 
     def _stream(self, cell: _Cell, event: Event, _read: ParsedEvent) -> None:
@@ -169,7 +172,7 @@ class Transcript:
             return
         self._errors += 1
         if size > self._room:
-            name, text, lines, size = name[:100], f"{text[:100]}… (too long to be told)", [], 0
+            name, text, lines, size = name[:100], f"{text[:100]}… (too long)", [], 0
         self._room -= size
         ending_error = tuple(replace_surrogates(line) for line in lines[:MAX_TRACEBACK_LINES] if isinstance(line, str))
         cell.errors.append(CellError(replace_surrogates(name), replace_surrogates(text), ending_error))
@@ -184,7 +187,7 @@ class Transcript:
             cell.death = _cause_of_death(event)
 
     def _ending_error(self, cell: _Cell, cause: str) -> CellError | None:
-        """What of a cell's end its own exceptions do not say."""
+        """Return the error that explains a cell's ending, if its own exceptions do not."""
         after = f"after {self._cell_wall_s:g} s (cell_timeout)" if self._cell_wall_s is not None else "by the driver"
         match cell.ending:
             case CellEnding.timed_out:
@@ -207,7 +210,7 @@ def _cause_of_death(event: Event) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """Without halves of characters, which no encoding can carry."""
+    """Replace lone surrogates, which no encoding can carry."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

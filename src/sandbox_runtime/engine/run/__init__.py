@@ -1,1 +1,1 @@
-"""One run: a plan in a box, many inputs of one build, two programs joined, and who may take a step now."""
+"""Run one plan in a box, many inputs of one build, or two interactive programs; limit concurrent steps."""

@@ -16,30 +16,34 @@ from sandbox_runtime.telemetry import Metrics
 from sandbox_runtime.workspace import Collected, Quotas, collect, fetch, link, place, stage
 
 GRACE_S = 30.0
-"""How much longer than its wall limit we wait for a command whose box does not answer, before the fault is called ours."""
+"""Extra time beyond the wall limit before a box that does not answer counts as a platform fault."""
 
 OnBuilt = Callable[[Outcome, Collected], None]
-"""Given what a compile step that succeeded left, before anything else is started in its box."""
+"""Receives what a successful compile step left, before anything else starts in its box."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job of a language. linked: flags at the end of its compile command; sink: given the output of the run step; build: made
-    before, so that there is nothing to compile; keep: told of the build, of which no more than keep_quotas is read; only_build:
-    nothing is run. preset: the warm interpreter to use where the language has one; empty: the usual. args: further arguments of
-    the run step. once: a box that breaks is not replaced, because the caller tries again by itself."""
+    """A job of a language, with how to run it."""
 
     language: Language
     job: Job
     link_flags: tuple[str, ...] = ()
+    """Appended to the compile command."""
     sink: Sink | None = None
+    """Receives the output of the run step."""
     build: Build | None = None
+    """An earlier build: nothing is compiled."""
     on_built: OnBuilt | None = None
     build_quotas: Quotas | None = None
+    """Bounds of what is read for `on_built`."""
     only_build: bool = False
     preset: str = ""
+    """The warm interpreter, if the language has one; empty: the default."""
     args: tuple[str, ...] = ()
+    """Further arguments of the run step."""
     no_retry: bool = False
+    """Do not replace a broken box, because the caller retries itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class BoxRun:
     step_limits: StepLimits
 
     async def perform(self) -> JobResult:
-        """The names to fetch are checked first: a request that cannot be answered is not run."""
+        """Run all steps. Names to fetch are checked first, so that an unanswerable request does not run."""
         fetch_names = self.task.job.fetch
         for name in fetch_names:
             place(self.box, name)
@@ -66,7 +70,7 @@ class BoxRun:
         return JobResult(compile_outcome, run, fetched.files, fetched.skipped)
 
     async def prepare(self) -> Outcome | None:
-        """All up to the run step."""
+        """Stage and compile: everything before the run step."""
         if sum(len(file.content) for file in self.plan.files) < LARGE_BYTES:
             self._stage()
         else:
@@ -74,15 +78,15 @@ class BoxRun:
         return await self._compile()
 
     def command(self) -> Command:
-        """The run step, as it is started."""
+        """Return the command of the run step."""
         recipe, limits = self.task.language.run, self.task.job.run_limits
         limits = with_minimums(limits, recipe) if recipe.at_least else limits
         return Command(self.plan.run.argv, stdin=self.task.job.stdin, env=dict(self.plan.run.env), limits=limits)
 
     def _refusal(self) -> JobResult:
-        """As the toolchain's own first step would have told it."""
-        record_metrics = Outcome(Ending.not_started, exit_code=1, message=self.plan.refusal, isolation=self.box.backend)
-        return JobResult(record_metrics, None) if self.plan.compile else JobResult(None, record_metrics)
+        """Report the refusal as a failed first step."""
+        refusal = Outcome(Ending.not_started, exit_code=1, message=self.plan.refusal, isolation=self.box.backend)
+        return JobResult(refusal, None) if self.plan.compile else JobResult(None, refusal)
 
     def _stage(self) -> None:
         build = self.task.build
@@ -120,7 +124,7 @@ class BoxRun:
         return outcome
 
     def record_metrics(self, outcome: Outcome, step: str = "run") -> None:
-        """Counts a command of this task that ended."""
+        """Count a finished command of this task."""
         self.metrics.record_command(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
     async def _run_command(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
@@ -136,6 +140,6 @@ class BoxRun:
 
 
 def with_minimums(limits: Limits, recipe: Recipe) -> Limits:
-    """The limits with those lifted that are too small for the toolchain itself."""
+    """Raise the limits that are too small for the toolchain itself."""
     raised = {name: least for name, least in recipe.at_least if getattr(limits, name) < least}
     return limits.replace(**raised) if raised else limits

@@ -1,11 +1,11 @@
-"""Many inputs of one job, in the order they came, several at once where there is room.
+"""Run many inputs of one job, in order, several concurrently while slots are free.
 
-Theory of operation. The caller holds one place of the admission for as long as it takes: one input after another runs in it.
-Where there are free places that nobody waits for, further inputs run beside it, up to `parallel` in all, and each gives its
-place back when it ends: others who came meanwhile are served before the next input, and the job as a whole can never be refused
-halfway. Inputs are begun in their order. When the caller wants no more after a failure, inputs behind the failed one are not
-begun, those under way are stopped, and none of them has a result: what comes out is the same however many ran at once. A
-cancelled caller stops all of them, and every box is closed before the caller hears of it.
+Theory of operation. The caller holds one slot of the admission for the whole time: one input after another runs in it. While
+there are free slots that no request waits for, more inputs run beside it, up to `parallel` in all. Each of those releases its
+slot when it ends, so other requests are served before the next input, and the job is never refused halfway. Inputs start in
+order. If the caller wants to stop after a failure, inputs after the failed one do not start, running ones are cancelled, and
+none of them has a result: the output is the same for any concurrency. Cancelling the caller stops all inputs, and every box is
+closed before the caller continues.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.model import Outcome, Output
 
 _CUT_TO_BYTES = 64 * 1024
-"""What is left of a stream once the outputs of all inputs together are over their bound."""
+"""Bytes kept of a stream once the output of all inputs together exceeds its bound."""
 
 ResultT = TypeVar("ResultT")
 
 
 class CaseScheduler(Generic[ResultT]):
-    """For one use. one: what to do for the input of a number; failed: whether what came of it ends the matter."""
+    """Schedules the cases of one job; for one use.
+
+    - run_case: runs the case of a number.
+    - is_failure: whether a result counts as a failure.
+    """
 
     def __init__(
         self,
@@ -40,14 +44,14 @@ class CaseScheduler(Generic[ResultT]):
         self._results: list[ResultT | None] = [None] * count
         self._next = 0
         self._end = count
-        """No input from this one on has a result."""
+        """No case from this number on has a result."""
         self._first_failure = count
-        """The first that failed so far."""
+        """Number of the first failed case so far."""
         self._running: dict[asyncio.Task[ResultT], tuple[int, float | None]] = {}
-        """For each that runs: the number of its input, and when it entered; None for the one in the caller's own place."""
+        """Number and admission time of each running case; the time is None for the case in the caller's own slot."""
 
     async def run(self, parallel: int, stop_early: bool) -> tuple[ResultT | None, ...]:
-        """The caller has entered the admission."""
+        """Run all cases. The caller must hold a slot."""
         try:
             self._begin(parallel)
             while self._running:
@@ -62,7 +66,7 @@ class CaseScheduler(Generic[ResultT]):
         return tuple(self._results)
 
     def _begin(self, parallel: int) -> None:
-        """As many as there are places for; at least one, while there are inputs left."""
+        """Start as many cases as there are slots; at least one while cases are left."""
         while self._next < self._end and len(self._running) < parallel:
             entered = None
             if any(slot is None for _, slot in self._running.values()):
@@ -92,7 +96,7 @@ class CaseScheduler(Generic[ResultT]):
                 running.cancel()
 
     async def _stop(self, left: list[asyncio.Task[ResultT]]) -> None:
-        """Each closes its own box on the way out, so that waiting for them is bounded as closing is."""
+        """Cancel and wait. Each case closes its own box, so the wait is bounded."""
         for running in left:
             running.cancel()
         try:
@@ -105,7 +109,7 @@ class CaseScheduler(Generic[ResultT]):
 
 
 class OutputBudget:
-    """How much of what many inputs printed is kept, all together; what comes when it is used up is cut."""
+    """Bounds the total output of many cases; later output is cut."""
 
     def __init__(self, max_bytes: int) -> None:
         self._left_bytes = max_bytes
@@ -122,6 +126,6 @@ def _output_bytes(outcome: Outcome) -> int:
 
 
 def _cut(stream: Output) -> Output:
-    """Its beginning, and the truth about how much there was."""
+    """Keep the beginning, and count the rest as dropped."""
     head = stream.head[:_CUT_TO_BYTES]
     return Output(head, b"", stream.total_bytes - len(head))

@@ -1,10 +1,9 @@
-"""Two programs in two boxes, what either prints being what the other reads.
+"""Two programs in two boxes, each reading what the other prints.
 
-Theory of operation. Both are started with their standard inputs open; a listener on each one's output feeds the other. When the
-reader falls behind, what is written is left in its pipe until he has caught up, so that a program that prints without end waits
-as it would at a pipe of the kernel, and nobody here holds more than a pipe's worth for it. When one ends, the other reads the end
-of its input; when it failed, all is said, and the other is stopped. Each has its own limits, the wall limit among them: two that
-wait for each other are ended by it.
+Theory of operation. Both start with open standard inputs, and a listener on each output feeds the other's input. If the reader
+falls behind, the writer's output stays in its pipe until the reader catches up. So an endless writer blocks as on a kernel
+pipe, and the server buffers no more than one pipe's worth. When one ends, the other reads end of file; when one fails, the
+other is cancelled. Each has its own limits; the wall limit also ends two programs that wait for each other.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from sandbox_runtime.isolation.port import Running
 from sandbox_runtime.model import Blame, Outcome
 
 MAX_UNREAD_BYTES = 64 * 1024
-"""As much as a pipe of the kernel holds."""
+"""The capacity of a kernel pipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class InteractiveResult:
 
 
 async def run_interactive(runner: TaskRunner, first: Task, second: Task) -> InteractiveResult:
-    """Both can be run. Raises PlatformFault where a box does not answer in time; a cancelled caller cancels both."""
+    """Run two runnable tasks. Raises PlatformFault if a box does not answer in time. Cancelling cancels both."""
     async with AsyncExitStack() as stack:
         boxes = [await stack.enter_async_context(runner.open_box(task)) for task in (first, second)]
         for boxed in boxes:
@@ -48,10 +47,10 @@ async def run_interactive(runner: TaskRunner, first: Task, second: Task) -> Inte
 
 
 async def _prepare(boxed: BoxRun) -> None:
-    """What could not be carried over from where it was built is built again."""
+    """Stage the program. What could not be moved from its build box is built again."""
     compile_outcome = await boxed.prepare()
     if compile_outcome is not None and not compile_outcome.ok:
-        raise PlatformFault(f"what compiled before did not compile again: {compile_outcome.message or compile_outcome.ending}")
+        raise PlatformFault(f"the program did not compile again: {compile_outcome.message or compile_outcome.ending}")
 
 
 @asynccontextmanager
@@ -92,7 +91,7 @@ async def _wait_one(command: Running, partner: Running) -> Outcome:
 
 
 class _Relay:
-    """From one's output to the other's input. What comes before it is connected is kept until then."""
+    """Forwards one program's output to the other's input. Output before connect() is buffered."""
 
     def __init__(self) -> None:
         self._early: list[bytes] = []
@@ -116,7 +115,7 @@ class _Relay:
         self._early.clear()
 
     def _forward(self, reader: Running, piece: bytes) -> None:
-        with contextlib.suppress(InvalidRequest):  # the reader has closed its input: what is printed goes nowhere
+        with contextlib.suppress(InvalidRequest):  # the reader has closed its input: drop the output
             reader.feed(piece)
         if self._writer is not None and reader.unread_bytes > MAX_UNREAD_BYTES:
             self._paused = True

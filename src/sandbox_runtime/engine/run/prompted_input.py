@@ -1,7 +1,7 @@
-"""Standard input that a program gets when it asks for it.
+"""Standard input that is sent when the program prints a prompt.
 
-The output is searched for the prompt as it arrives. The first time it is found the reply is written and the input ends, so the
-text of the reply is nowhere in the box before. Later prompts are not answered.
+The output is searched for the prompt as it arrives. On the first match the reply is written and the input closed, so the text
+of the reply is nowhere in the box before. Later prompts are not answered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sandbox_runtime.model import Reply
 
 
 class PromptedInput:
-    """For one run of a command. sink: is given all output as well."""
+    """For one run of a command. `sink` receives all output as well."""
 
     def __init__(self, reply: Reply, sink: Sink | None) -> None:
         self._reply = reply
@@ -35,7 +35,7 @@ class PromptedInput:
             self._sink(stream, piece)
 
     def _search(self, piece: bytes) -> None:
-        """A prompt may arrive in several pieces: the end of the last one is kept."""
+        """Search for the prompt, which may arrive in several pieces: the end of the last one is kept."""
         text = self._tail + piece
         self.prompt_seen = self._reply.prompt in text
         self._tail = text[-len(self._reply.prompt) :]

@@ -1,4 +1,4 @@
-"""Steps of which only so many may be taken at once over the whole server, such as those that need the one GPU."""
+"""Limits on concurrent steps over the whole server, such as steps that need the only GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox_runtime.telemetry import Metrics
 
 
 class StepLimits:
-    """Whoever waits for a turn has a box and a place already, so waiting is bounded as it is for those."""
+    """A waiting step already holds a box and a slot, so waiting is bounded as in the admission."""
 
     def __init__(self, queue_size: int, wait_s: float, metrics: Metrics) -> None:
         self._queue_size = queue_size
@@ -20,7 +20,7 @@ class StepLimits:
 
     @asynccontextmanager
     async def acquire(self, language: str, step: str, max_concurrent: int) -> AsyncIterator[None]:
-        """Raises TooMany where it takes too long to come."""
+        """Hold one of `max_concurrent` turns for this step. Raises TooMany if none becomes free in time."""
         queue = self._queues.get((language, step))
         if queue is None:
             queue = self._queues[language, step] = Admission(max_concurrent, self._queue_size, self._wait_s, self._metrics)

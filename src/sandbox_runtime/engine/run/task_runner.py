@@ -1,4 +1,4 @@
-"""A task in a box of the pool: the right kind of box, one more try where it broke, closed before the result is given."""
+"""Run a task in a box of the pool: choose the policy, retry once if the box breaks, close the box before returning."""
 
 from __future__ import annotations
 
@@ -23,17 +23,20 @@ STD = "std"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class GuestPaths:
-    """How programs find what they need: the guest's interpreter, the modules that warm languages find loaded, the folder of
-    installed toolchains, and a policy for each preset."""
+    """Where guest programs find what they need."""
 
     python: str
+    """The guest's interpreter."""
     preset: str
+    """The modules that warm languages find loaded."""
     toolchains: str
+    """Folder of installed toolchains."""
     policies: Mapping[str, Policy]
+    """The policy of each preset."""
 
 
 class TaskRunner:
-    """ahead None: nothing is started before it is asked for."""
+    """Runs tasks. Without `prestart` no interpreter is started before a job arrives."""
 
     def __init__(
         self,
@@ -54,8 +57,8 @@ class TaskRunner:
         self._log = log
 
     async def run(self, task: Task) -> JobResult:
-        """A box that broke before it gave an outcome is replaced once: whatever ran in it is gone with it. Not when the caller
-        may have seen output already."""
+        """Run a task. A box that broke before it gave an outcome is replaced once: what ran in it is gone. Not if the caller
+        may have seen output."""
         policy = self._policy(task)
         result = await self._attempt(policy, task, last=task.no_retry or task.sink is not None)
         if result is None:
@@ -64,7 +67,7 @@ class TaskRunner:
         return result
 
     async def version(self, language: Language, limits: Limits) -> Outcome:
-        """What came of asking the toolchain of a language for its version."""
+        """Run the version command of a language's toolchain."""
         policy = dataclasses.replace(self._paths.policies[STD], toolchains=language.toolchain, gpu=language.gpu)
         box = await self._pool.take(policy)
         try:
@@ -74,7 +77,7 @@ class TaskRunner:
             await self._pool.discard(policy, box)
 
     def is_hermetic(self, task: Task) -> bool:
-        """Whether what the task does depends on nothing but what is staged and what this machine has installed."""
+        """Whether the task depends only on staged files and installed software."""
         return self._policy(task).network.mode == "none"
 
     def plan(self, task: Task, workdir: str) -> Plan:
@@ -86,7 +89,7 @@ class TaskRunner:
 
     @asynccontextmanager
     async def open_box(self, task: Task) -> AsyncIterator[BoxRun]:
-        """A box for the task with nothing in it yet, for who starts its command himself; closed on the way out."""
+        """Open a box for a caller that starts the command itself. Closes it on exit."""
         policy = self._policy(task)
         box = await self._pool.take(policy)
         try:
@@ -98,11 +101,11 @@ class TaskRunner:
             await self._pool.discard(policy, box)
 
     def drop_idle(self, task: Task, outcome: Outcome) -> None:
-        """The box of the task broke under it."""
+        """Report that the box of a task broke."""
         self._on_broken_box(self._policy(task), outcome.message)
 
     async def _attempt(self, policy: Policy, task: Task, *, last: bool) -> JobResult | None:
-        """None when the box broke and there is another attempt to make."""
+        """Return None if the box broke and another attempt should follow."""
         box = await self._take_box(policy, task)
         try:
             result = await self._box_run(box, task).perform()
@@ -143,7 +146,7 @@ class TaskRunner:
         self._log.warning("a box broke", preset=policy.preset, reason=reason)
 
     def _policy(self, task: Task) -> Policy:
-        """What was built before takes one command, as if there were no compile step."""
+        """Return the policy. A task with a build needs a single command, like a language without a compile step."""
         language = task.language
         policy = self._paths.policies[(task.preset or self._paths.preset) if language.warm else STD]
         two_commands = language.compile is not None and task.build is None and not task.only_build
@@ -156,6 +159,6 @@ class TaskRunner:
 
 
 def _dead_on_arrival(outcome: Outcome, policy: Policy) -> bool:
-    """Whether the box was dead before it was given its command, as boxes are that waited ready when their spawner died. That is
-    known at once; and a program that did begin in that moment had no way to reach anything outside of its box."""
+    """Whether the box was dead before it got its command, as prepared boxes are after their spawner dies. This shows at once. A
+    program that did start in that moment could not reach anything outside its box."""
     return outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and policy.network.mode == "none"

@@ -1,4 +1,4 @@
-"""The keyboard's end of a terminal: see the package."""
+"""The server's side of a terminal: see the package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sandbox_runtime.model import Command, File, Outcome
 from sandbox_runtime.workspace import stage
 
 MAX_KEYS_BYTES = 16 * 1024
-"""Of one call: as long as a frame's length can tell, and no longer than anybody types."""
+"""Limit of one call: fits the length field of a frame."""
 _KEYS, _SIZE = 0, 1
 _HEAD = struct.Struct(">BH")
 _DIMENSIONS = struct.Struct(">HH")
@@ -41,7 +41,7 @@ class Size:
 
 
 class Terminal:
-    """For one command. size: at its beginning."""
+    """A terminal for one command. `size` is its initial size."""
 
     def __init__(self, size: Size) -> None:
         self._size = size
@@ -50,7 +50,7 @@ class Terminal:
         self._sending = asyncio.Lock()
 
     async def run(self, box: Box, command: Command, python: str, sink: Sink | None) -> Outcome:
-        """python: an interpreter in the box. A cancelled caller cancels the command."""
+        """Run a command. `python` is an interpreter in the box. Cancelling cancels the command."""
         stage(box, [File(_PROGRAM, _program().encode())])
         argv = (python, _PROGRAM, str(self._size.rows), str(self._size.columns), *command.argv)
         env = {"TERM": "xterm-256color", **command.env}
@@ -65,9 +65,9 @@ class Terminal:
             running.cancel()
 
     async def send_keys(self, keys: bytes) -> None:
-        """Returns when they are on their way into the box. Raises TooMany where the command reads nothing of what was typed."""
+        """Send keys and return when they are on their way into the box. Raises TooMany if the command does not read."""
         if len(keys) > MAX_KEYS_BYTES:
-            raise InvalidRequest(f"at most {MAX_KEYS_BYTES} bytes are typed at once, not {len(keys)}")
+            raise InvalidRequest(f"at most {MAX_KEYS_BYTES} bytes can be sent at once, not {len(keys)}")
         if keys:
             await self._send(_KEYS, keys)
 
@@ -82,10 +82,10 @@ class Terminal:
             async with asyncio.timeout(_TAKEN_WITHIN_S), self._sending:
                 await self._put(_HEAD.pack(kind, len(body)) + body)
         except TimeoutError as error:
-            raise TooMany("nothing reads what is typed on this terminal; try again later", 1.0) from error
+            raise TooMany("the command does not read its terminal; try again later", 1.0) from error
 
     async def _put(self, frame: bytes) -> None:
-        """Whole or not at all: where there is no room for all of it, half of it would put every later frame out of step."""
+        """Send a whole frame or nothing: half a frame would garble all later ones."""
         loop = asyncio.get_running_loop()
         while True:
             if self._connection is None:
@@ -103,7 +103,7 @@ class Terminal:
             return
 
     async def _rest(self, loop: asyncio.AbstractEventLoop, connection: socket.socket, rest: bytes) -> None:
-        """A caller that gives up meanwhile must not leave a torn frame behind: then the line is of no use any more."""
+        """Send the rest of a frame. If the caller is cancelled meanwhile, the frame is torn and the connection unusable."""
         try:
             await loop.sock_sendall(connection, rest)
         except BaseException:
@@ -122,7 +122,7 @@ async def _writable(loop: asyncio.AbstractEventLoop, connection: socket.socket) 
 
 @contextlib.contextmanager
 def _own_end(running: Running) -> Iterator[socket.socket]:
-    """The running command closes its socket when it ends, maybe while we still write to it."""
+    """Duplicate the control socket: the command closes its own when it ends, maybe while we still write."""
     assert running.control is not None
     with socket.socket(fileno=os.dup(running.control.fileno())) as own:
         own.setblocking(False)

@@ -1,4 +1,4 @@
-"""Messages between a context and the server: JSON behind its length, descriptors beside the first byte."""
+"""Messages between a context and the server: length-prefixed JSON, with descriptors attached to the first byte."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Connection:
         self._socket.setblocking(True)
 
     def send(self, message: Message, descriptors: tuple[int, ...] = ()) -> None:
-        """Send one message. Half characters cannot be encoded: they travel as JSON's own escapes.
+        """Send one message. Lone surrogates cannot be encoded, so they travel as JSON escapes.
 
-        An interrupt waits until the message is out: half of one would make nonsense of all that follow.
+        Interrupts wait until the message is sent: a partial one would garble all that follow.
         """
         text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), default=repr).encode(errors="backslashreplace")
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -41,7 +41,7 @@ class Connection:
         self._socket.sendall(data)
 
     def receive(self) -> tuple[Message, list[int]]:
-        """Raises EOFError where the server is gone."""
+        """Receive one message with its descriptors. Raises EOFError if the server is gone."""
         first, ancillary, _, _ = self._socket.recvmsg(_LENGTH.size, _ANCILLARY_BYTES, socket.MSG_CMSG_CLOEXEC)
         descriptors = array.array("i")
         for level, kind, passed in ancillary:

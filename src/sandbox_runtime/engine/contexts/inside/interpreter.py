@@ -1,12 +1,12 @@
 """An interpreter that keeps its variables: IPython's shell without a kernel around it.
 
-One thread, no sockets but the line to the server. What is printed goes to the process's own streams, where the server reads it;
-rich results, errors and ends go over the line:
+One thread, no sockets but the connection to the server. Printed output goes to the process's own streams, which the server
+reads; rich results, errors and endings go over the connection:
 
     orders:  execute (code)   fork, with descriptors   become, with descriptors   rehearse
     events:  ready   forked (status)   and of a cell: display (data)   error (ename, evalue, traceback)   done (how)
 
-Each event of a cell carries the turn of the order that began the cell, so that no event of one cell counts for another.
+Each event of a cell carries the `turn` of the order that started the cell, so that no event counts for another cell.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PLOTS = "module://matplotlib_inline.backend_inline"
 
 
 class Interpreter:
-    """Made once in a spawner; serve() is called in a box."""
+    """Created once in a spawner; serve() is called in a box."""
 
     def __init__(self) -> None:
         self._shell = _shell(self._show)
@@ -36,7 +36,7 @@ class Interpreter:
         self._cell_token = ""
 
     def serve(self) -> None:
-        """Until the server is gone. Between executions nobody listens to an interrupt."""
+        """Serve until the server is gone. Interrupts between executions are ignored."""
         self._connection = Connection(_CONTROL_FD)
         os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -52,7 +52,7 @@ class Interpreter:
         self._cell_token = order["turn"]
         try:
             error = self._run(order["code"])
-        except KeyboardInterrupt as interrupt:  # that came too late for the cell
+        except KeyboardInterrupt as interrupt:  # too late for the cell
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             error = _error_fields(interrupt)
         _flush()
@@ -69,7 +69,7 @@ class Interpreter:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         error_fields: Message | None = self._shell.error_fields
         if error_fields is None and not result.success:
-            # An interrupt while the shell told of an earlier one: the cell failed all the same.
+            # An interrupt while the shell reported an earlier one: the cell failed anyway.
             error_fields = _error_fields(result.error_in_exec or result.error_before_exec)
         return error_fields
 
@@ -81,7 +81,7 @@ class Interpreter:
         self._connection.send({**event, "cell": 0, "turn": self._cell_token})
 
     def _fork(self, _order: Message, descriptors: list[int]) -> None:
-        """Descriptors: to the copy, to the server, the plan. The source is a child of ours; we wait for its end."""
+        """Fork the source of a copy and wait for its end. Descriptors: to the copy, to the server, the plan."""
         peer, server, plan = descriptors
         _flush()
         child = os.fork()
@@ -95,7 +95,7 @@ class Interpreter:
         self._connection.send({"event": "forked", "status": os.waitstatus_to_exitcode(status)})
 
     def _be_source(self, peer: int, server: int, plan: int) -> None:
-        """Returns in the copy alone, where none of these descriptors are open."""
+        """Returns only in the copy, where none of these descriptors are open."""
         maps, pages = (os.open(f"/proc/self/{name}", os.O_RDONLY) for name in ("maps", "pagemap"))
         with socket.socket(fileno=os.dup(server)) as sock:
             socket.send_fds(sock, [f"{process_image.heap_end()} {peer}".encode()], [maps, pages])
@@ -107,12 +107,12 @@ class Interpreter:
         process_image.rehearse()
 
     def _become(self, order: Message, descriptors: list[int]) -> None:
-        """Descriptors: to the source, the plan, the source's map and pages. Does not return: we are the source then."""
+        """Become the source, and never return. Descriptors: to the source, the plan, the source's maps and pages."""
         peer, plan, maps, pages = descriptors
         process_image.become(process_image.Source(peer, maps, pages, *order["there"]), plan)
 
     def _adopt_process(self) -> None:
-        """In the copy: what the kernel holds for a process is ours and not the source's."""
+        """Run in the copy: renew what the kernel keeps per process."""
         ctypes.pythonapi.PyOS_AfterFork_Child()
         for number in range(1, signal.NSIG):
             handler = signal.getsignal(number) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
@@ -123,7 +123,7 @@ class Interpreter:
 
 
 def _shell(show: Any) -> Any:
-    """The shell, made so that what a cell displays and what goes wrong in it comes to us."""
+    """Create the shell, with displays and errors of cells sent to us."""
     from IPython.core.displayhook import DisplayHook  # type: ignore[import-not-found]
     from IPython.core.displaypub import DisplayPublisher  # type: ignore[import-not-found]
     from IPython.core.interactiveshell import InteractiveShell  # type: ignore[import-not-found]
@@ -150,7 +150,7 @@ def _shell(show: Any) -> Any:
         error_fields: Message | None = None
 
         def enable_gui(self, gui: Any = None) -> None:
-            """There is no window to draw in, and no loop to be woken."""
+            """No window and no event loop exist here."""
 
         def _showtraceback(self, kind: Any, value: Any, lines: Any) -> None:
             self.error_fields = {"ename": getattr(kind, "__name__", str(kind)), "evalue": str(value), "traceback": list(lines)}

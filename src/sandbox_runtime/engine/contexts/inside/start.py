@@ -1,4 +1,4 @@
-"""Entry: what a spawner makes ready, and what the program of a context's box calls."""
+"""Entry points: preload() for the spawner, run() for the program of a context's box."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _interpreters: list[Interpreter] = []
 
 
 def preload() -> None:
-    """Making an interpreter takes longer than everything else that a context has to do before it is ready."""
+    """Create an interpreter ahead of time: this takes longer than the rest of a context's start."""
     _interpreters.append(Interpreter())
 
 
 def run() -> None:
-    """Programs look for their modules in the working folder first, as they do at a prompt."""
+    """Serve. Programs look for modules in the working folder first, as at a prompt."""
     sys.path[0] = os.getcwd()
     _interpreters.pop().serve()

@@ -1,14 +1,14 @@
 'use strict';
-// Run code, call its handler, tell the end: what call.py does, for JavaScript. The order comes over descriptor 3 and the
-// answer goes back over it, each as JSON behind its length.
+// Run code, call its handler, send the result: what call.py does, for JavaScript. The order arrives over descriptor 3 and the
+// answer goes back over it, both as length-prefixed JSON.
 
 const fs = require('fs');
 const path = require('path');
 const Module = require('module');
 const { pathToFileURL } = require('url');
 
-const LINE = 3;
-const MOST_BYTES = 1024 * 1024;
+const CONTROL_FD = 3;
+const MAX_BYTES = 1024 * 1024;
 const EXITS = { ok: 0, not_loaded: 1, raised: 2, not_serializable: 3 };
 
 function wait() {
@@ -20,7 +20,7 @@ function readExactly(size) {
   let got = 0;
   while (got < size) {
     try {
-      const piece = fs.readSync(LINE, buffer, got, size - got, null);
+      const piece = fs.readSync(CONTROL_FD, buffer, got, size - got, null);
       if (!piece) process.exit(1);
       got += piece;
     } catch (error) {
@@ -31,7 +31,7 @@ function readExactly(size) {
   return buffer;
 }
 
-function tell(answer) {
+function send(answer) {
   const text = Buffer.from(JSON.stringify(answer));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(text.length);
@@ -39,7 +39,7 @@ function tell(answer) {
   let sent = 0;
   while (sent < data.length) {
     try {
-      sent += fs.writeSync(LINE, data, sent);
+      sent += fs.writeSync(CONTROL_FD, data, sent);
     } catch (error) {
       if (error.code !== 'EAGAIN') throw error;
       wait();
@@ -60,52 +60,52 @@ function failed(how, error) {
   return new Ended(how, error);
 }
 
-function contextOf(fields) {
+function makeContext(fields) {
   const ends = Date.now() + (fields.remaining_time_in_millis || 0);
   const remaining = () => Math.max(0, ends - Date.now());
   return { ...fields, get_remaining_time_in_millis: remaining, getRemainingTimeInMillis: remaining };
 }
 
-// A module as it would be in a file of that name, so that require finds its neighbours. A function that is only declared counts
-// as well as one that is exported.
-function asCommon(order, file) {
-  const found = new Module(file, module);
-  found.filename = file;
-  found.paths = Module._nodeModulePaths(path.dirname(file)).concat(order.path);
+// Load a module as if it were in a file of that name, so that require finds its neighbours. A handler that is only declared counts
+// as exported.
+function loadCommonJs(order, file) {
+  const loaded = new Module(file, module);
+  loaded.filename = file;
+  loaded.paths = Module._nodeModulePaths(path.dirname(file)).concat(order.path);
   const ending = "\n;if (typeof handler !== 'undefined' && !(module.exports && module.exports.handler)) { try { module.exports.handler = handler; } catch { /* frozen */ } }";
-  found._compile(order.code + ending, file);
-  return found.exports;
+  loaded._compile(order.code + ending, file);
+  return loaded.exports;
 }
 
-async function asModern(order, file) {
-  const place = path.join(path.dirname(file), `.handler-${process.pid}.mjs`);
-  fs.writeFileSync(place, order.code);
+async function loadEsModule(order, file) {
+  const temporary = path.join(path.dirname(file), `.handler-${process.pid}.mjs`);
+  fs.writeFileSync(temporary, order.code);
   try {
-    return await import(pathToFileURL(place).href);
+    return await import(pathToFileURL(temporary).href);
   } finally {
-    fs.rmSync(place, { force: true });
+    fs.rmSync(temporary, { force: true });
   }
 }
 
 async function load(order, file) {
   const modern = /^\s*(export|import)\s/m.test(order.code);
   try {
-    return modern ? await asModern(order, file) : asCommon(order, file);
+    return modern ? await loadEsModule(order, file) : loadCommonJs(order, file);
   } catch (error) {
     throw failed(order.script && !(error instanceof SyntaxError) ? 'raised' : 'not_loaded', error);
   }
 }
 
-function textOf(value) {
+function toJson(value) {
   let text;
   try {
     text = JSON.stringify(value === undefined ? null : value);
-    if (text === undefined) throw new TypeError(`a ${typeof value} has no form in JSON`);
+    if (text === undefined) throw new TypeError(`a ${typeof value} cannot be serialized as JSON`);
   } catch (error) {
     throw failed('not_serializable', error);
   }
-  if (Buffer.byteLength(text) > MOST_BYTES) {
-    throw failed('not_serializable', new RangeError(`the value is larger than ${MOST_BYTES} bytes as JSON: write it into a file`));
+  if (Buffer.byteLength(text) > MAX_BYTES) {
+    throw failed('not_serializable', new RangeError(`the value is larger than ${MAX_BYTES} bytes as JSON: write it to a file`));
   }
   return text;
 }
@@ -121,25 +121,25 @@ async function perform(order) {
   }
   let value;
   try {
-    value = await handler(order.event, contextOf(order.context));
+    value = await handler(order.event, makeContext(order.context));
   } catch (error) {
     throw failed('raised', error);
   }
-  return { how: 'ok', value: textOf(value) };
+  return { how: 'ok', value: toJson(value) };
 }
 
-function said(error) {
+function errorText(error) {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
 const order = JSON.parse(readExactly(readExactly(4).readUInt32BE()).toString());
 perform(order).then(
   (answer) => {
-    tell(answer);
+    send(answer);
     process.exitCode = 0;
   },
   (ended) => {
-    tell({ how: ended.how, error: said(ended.cause) });
+    send({ how: ended.how, error: errorText(ended.cause) });
     process.exitCode = order.script ? 1 : EXITS[ended.how];
   },
 ).then(() => {

@@ -1,8 +1,14 @@
-"""Run code, call its handler, tell the end.
+"""Run code, call its handler, send the result.
 
-The order comes over descriptor 3: code, name (of its file), path (further folders of modules), script (yes: it is the program
-itself; no: it is there for its handler), call ("no", "found": where there is one, "must"), event, context, wanted (names of
-variables that are to be told), args. The answer goes back over it: how, and the value as JSON.
+The order arrives over descriptor 3:
+
+- code, name (of its file), args, path (further folders of modules)
+- script: true if the code is the program itself, false if it only defines the handler
+- call: "no", "found" (call the handler if there is one) or "must"
+- event, context: the arguments of the handler
+- wanted: names of variables to return instead of a value
+
+The answer goes back over it: how it ended, and the value as JSON.
 """
 
 from __future__ import annotations
@@ -38,7 +44,7 @@ _EXITS = {"ok": 0, "not_loaded": 1, "raised": 2, "not_serializable": 3}
 
 
 class Context:
-    """As attributes and, for those who expect a mapping, by get and []."""
+    """The handler's context: attributes, and a mapping by get() and []."""
 
     def __init__(self, fields: Message) -> None:
         self.__dict__.update(fields)
@@ -55,7 +61,7 @@ class Context:
 
 
 class _Ended(Exception):
-    """The end of it, before its time."""
+    """The program ended early."""
 
     def __init__(self, how: str, error: BaseException | str, status: int | None = None) -> None:
         super().__init__(how)
@@ -79,8 +85,7 @@ def run() -> None:
 
 
 def practise() -> None:
-    """All of it with an order of no consequence, in a box that waits: what that touches of the interpreter's memory is copied
-    before anybody waits for it."""
+    """Run a harmless order in a waiting box: the memory pages that this touches are copied before a caller waits."""
     kept = sys.path[:], sys.argv[:], sys.modules["__main__"]
     here, there = socket.socketpair()
     ours, theirs = Connection(here.detach()), Connection(there.detach())
@@ -110,7 +115,7 @@ def _perform(order: Message) -> Message:
 
 
 def _module(order: Message) -> dict[str, Any]:
-    """A module of its own, which pickle and dataclasses can find; known to tracebacks with its text."""
+    """Create a module that pickle, dataclasses and tracebacks find."""
     name = "__main__" if order["script"] else "handler"
     module = sys.modules[name] = ModuleType(name)
     module.__file__ = f"{os.getcwd()}/{order['name']}"
@@ -144,7 +149,7 @@ def _call(handler: Any, order: Message) -> Any:
 
 
 def _arguments(handler: Any, order: Message) -> tuple[Any, ...]:
-    """The context goes to whoever asks for it: a second parameter that must be given, or that is called so."""
+    """Pass the context if the second parameter is required or is named like one."""
     event, context = order["event"], Context(order["context"])
     try:
         parameters = list(inspect.signature(handler).parameters.values())
@@ -167,17 +172,17 @@ def _text(value: Any, default: Any = None) -> str:
                 raise
             text = json.dumps(_finite(value), allow_nan=False, default=default)
     except BaseException as error:
-        sys.stderr.write(f"the value cannot be told as JSON: {type(error).__name__}: {error}\n")
+        sys.stderr.write(f"the value cannot be serialized as JSON: {type(error).__name__}: {error}\n")
         raise _Ended("not_serializable", error) from None
     if len(text) > _MAX_BYTES:
-        message = f"the value has {len(text)} bytes as JSON; at most {_MAX_BYTES} can be told: write it into a file"
+        message = f"the value has {len(text)} bytes as JSON; at most {_MAX_BYTES} are allowed: write it to a file"
         sys.stderr.write(f"{message}\n")
         raise _Ended("not_serializable", message)
     return text
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity and nothing that is not a number: they become null."""
+    """Replace infinities and NaN, which JSON lacks, by null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
@@ -186,7 +191,7 @@ def _finite(value: Any) -> Any:
 
 
 def _exit(system_exit: SystemExit, how: str) -> _Ended:
-    """As an interpreter takes it."""
+    """Treat the exit as an interpreter does."""
     code = system_exit.code
     if code is None or isinstance(code, int):
         return _Ended("ok" if not code else how, "", int(code or 0))
@@ -195,7 +200,7 @@ def _exit(system_exit: SystemExit, how: str) -> _Ended:
 
 
 def _failure(how: str, error: BaseException, status: int | None = None) -> _Ended:
-    """Without the frames that are ours."""
+    """Print the traceback without our own frames."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(f"<{__package__}"):
         frames = frames.tb_next

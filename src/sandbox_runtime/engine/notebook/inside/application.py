@@ -1,4 +1,4 @@
-"""Becoming the kernel: an ipykernel in a fork of the driver."""
+"""Become the kernel: an ipykernel in a fork of the driver."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def set_dumpable(value: bool) -> None:
 
 
 class KernelApp(IPKernelApp):  # type: ignore[misc]
-    """An ipykernel as it always is, less what nobody here can use: command line, configuration files, heartbeat, debugger and a
-    history on disk. Its output waits for us instead of being dropped when it comes too fast."""
+    """An ipykernel without command line, configuration files, heartbeat, debugger and history on disk. Its output blocks
+    instead of being dropped when it comes too fast."""
 
     def parse_command_line(self, argv: object = None) -> None:
         self.extra_args: list[str] = []
@@ -41,7 +41,7 @@ class KernelApp(IPKernelApp):  # type: ignore[misc]
 
 
 def become(connection_file: str, ready: int) -> None:
-    """Returns when the kernel has ended by itself."""
+    """Run the kernel. Returns when it has ended by itself."""
     os.setsid()
     set_dumpable(True)
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -54,7 +54,7 @@ def become(connection_file: str, ready: int) -> None:
     _silence_original_streams(devnull)
     os.close(devnull)
     _show_figures_inline()
-    # What was not there a moment ago may be there in the next: files are brought in while the kernel waits.
+    # Files are staged while the kernel waits: drop the cached listing of the working folder.
     sys.path_importer_cache.pop(os.getcwd(), None)
     os.write(ready, b"1")
     os.close(ready)
@@ -64,7 +64,7 @@ def become(connection_file: str, ready: int) -> None:
 def make_app(connection_file: str) -> Any:
     config = Config()
     config.HistoryManager.enabled = False
-    config.IPKernelApp.parent_handle = 1  # it need not watch over us: it cannot outlive us
+    config.IPKernelApp.parent_handle = 1  # it cannot outlive us, so it need not watch us
     config.IPKernelApp.connection_file = connection_file
     app = KernelApp.instance(config=config)
     app.initialize([])
@@ -72,7 +72,7 @@ def make_app(connection_file: str) -> Any:
 
 
 def _remove_driver_modules() -> None:
-    """Of how the driver came in: cells may have files of the same names."""
+    """Remove traces of the driver: cells may have files of the same names."""
     sys.path_importer_cache.pop(sys.path.pop(0), None)
     sys.dont_write_bytecode = False
     for name in [name for name in sys.modules if name.partition(".")[0] == __package__]:
@@ -80,14 +80,14 @@ def _remove_driver_modules() -> None:
 
 
 def _raise_oom_score() -> None:
-    """When memory runs out, the kernel and its children go before the driver, which then tells of it."""
+    """Let the kernel and its children be killed first when memory runs out, so that the driver can report it."""
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "wb") as file:
         file.write(_OOM_SCORE)
 
 
 def _silence_original_streams(devnull: int) -> None:
-    """ipykernel repeats what is written past Python (by libraries, by children) on the streams it was started with; until here
-    these are of use, to tell why it did not start."""
+    """Stop ipykernel from repeating output of libraries and children on its original streams. Until here they show why it did
+    not start."""
     for stream in (sys.stdout, sys.stderr):
         copy = getattr(stream, "_original_stdstream_copy", None)
         if copy is not None:
@@ -95,7 +95,7 @@ def _silence_original_streams(devnull: int) -> None:
 
 
 def _show_figures_inline() -> None:
-    """A matplotlib that was loaded before the kernel began has not seen what the kernel sets for it."""
+    """Set the inline backend on a matplotlib that was loaded before the kernel started."""
     matplotlib = sys.modules.get("matplotlib")
     if matplotlib is not None:
         matplotlib.rcParams["backend"] = os.environ["MPLBACKEND"]

@@ -1,4 +1,4 @@
-"""Orders in, cells to the kernel, events out. See the package for the words of both."""
+"""Read orders, pass cells to the kernel, emit events. The package describes both formats."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .kernel import Kernel, Message
 
 KERNEL_DIED = 3
 INTERRUPT_GRACE_S = 2.0
-"""How long an interrupted cell has to stop before the kernel is killed."""
+"""How long an interrupted cell may take to stop before the kernel is killed."""
 SHUTDOWN_WITHIN_S = 3.0
-"""How long a kernel that was asked to end may take."""
+"""How long a kernel may take to shut down."""
 DRAIN_MS = 20
 MAX_DISPLAY_BYTES = 8 * 1024**2
 STREAM_PIECE_CHARACTERS = 256 * 1024
@@ -47,13 +47,13 @@ class Driver:
         self.input = bytearray()
         self.input_ended = False
         self.leaving = False
-        """The kernel was asked to end by a cell (exit), and is about to."""
+        """A cell asked the kernel to exit."""
         self.poller = zmq.Poller()
         for source in (0, kernel.pidfd, kernel.iopub, kernel.shell):
             self.poller.register(source, zmq.POLLIN)
 
     def warm_up(self) -> None:
-        """Run cells of no consequence: the kernel's threads and sockets have met by then, and its first real cell is quick."""
+        """Run harmless cells: they connect the kernel's threads and sockets, so that the first real cell is quick."""
         while self.kernel.alive and ((message := self._next_output()) is None or message[0] != "iopub_welcome"):
             self._wait()
         for _ in range(_WARMUP_CELLS):
@@ -61,13 +61,13 @@ class Driver:
             while self._busy():
                 self._step()
         if not self.kernel.alive:
-            raise RuntimeError(f"the kernel died while it started, with status {self.kernel.status}")
+            raise RuntimeError(f"the kernel died during start-up with status {self.kernel.status}")
 
     def _busy(self) -> bool:
         return self.cell is not None and self.kernel.alive
 
     def serve(self) -> int:
-        """Until told to end; the exit status."""
+        """Serve until a shutdown order; return the exit status."""
         while (order := self._next_order()) is None or order["do"] != "shutdown":
             if order is not None:
                 self._begin(order)
@@ -76,7 +76,7 @@ class Driver:
         if self.kernel.alive and order.get("gently"):
             self.kernel.request_shutdown()
             self.kernel.collect(SHUTDOWN_WITHIN_S)
-        self.kernel.signal(signal.SIGKILL)  # so that it goes while we go, not after us
+        self.kernel.signal(signal.SIGKILL)  # so that it ends with us, not after us
         return KERNEL_DIED if died else 0
 
     def _next_order(self) -> Event | None:
@@ -98,7 +98,7 @@ class Driver:
         self.cell = Cell(number, request, order["wall_s"])
 
     def _step(self) -> None:
-        """Wait for something to happen and deal with it."""
+        """Wait for an event and handle it."""
         if not self.orders or self.cell is not None:
             self._wait()
         for _ in range(MESSAGES_PER_STEP):
@@ -198,7 +198,7 @@ class Driver:
             emit({"event": "done", "cell": cell.number, "how": how, **more})
 
     def _on_kernel_exit(self) -> None:
-        """The kernel has ended. What it said before is still on its way."""
+        """The kernel has ended. Its last messages may still arrive."""
         self.kernel.collect(0)
         self._unregister_kernel()
         while self.kernel.iopub.poll(DRAIN_MS):

@@ -1,4 +1,4 @@
-"""How the driver speaks to the server."""
+"""Events from the driver to the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Event = dict[str, Any]
 
 
 def emit(event: Event) -> None:
-    """Half characters cannot be encoded: they travel as JSON's own escapes."""
+    """Write one event. Lone surrogates cannot be encoded, so they travel as JSON escapes."""
     data = memoryview(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode(errors="backslashreplace") + b"\n")
     while data:
         data = data[os.write(1, data) :]

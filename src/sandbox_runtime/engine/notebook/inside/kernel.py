@@ -1,4 +1,4 @@
-"""The kernel as the driver has it: a process, and the sockets to it."""
+"""The kernel as the driver sees it: a process, and the sockets to it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import zmq  # type: ignore[import-not-found]
 PORTS = {"shell_port": 1, "iopub_port": 2, "stdin_port": 3, "control_port": 4, "hb_port": 5}
 _DELIMITER = b"<IDS|MSG>"
 _DATE = "1970-01-01T00:00:00Z"
-"""Of our requests; nobody reads it, but the kernel wants one."""
+"""Date of our requests; unused, but the kernel requires one."""
 
 Message = tuple[str, str, list[bytes]]
-"""Its type, the id of the request it belongs to, and its frames."""
+"""Type, id of the request it belongs to, and frames."""
 
 
 class Kernel:
@@ -38,7 +38,7 @@ class Kernel:
             socket.connect(f"ipc://{address}-{PORTS[port]}")
 
     def execute(self, code: str, *, silent: bool = False) -> str:
-        """The id of the request, which everything that comes of it carries."""
+        """Send code and return the id of the request, which all its messages carry."""
         content = {
             "code": code,
             "silent": silent,
@@ -50,7 +50,7 @@ class Kernel:
         return self._send(self.shell, "execute_request", content)
 
     def receive(self, socket: Any) -> Message | None:
-        """None where nothing has come."""
+        """Return the next message, or None."""
         try:
             frames = socket.recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
@@ -59,20 +59,21 @@ class Kernel:
         return json.loads(frames[1])["msg_type"], json.loads(frames[2]).get("msg_id", ""), frames
 
     def _send(self, socket: Any, kind: str, content: dict[str, Any]) -> str:
-        """As the Jupyter protocol has it: delimiter, signature (none: there is no key), header, parent, metadata, content."""
+        """Send a message of the Jupyter protocol: delimiter, signature (empty: there is no key), header, parent, metadata,
+        content."""
         request = f"driver-{next(self.requests)}"
         header = {"msg_id": request, "msg_type": kind, "username": "", "session": "driver", "date": _DATE, "version": "5.3"}
         socket.send_multipart([_DELIMITER, b"", *(json.dumps(part).encode() for part in (header, {}, {}, content))])
         return request
 
     def signal(self, number: int) -> None:
-        """To the kernel and what its cells have started in its session's first group."""
+        """Signal the kernel and what its cells started in its process group."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, number)
 
     def interrupt(self) -> None:
-        """The question wakes a loop that waits for the outside alone, as it does while a cell awaits something: a signal by
-        itself would be heard when that is over."""
+        """Interrupt the cell. The request wakes an event loop that only waits for I/O while a cell awaits something; the signal
+        alone would be handled when that is over."""
         self.signal(signal.SIGINT)
         self._send(self.shell, "kernel_info_request", {})
 
@@ -80,7 +81,7 @@ class Kernel:
         self._send(self.control, "shutdown_request", {"restart": False})
 
     def collect(self, within_s: float) -> None:
-        """Wait for its end, and bring it about where that takes too long."""
+        """Wait for the end of the kernel; kill it if that takes too long."""
         if self.alive:
             if not select.select([self.pidfd], [], [], within_s)[0]:
                 self.signal(signal.SIGKILL)

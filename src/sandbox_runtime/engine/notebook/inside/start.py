@@ -1,4 +1,4 @@
-"""Where the driver begins: load, fork the kernel, meet it, serve."""
+"""Entry point of the driver: load, fork the kernel, connect, serve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def preload() -> None:
 
 
 def run(folder: str) -> None:
-    """folder: for the sockets, this box's alone. Returns in the kernel, when it has ended by itself."""
+    """Run driver and kernel. `folder` holds the sockets and belongs to this box alone. Returns in the kernel, when it has ended
+    by itself."""
     try:
         _load()
     except ImportError as error:
@@ -24,7 +25,7 @@ def run(folder: str) -> None:
         os._exit(1)
     from . import application, driver, kernel
 
-    # The address of a socket has room for about a hundred bytes.
+    # A socket address has room for about a hundred bytes.
     address = min(f"{folder}/kernel", f"{os.path.relpath(folder)}/kernel", key=len)
     connection_file = f"{folder}/connection.json"
     with open(connection_file, "w", encoding="ascii") as file:
@@ -38,7 +39,7 @@ def run(folder: str) -> None:
         return
     os.close(ready)
     if not os.read(starting, 1):
-        raise RuntimeError("the kernel died while it started")
+        raise RuntimeError("the kernel died during start-up")
     serving = driver.Driver(kernel.Kernel(pid, address))
     serving.warm_up()
     emit({"event": "ready"})
@@ -46,8 +47,7 @@ def run(folder: str) -> None:
 
 
 def _load() -> None:
-    """What the kernel needs, without the debugger, which would take longer than all the rest: a missing debugpy is something that
-    ipykernel puts up with."""
+    """Load what the kernel needs, without the debugger, which takes longer than the rest; ipykernel works without debugpy."""
     there = sys.modules.pop("debugpy", None)
     sys.modules["debugpy"] = None  # type: ignore[assignment]
     try:

@@ -1,1 +1,1 @@
-"""The program that holds the other end of a terminal, within the box. Standard library only; runs in the guest."""
+"""The program that holds the other end of a terminal, in the box. Standard library only; runs in the guest."""

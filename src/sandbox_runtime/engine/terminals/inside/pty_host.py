@@ -1,8 +1,8 @@
-"""Start a command on a new terminal and stand between it and the server until it ends.
+"""Run a command on a new terminal and relay between it and the server.
 
-Two processes: the command, leader of a session whose terminal is the new one, and this, which has the terminal's other end. What
-appears there goes to standard output. Over descriptor 3 come frames: a kind, a length, then keys that are typed or a new size.
-Arguments: rows, columns, then the command.
+Two processes: the command, leader of a session whose terminal is the new one, and this one, which holds the other end. What
+appears there goes to standard output. Descriptor 3 carries frames: a kind, a length, then keys or a new size. Arguments: rows,
+columns, then the command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PtyHost:
         self._connection_open = True
 
     def serve(self) -> None:
-        """Until nobody has the terminal open any more."""
+        """Relay until no process has the terminal open."""
         os.set_blocking(self._master, False)
         while True:
             listening = [self._master, *([CONTROL_FD] if self._connection_open and len(self._keys) < PIECE_BYTES else [])]
@@ -75,7 +75,7 @@ class PtyHost:
 
 
 def resize(master: int, rows: int, columns: int) -> None:
-    """Whoever is in front on it is told by the kernel."""
+    """Set the size. The kernel signals the foreground process."""
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
@@ -97,7 +97,8 @@ def run(arguments: list[str]) -> int:
 
 
 def become(terminal: int, command: list[str]) -> None:
-    """The command, leader of a session with this terminal. What Python opened is not inherited, the line to the server is."""
+    """Become the command, leader of a session with this terminal. It inherits neither Python's descriptors nor the control
+    socket."""
     try:
         os.setsid()
         fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
