@@ -25,7 +25,7 @@ def backend(tmp_path: Path) -> FaultyBackend:
 async def client(backend: FaultyBackend) -> AsyncIterator[Client]:
     """Nothing is opened ahead, so that every run meets the backend as it is."""
     settings = Settings(check_languages=False, log_level="error")
-    app = create_app(settings, opening=lambda settings: open_platform(settings, opening=backend, ahead=False))
+    app = create_app(settings, platform_factory=lambda settings: open_platform(settings, opening=backend, ahead=False))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with Client(transport=transport, base_url="http://127.0.0.1", timeout=60) as opened:
@@ -68,7 +68,7 @@ async def test_health_says_failing_while_no_box_can_be_opened(tmp_path: Path) ->
     backend.failing = True
     app = create_app(
         Settings(pool_size=1, check_languages=False, log_level="error"),
-        opening=lambda settings: open_platform(settings, opening=backend),
+        platform_factory=lambda settings: open_platform(settings, opening=backend),
     )
     talking = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
     async with asyncio.timeout(30), app.router.lifespan_context(app), talking as client:

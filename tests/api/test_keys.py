@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.api.control_plane.doors import TEMPLATE, Door, door
 from tests.api.keys import new_key
 
-from sandbox_runtime.api.middleware.keyring import REMEMBERED_S, Keyring
+from sandbox_runtime.api.middleware.keyring import CACHE_S, Keyring
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -227,6 +227,6 @@ async def test_a_key_is_looked_up_once_in_a_while_and_not_at_every_request() -> 
     for _ in range(10):
         assert await ring.caller(b"guess", keys) is None
     assert keys.asked == 1
-    now += REMEMBERED_S
+    now += CACHE_S
     assert await ring.caller(b"guess", keys) is None
     assert keys.asked == 2

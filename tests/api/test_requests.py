@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.api.servers import Client
 
-from sandbox_runtime.api.errors import STATUS_OF, answer
+from sandbox_runtime.api.errors import STATUS_CODES, error_response
 from sandbox_runtime.errors import SandboxError, TooMany
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -53,7 +53,7 @@ async def test_an_unknown_path_is_not_found(client: Client) -> None:
 
 async def test_every_error_class_has_a_status() -> None:
     """Those of the tree; what rooms add for themselves is found by the class it stands below."""
-    assert {SandboxError, *_below(SandboxError)} == set(STATUS_OF)
+    assert {SandboxError, *_below(SandboxError)} == set(STATUS_CODES)
 
 
 def _below(kind: type[SandboxError]) -> list[type[SandboxError]]:
@@ -62,5 +62,5 @@ def _below(kind: type[SandboxError]) -> list[type[SandboxError]]:
 
 
 async def test_too_many_tells_when_to_come_back() -> None:
-    told = answer(TooMany("later", 2.2))
+    told = error_response(TooMany("later", 2.2))
     assert (told.status_code, told.headers["retry-after"]) == (503, "3")

@@ -78,17 +78,17 @@ def no_keys(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     async def anybody(*_: object) -> Caller:
         return OPERATOR
 
-    patch.setattr(access.Gate, "_caller", anybody)
+    patch.setattr(access.AccessMiddleware, "_find_caller", anybody)
     return {}
 
 
 def no_scopes(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(keyring, "caller_with", lambda key: Caller(key.owner, key.id, Grants(admin=True)))
+    patch.setattr(keyring, "to_caller", lambda key: Caller(key.owner, key.id, Grants(admin=True)))
     return {}
 
 
 def no_owners(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(keyring, "caller_with", lambda key: Caller("", key.id, parse_grants(key.scopes)))
+    patch.setattr(keyring, "to_caller", lambda key: Caller("", key.id, parse_grants(key.scopes)))
     return {}
 
 
@@ -109,7 +109,7 @@ def no_head_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_body_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    patch.setattr(access.Gate, "_most", lambda *_: 1 << 62)
+    patch.setattr(access.AccessMiddleware, "_max_body_bytes", lambda *_: 1 << 62)
     return {}
 
 

@@ -21,7 +21,7 @@ from sandbox_runtime.settings import Settings
 async def serving_sessions(settings: Settings) -> AsyncIterator[str]:
     """Its address."""
     skip_where_the_host_lacks("namespaces")
-    app = create_app(settings, opening=partial(open_platform, sessions=True))
+    app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     server = Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=5))
     with an_ear() as ear:
         serving = asyncio.create_task(server.serve([ear]))

@@ -1,5 +1,6 @@
-"""The HTTP door: app factory, gate, error table and the dialects.
+"""The HTTP API: app factory, middleware, error responses and the dialects.
 
-Contract: translates and answers, decides nothing. Every dialect is a folder with wire models, a translation and thin routes; none
-knows another; pages/ holds what is for people. The only room that imports FastAPI, Starlette and pydantic.
+This package translates between HTTP and the platform and decides nothing itself. Each wire protocol is a dialect: a folder with
+schemas, mapping and thin routes. Dialects do not import each other. `pages/` serves the HTML pages. Only this package imports
+FastAPI, Starlette and pydantic.
 """

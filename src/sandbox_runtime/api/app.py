@@ -31,22 +31,24 @@ DIALECTS = (
     "sandboxes",
 )
 """The folders of dialects/ that are served. Routes are matched in this order."""
-OpenPlatform = Callable[[Settings], AbstractAsyncContextManager[Platform]]
+PlatformFactory = Callable[[Settings], AbstractAsyncContextManager[Platform]]
 
 
-def create_app(settings: Settings, *, opening: OpenPlatform = open_platform, dialects: Sequence[str] = DIALECTS) -> FastAPI:
+def create_app(
+    settings: Settings, *, platform_factory: PlatformFactory = open_platform, dialects: Sequence[str] = DIALECTS
+) -> FastAPI:
     """Return the app. The platform is opened when the server starts and closed when it stops."""
     refuse_exposure(settings)
     served = (SERVER, *(load_dialect(name) for name in dialects))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opening(settings) as platform:
+        async with platform_factory(settings) as platform:
             app.state.platform = platform
             yield
 
     app = FastAPI(title="sandbox-runtime", version=version(), lifespan=lifespan, redoc_url=None)
-    app.state.begun_s = time.monotonic()
+    app.state.started_s = time.monotonic()
     app.state.max_request_values = settings.max_request_values
     app.state.signing_secret = secrets.token_bytes(32)
     stack.install(app, settings, served)
@@ -68,21 +70,21 @@ def _mount(app: FastAPI, dialects: Sequence[Dialect]) -> None:
 
 
 def build_routes(app: FastAPI) -> None:
-    """Build what FastAPI would build while it serves the first request of each router, which takes a second in all."""
-    nowhere = {"type": "http", "method": "GET", "path": "/\0", "root_path": "", "headers": [], "query_string": b""}
+    """Build the routing tables that FastAPI otherwise builds on the first request to each router; this takes about a second."""
+    no_route = {"type": "http", "method": "GET", "path": "/\0", "root_path": "", "headers": [], "query_string": b""}
     for route in app.router.routes:
-        route.matches(dict(nowhere))
+        route.matches(dict(no_route))
 
 
 def _serve_openapi_from_a_thread(app: FastAPI) -> None:
     """The document is built on the first request for it, which takes about a second."""
 
-    async def describe(_request: Request) -> JSONResponse:
+    async def serve(_request: Request) -> JSONResponse:
         return JSONResponse(await asyncio.to_thread(app.openapi))
 
     routes = app.router.routes
     routes[:] = [route for route in routes if getattr(route, "path", "") != app.openapi_url]
-    app.add_route(str(app.openapi_url), describe, include_in_schema=False)
+    app.add_route(str(app.openapi_url), serve, include_in_schema=False)
 
 
 def openapi_document() -> dict[str, Any]:
@@ -101,13 +103,14 @@ def _openapi(app: FastAPI, dialects: Sequence[Dialect]) -> dict[str, Any]:
 
 
 def create_app_from_environment() -> FastAPI:
-    """For servers that build the app themselves, from its import name."""
-    return create_app(load(), opening=partial(open_platform, sessions=True))
+    """Return the app with the settings of the environment, for ASGI servers that import it by name."""
+    return create_app(load(), platform_factory=partial(open_platform, sessions=True))
 
 
 def refuse_exposure(settings: Settings) -> None:
+    """Raise InvalidRequest if the server would be reachable from other machines without a key."""
     if settings.exposed and not settings.requires_keys:
         raise InvalidRequest(
-            f"the server would listen on {settings.host} for everyone who can reach it: set api_key (SANDBOX_API_KEY), or make "
-            "keys with `sandbox keys create` and set require_keys (SANDBOX_REQUIRE_KEYS), or set host to 127.0.0.1"
+            f"the server would listen on {settings.host} without requiring a key: set api_key (SANDBOX_API_KEY), or create keys "
+            "with `sandbox keys create` and set require_keys (SANDBOX_REQUIRE_KEYS), or set host to 127.0.0.1"
         )

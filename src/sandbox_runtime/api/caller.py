@@ -1,7 +1,7 @@
-"""Who is asking. The gate finds out, once for each request; routes ask here.
+"""The caller of a request. The access middleware identifies it once for each request; routes read it here.
 
-owner = owner_of(request)          for the verbs of sessions: "" sees everything
-check_admin(request)               for what all owners share
+owner = owner_of(request)          for methods of sessions; "" sees everything
+check_admin(request)               before changing what all owners share
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from sandbox_runtime.errors import Denied
 from sandbox_runtime.model.grants import Grants
 
 SCOPE_KEY = "sandbox_runtime.caller"
-EVERYDAY = Grants()
+DEFAULT_GRANTS = Grants()
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """owner: "" sees everything. key: the id of the key that was shown; "" for the operator's own and where none is asked for."""
-
     owner: str = ""
+    """Empty: sees everything."""
     key: str = ""
-    grants: Grants = EVERYDAY
+    """Id of the API key. Empty for the operator's key and if keys are not required."""
+    grants: Grants = DEFAULT_GRANTS
 
 
 OPERATOR = Caller(grants=Grants(admin=True))
-"""Whoever shows the key of the settings, and everybody where keys are off."""
+"""The caller with the key of the settings, and every caller if keys are not required."""
 
 
 def caller_of(request: HTTPConnection) -> Caller:
-    """Raises Denied where no gate stood in the way: nobody is let in by accident."""
-    found = request.scope.get(SCOPE_KEY)
-    if not isinstance(found, Caller):
-        raise Denied("this request did not come through the gate")
-    return found
+    """Return the caller. Raises Denied if the request did not pass the access middleware."""
+    caller = request.scope.get(SCOPE_KEY)
+    if not isinstance(caller, Caller):
+        raise Denied("the caller of this request was not identified")
+    return caller
 
 
 def owner_of(request: HTTPConnection) -> str:
@@ -44,4 +44,4 @@ def owner_of(request: HTTPConnection) -> str:
 
 def check_admin(request: HTTPConnection) -> None:
     if not caller_of(request).grants.admin:
-        raise Denied("that changes what all owners share: it takes a key with the scope admin")
+        raise Denied("this changes what all owners share: use a key with the scope admin")

@@ -1,7 +1,7 @@
-"""Whether the caller is still there: nobody waits for the run of a client that hung up.
+"""Cancel work when the client disconnects.
 
-Asking costs a task of its own, and most runs are over before anyone could have lost patience. So a run begins with a timer alone;
-only what is still under way when it fires is watched.
+Watching a connection takes a task, and most requests finish before a client could lose patience. So only a timer is started at
+first; requests that are still running when it fires are watched.
 """
 
 from __future__ import annotations
@@ -13,45 +13,47 @@ from typing import TypeVar
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
-WATCH_AFTER_S = 0.05
+WATCH_DELAY_S = 0.05
 
 Result = TypeVar("Result")
 
 
-async def while_present(request: Request, work: Awaitable[Result]) -> Result:
-    """What the work returns. It is cancelled when the client hangs up; then ClientDisconnect is raised, which the gate knows.
-    The body of the request must have been read before."""
+async def cancel_on_disconnect(request: Request, work: Awaitable[Result]) -> Result:
+    """Return the result of the work. If the client disconnects, cancel the work and raise ClientDisconnect.
+
+    Read the request body first. The access middleware handles ClientDisconnect.
+    """
     task = asyncio.current_task()
     assert task is not None
-    watch = _Watch(request.receive, task)
-    timer = asyncio.get_running_loop().call_later(WATCH_AFTER_S, watch.begin)
+    watch = _DisconnectWatch(request.receive, task)
+    timer = asyncio.get_running_loop().call_later(WATCH_DELAY_S, watch.start)
     try:
         return await work
     except asyncio.CancelledError:
-        if watch.gone and task.uncancel() == 0:
+        if watch.disconnected and task.uncancel() == 0:
             raise ClientDisconnect from None
         raise
     finally:
         timer.cancel()
-        watch.end()
+        watch.stop()
 
 
-class _Watch:
+class _DisconnectWatch:
     def __init__(self, receive: Receive, task: asyncio.Task[object]) -> None:
         self._receive = receive
         self._task = task
-        self._watching: asyncio.Task[None] | None = None
-        self.gone = False
+        self._watcher: asyncio.Task[None] | None = None
+        self.disconnected = False
 
-    def begin(self) -> None:
-        self._watching = asyncio.get_running_loop().create_task(self._until_gone())
+    def start(self) -> None:
+        self._watcher = asyncio.get_running_loop().create_task(self._wait())
 
-    def end(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
+    def stop(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
 
-    async def _until_gone(self) -> None:
+    async def _wait(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.gone = True
+        self.disconnected = True
         self._task.cancel()

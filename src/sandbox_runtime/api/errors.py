@@ -1,4 +1,4 @@
-"""From exceptions to HTTP answers: one table, keyed by class. No traceback ever reaches a client."""
+"""HTTP responses for exceptions: one table of status codes by class. Tracebacks are never sent to clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sandbox_runtime.errors import (
     Unavailable,
 )
 
-STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType(
+STATUS_CODES: Mapping[type[SandboxError], int] = MappingProxyType(
     {
         InvalidRequest: 422,
         NotFound: 404,
@@ -42,38 +42,38 @@ STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType(
 
 
 def status_of(error: SandboxError) -> int:
-    """That of the nearest class in the table."""
-    return next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    """Return the status code of the error's class or its nearest base class in the table."""
+    return next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
 
 
 def headers_of(error: SandboxError) -> dict[str, str]:
     return {"Retry-After": str(math.ceil(error.retry_after_s))} if isinstance(error, TooMany) else {}
 
 
-def answer(error: SandboxError, status: int | None = None) -> JSONResponse:
+def error_response(error: SandboxError, status: int | None = None) -> JSONResponse:
     return JSONResponse({"detail": str(error)}, status or status_of(error), headers_of(error))
 
 
 def install(app: FastAPI) -> None:
-    app.add_exception_handler(SandboxError, _expected)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(SandboxError, _handle_expected)
+    app.add_exception_handler(Exception, _handle_unexpected)
 
 
-async def _expected(request: Request, error: Exception) -> JSONResponse:
+async def _handle_expected(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, SandboxError)
-    return answer(error)
+    return error_response(error)
 
 
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    """In the protocol's shape, with one line where it has the traceback: that stays in the log."""
-    told = f"internal error; the server's log tells more under {report(request, error)}"
-    return JSONResponse({"detail": told, "traceback": [told]}, 500)
+async def _handle_unexpected(request: Request, error: Exception) -> JSONResponse:
+    """The field `traceback` belongs to the SandboxFusion protocol. It holds the message; the traceback is in the log."""
+    message = internal_error(request, error)
+    return JSONResponse({"detail": message, "traceback": [message]}, 500)
 
 
-def report(request: Request, error: Exception) -> str:
-    """Write an unforeseen error to the log and return the reference under which it is found there."""
+def internal_error(request: Request, error: Exception) -> str:
+    """Log an unexpected error with its traceback. Returns a message for the client with the reference of the log entry."""
     reference = secrets.token_hex(4)
     request.app.state.platform.log.error(
         "unforeseen error", reference=reference, path=request.url.path, exc_info=(type(error), error, error.__traceback__)
     )
-    return reference
+    return f"internal error: see the server log for reference {reference}"

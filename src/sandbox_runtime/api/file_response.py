@@ -1,4 +1,4 @@
-"""A file of a session on its way out, piece by piece, to a client that may be slow but must not stand still."""
+"""Streaming responses: files of sessions, and streams that hold resources open. A client that stops reading times out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from sandbox_runtime.errors import Conflict, SandboxError
 from sandbox_runtime.workspace import SessionFiles
 
-PIECE_WITHIN_S = 60.0
+CHUNK_TIMEOUT_S = 60.0
 
 
 class ClosingStream(StreamingResponse):
@@ -35,52 +35,58 @@ class ClosingStream(StreamingResponse):
 
 
 class FileDownload(Response):
-    """The file is opened, sent and closed within the answer, so that no way out leaves it open. refusal: the answer where it
-    cannot be opened."""
+    """A file of a session. It is opened, sent and closed within the response, so it never stays open.
+
+    on_error: returns the response if the file cannot be opened.
+    """
 
     def __init__(
         self,
         files: SessionFiles,
         name: str,
         *,
-        refusal: Callable[[SandboxError], Response],
+        on_error: Callable[[SandboxError], Response],
         media_type: str = "application/octet-stream",
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(media_type=media_type)
         self._files = files
         self._name = name
-        self._refusal = refusal
-        self._extra = dict(headers or {})
+        self._on_error = on_error
+        self._extra_headers = dict(headers or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outgoing = _Outgoing(send)
+        timed_send = _TimedSend(send)
         try:
             async with self._files.open(self._name) as download:
-                headers = {**self._extra, "Content-Length": str(download.entry.size_bytes), "ETag": f'"{download.entry.etag}"'}
-                answer = StreamingResponse(download.pieces(), media_type=self.media_type, headers=headers)
-                await answer(scope, receive, outgoing)
+                headers = {
+                    **self._extra_headers,
+                    "Content-Length": str(download.entry.size_bytes),
+                    "ETag": f'"{download.entry.etag}"',
+                }
+                response = StreamingResponse(download.pieces(), media_type=self.media_type, headers=headers)
+                await response(scope, receive, timed_send)
         except Conflict:
-            if outgoing.begun:
-                return  # it became shorter: the length that was promised tells the client
+            if timed_send.started:
+                return  # the file became shorter: the client sees that Content-Length does not match
             raise
         except SandboxError as error:
-            if outgoing.begun:
+            if timed_send.started:
                 raise
-            await self._refusal(error)(scope, receive, send)
+            await self._on_error(error)(scope, receive, send)
 
 
-class _Outgoing:
+class _TimedSend:
     def __init__(self, send: Send) -> None:
         self._send = send
-        self.begun = False
+        self.started = False
 
     async def __call__(self, message: Message) -> None:
-        self.begun = True
-        async with asyncio.timeout(PIECE_WITHIN_S):
+        self.started = True
+        async with asyncio.timeout(CHUNK_TIMEOUT_S):
             await self._send(message)
 
 
-def attachment(name: str) -> dict[str, str]:
-    """A header that holds any name: quoted, so that nothing in it can end the header."""
+def attachment_headers(name: str) -> dict[str, str]:
+    """Return a Content-Disposition header. The name is quoted, so it cannot end the header."""
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name.rpartition('/')[2], safe='')}"}

@@ -1,4 +1,4 @@
-"""GET /languages: which languages there are, and which of them work on this server."""
+"""GET /languages: the languages of the catalog, and which of them work on this server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.engine import LanguageStatus
 from sandbox_runtime.languages import Language
 
-ANSWER_WITHIN_S = 10.0
+CHECK_TIMEOUT_S = 10.0
 
 router = APIRouter()
 
@@ -19,23 +19,23 @@ class LanguageEntry(BaseModel):
     title: str
     aliases: list[str]
     extensions: list[str]
-    group: str = Field(description="major, minor or gpu as other systems call them; more: beyond those")
-    compiled: bool = Field(description="whether a run has a compile step of its own")
-    enabled: bool = Field(description="whether its check program works on this server")
-    pending: bool = Field(description="the check has not come to its end yet; ask again later")
-    version: str = Field(description="what the toolchain says of itself")
-    reason: str = Field(description="why it is not enabled")
+    group: str = Field(description="major, minor or gpu as in other systems, or more")
+    compiled: bool = Field(description="whether a run has a separate compile step")
+    enabled: bool = Field(description="whether its check program succeeds on this server")
+    pending: bool = Field(description="the check is still running; request again later")
+    version: str = Field(description="version that the toolchain reports")
+    reason: str = Field(description="why it is disabled")
 
 
 @router.get("/languages")
 async def languages(request: Request) -> list[LanguageEntry]:
-    """Every language of the catalog. What is not known within a few seconds is told as pending."""
+    """List every language of the catalog. Languages whose check takes longer than a few seconds are returned as pending."""
     platform = platform_of(request)
-    proofs = await platform.engine.languages(within_s=ANSWER_WITHIN_S)
-    return [_entry(platform.catalog.find(proof.language), proof) for proof in proofs]
+    statuses = await platform.engine.languages(within_s=CHECK_TIMEOUT_S)
+    return [_entry(platform.catalog.find(status.language), status) for status in statuses]
 
 
-def _entry(language: Language, proof: LanguageStatus) -> LanguageEntry:
+def _entry(language: Language, status: LanguageStatus) -> LanguageEntry:
     return LanguageEntry(
         name=language.name,
         title=language.title,
@@ -43,8 +43,8 @@ def _entry(language: Language, proof: LanguageStatus) -> LanguageEntry:
         extensions=list(language.extensions),
         group=language.group,
         compiled=language.compile is not None,
-        enabled=proof.enabled,
-        pending=proof.pending,
-        version=proof.version,
-        reason=proof.reason,
+        enabled=status.enabled,
+        pending=status.pending,
+        version=status.version,
+        reason=status.reason,
     )

@@ -1,4 +1,4 @@
-"""Reading requests: the platform they are served by, and bodies with a time limit."""
+"""Read requests: the platform that serves them, and their bodies, with time limits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.bounds import JSON_VALUES, check_json_values
 
-BODY_WITHIN_S = 60.0
-PIECE_WITHIN_S = 60.0
-LARGE_BYTES = 1024 * 1024
-"""From here on bodies are parsed, and answers written, in a thread."""
+BODY_TIMEOUT_S = 60.0
+CHUNK_TIMEOUT_S = 60.0
+OFFLOAD_BYTES = 1024 * 1024
+"""Bodies of this size and more are parsed, and responses are written, in a thread."""
 
 T = TypeVar("T")
 
@@ -25,43 +25,43 @@ def platform_of(request: Request) -> Platform:
     return platform
 
 
-async def body_of(request: Request, *, raw: bool = False) -> bytes:
-    """Read the whole body. Raises 408 where it does not arrive in time, and 413 where it holds too many JSON values.
+async def read_body(request: Request, *, raw: bool = False) -> bytes:
+    """Read the whole body. Raises 408 if it does not arrive in time and 413 if it holds too many JSON values.
 
-    raw: it is not JSON, and is not parsed.
+    raw: the body is not JSON, so do not count its values.
     """
     try:
-        async with asyncio.timeout(BODY_WITHIN_S):
+        async with asyncio.timeout(BODY_TIMEOUT_S):
             body = await request.body()
     except TimeoutError as error:
-        raise HTTPException(408, f"the request body did not arrive within {BODY_WITHIN_S:g} s") from error
+        raise HTTPException(408, f"the request body did not arrive within {BODY_TIMEOUT_S:g} s") from error
     if not raw:
-        most = getattr(request.app.state, "max_request_values", JSON_VALUES)
-        await in_turn(len(body), _check_values, body, most)
+        max_values = getattr(request.app.state, "max_request_values", JSON_VALUES)
+        await offload_if_large(len(body), _check_values, body, max_values)
     return body
 
 
-async def in_turn(size: int, function: Callable[..., T], *arguments: Any) -> T:
-    """Call the function, in a thread where it works on many bytes: others are served between its steps."""
-    return function(*arguments) if size < LARGE_BYTES else await asyncio.to_thread(function, *arguments)
-
-
-def _check_values(body: bytes, most: int) -> None:
-    try:
-        check_json_values(body, "the request body", most)
-    except InvalidRequest as error:
-        raise HTTPException(413, f"{error}, or raise max_request_values (SANDBOX_MAX_REQUEST_VALUES)") from error
-
-
-async def pieces_of(request: Request) -> AsyncIterator[bytes]:
-    """A body of any length, as it comes. Its client may be slow, but must not stand still."""
+async def body_chunks(request: Request) -> AsyncIterator[bytes]:
+    """Yield a body of any length as it arrives. Raises 408 if the client sends nothing for CHUNK_TIMEOUT_S."""
     stream = request.stream()
     while True:
         try:
-            async with asyncio.timeout(PIECE_WITHIN_S):
-                piece = await anext(stream, None)
+            async with asyncio.timeout(CHUNK_TIMEOUT_S):
+                chunk = await anext(stream, None)
         except TimeoutError as error:
-            raise HTTPException(408, f"nothing more of the request body came within {PIECE_WITHIN_S:g} s") from error
-        if piece is None:
+            raise HTTPException(408, f"the client sent nothing of the request body for {CHUNK_TIMEOUT_S:g} s") from error
+        if chunk is None:
             return
-        yield piece
+        yield chunk
+
+
+async def offload_if_large(size: int, function: Callable[..., T], *arguments: Any) -> T:
+    """Call the function, in a thread if it works on many bytes, so that the event loop stays free for other requests."""
+    return function(*arguments) if size < OFFLOAD_BYTES else await asyncio.to_thread(function, *arguments)
+
+
+def _check_values(body: bytes, max_values: int) -> None:
+    try:
+        check_json_values(body, "the request body", max_values)
+    except InvalidRequest as error:
+        raise HTTPException(413, f"{error}, or raise max_request_values (SANDBOX_MAX_REQUEST_VALUES)") from error

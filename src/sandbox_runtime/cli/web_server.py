@@ -59,7 +59,7 @@ def listen_and_reload(settings: Settings) -> None:
 
 def create_reloaded_app() -> FastAPI:
     """In each child of the reloading parent: the same as a server has that does not reload."""
-    app = create_app(load(), opening=partial(open_platform, sessions=True))
+    app = create_app(load(), platform_factory=partial(open_platform, sessions=True))
     inner = app.router.lifespan_context
 
     @asynccontextmanager

@@ -30,7 +30,7 @@ def _app() -> FastAPI:
     from sandbox_runtime.api.app import create_app
     from sandbox_runtime.assembly import open_platform
 
-    return create_app(load_shared_env(), opening=functools.partial(open_platform, sessions=True))
+    return create_app(load_shared_env(), platform_factory=functools.partial(open_platform, sessions=True))
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -40,7 +40,7 @@ class Door(httpx.AsyncClient):
 
 @contextlib.asynccontextmanager
 async def door(settings: Settings) -> AsyncIterator[Door]:
-    app = create_app(settings, opening=partial(open_platform, sessions=True))
+    app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with Door(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:

@@ -35,7 +35,7 @@ class Workspace(httpx.AsyncClient):
 
 @asynccontextmanager
 async def workspace_of(settings: Settings) -> AsyncIterator[Workspace]:
-    app = create_app(settings, opening=partial(open_platform, sessions=True))
+    app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with Workspace(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:

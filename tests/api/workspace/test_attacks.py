@@ -166,7 +166,7 @@ async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: List
 
 
 async def test_a_reader_that_stands_still_is_let_go(server: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_response, "PIECE_WITHIN_S", 0.5)
+    monkeypatch.setattr(file_response, "CHUNK_TIMEOUT_S", 0.5)
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         made = await client.post(f"{PREFIX}/execute/still", json={"command": "head -c 50000000 /dev/zero > f"})
         assert made.json()["exit_code"] == 0

@@ -1,1 +1,1 @@
-"""What every request passes before a route: origins, keys, rate limits, and compression of responses."""
+"""Middleware: checks of origin, key, rate and body size, and compression of responses."""

@@ -1,5 +1,8 @@
-"""From where a browser may be sent here. Without keys, only pages of this machine may use the server: otherwise any page that its
-user visits could, by its own address (Origin) or by a name that it lets point to this machine (Host)."""
+"""Protect a server without keys from web pages.
+
+Only pages of this machine may use such a server. Otherwise any page that its user visits could: with a plain request (Origin), or
+through a host name that it resolves to this machine (Host, DNS rebinding).
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,15 @@ _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
 
 
 def foreign_origin(origin: bytes | None, allowed: Collection[str]) -> bool:
-    """Whether a browser sent this for a page of another site that nobody allowed by name."""
+    """Whether a page of another site sent the request and its origin is not allowed."""
     if origin is None:
         return False
     text = origin.decode("latin-1")
-    return text not in allowed and not _is_here(_hostname(text))
+    return text not in allowed and not _is_local(_hostname(text))
 
 
-def sent_by_another_site(headers: Mapping[bytes, bytes], allowed: Collection[str]) -> bool:
-    """Whether a browser says that a page of another origin caused this request. Links and images carry no Origin, so that only
-    Sec-Fetch-Site tells; where there is an Origin, it decides."""
+def is_cross_site(headers: Mapping[bytes, bytes], allowed: Collection[str]) -> bool:
+    """Whether a page of another site caused the request. Links and images send only Sec-Fetch-Site; Origin decides if present."""
     if headers.get(b"sec-fetch-site") not in _OTHER_SITES:
         return False
     origin = headers.get(b"origin")
@@ -29,16 +31,15 @@ def sent_by_another_site(headers: Mapping[bytes, bytes], allowed: Collection[str
 
 
 def foreign_host(host: bytes | None, allowed: Collection[str]) -> bool:
-    """Whether the server was called by a name that is neither this machine's own nor allowed. Clients that send none are no
-    browsers."""
+    """Whether the host name is neither local nor allowed. Browsers always send one."""
     if host is None:
         return False
     name = _hostname(f"//{host.decode('latin-1')}")
-    return not _is_here(name) and not listed(name, allowed)
+    return not _is_local(name) and not host_matches(name, allowed)
 
 
 def foreign_client(client: tuple[str, int] | None) -> bool:
-    """Whether the other end is on another machine. What has no address came through a socket of this one."""
+    """Whether the client is on another machine. A client without an address uses a Unix socket."""
     try:
         address = ipaddress.ip_address(client[0] if client else "")
     except ValueError:
@@ -47,8 +48,8 @@ def foreign_client(client: tuple[str, int] | None) -> bool:
     return not (mapped or address).is_loopback
 
 
-def listed(name: str, allowed: Collection[str]) -> bool:
-    """A name, or one below a domain that is written as *.example.org."""
+def host_matches(name: str, allowed: Collection[str]) -> bool:
+    """Whether the name is in the list, or below a domain of it written as *.example.org."""
     return name in allowed or any(entry.startswith("*.") and name.endswith(entry[1:]) for entry in allowed)
 
 
@@ -59,7 +60,7 @@ def _hostname(address: str) -> str:
         return ""
 
 
-def _is_here(name: str) -> bool:
+def _is_local(name: str) -> bool:
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:

@@ -1,5 +1,4 @@
-"""The layers around the app, from the outside in: which web pages may ask, the gate, and smaller answers for those who take them
-packed. Each is made from the settings alone."""
+"""The middleware around the app, from the outside in: CORS, access and compression."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_runtime.api.dialect import Dialect, PathRules, path_rules
-from sandbox_runtime.api.middleware.access import Gate, Rules
+from sandbox_runtime.api.middleware.access import AccessMiddleware, AccessRules
 from sandbox_runtime.api.middleware.keyring import Keyring
 from sandbox_runtime.api.middleware.origins import ANY
 from sandbox_runtime.rate_limit import KeyedRateLimiter
@@ -19,29 +18,29 @@ from sandbox_runtime.settings import Settings
 
 _GZIP_MIN_BYTES = 1000
 _GZIP_LEVEL = 5
-_SHOWN_HEADERS = ("X-Request-ID", "X-Process-Time", "Retry-After")
+_EXPOSED_HEADERS = ("X-Request-ID", "X-Process-Time", "Retry-After")
 
 
 def install(app: FastAPI, settings: Settings, dialects: Iterable[Dialect]) -> None:
-    """The last that is added is the outermost: a preflight carries no key, so it is answered before the gate."""
+    """The last one added is the outermost. CORS preflights have no key, so they are answered before access is checked."""
     paths = path_rules(dialects)
     app.add_middleware(SelectiveGZip, paths=paths)
     app.add_middleware(
-        Gate,
-        rules=rules_of(settings),
+        AccessMiddleware,
+        rules=access_rules(settings),
         paths=paths,
         keyring=Keyring(settings.api_key),
         rate_limiter=KeyedRateLimiter(settings.rate_limit_per_minute),
     )
-    allowed = origins_of(settings)
+    allowed = cors_origins(settings)
     if allowed:
         app.add_middleware(
-            CORSMiddleware, allow_origins=allowed, allow_methods=["*"], allow_headers=["*"], expose_headers=_SHOWN_HEADERS
+            CORSMiddleware, allow_origins=allowed, allow_methods=["*"], allow_headers=["*"], expose_headers=_EXPOSED_HEADERS
         )
 
 
-def rules_of(settings: Settings) -> Rules:
-    return Rules(
+def access_rules(settings: Settings) -> AccessRules:
+    return AccessRules(
         requires_keys=settings.requires_keys,
         max_body_bytes=settings.max_request_bytes,
         max_upload_bytes=settings.session_file_max_bytes,
@@ -52,8 +51,8 @@ def rules_of(settings: Settings) -> Rules:
     )
 
 
-def origins_of(settings: Settings) -> list[str]:
-    """Never all of them where no key stands in the way."""
+def cors_origins(settings: Settings) -> list[str]:
+    """Return the allowed origins. "*" is ignored if keys are not required."""
     return [origin for origin in settings.cors_origins if origin != ANY or settings.requires_keys]
 
 

@@ -1,7 +1,7 @@
-"""Pages for people: the way in at `/`, the documentation below `/SandboxFusion`, the playground below `/playground`.
+"""HTML pages: the index at `/`, the documentation at `/SandboxFusion` and the playground at `/playground`.
 
-Contract: files that come with the package and nothing else; they need no key, since there is nothing in them that is not public.
-Every answer carries a content security policy under which no script runs but ours. The only room that imports markdown-it.
+They serve files of the package only, so they need no key. Every response has a content security policy that allows no scripts but
+our own. Only this package imports markdown-it.
 """
 
 from sandbox_runtime.api.pages.routes import is_page, router

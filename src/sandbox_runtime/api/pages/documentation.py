@@ -1,7 +1,6 @@
-"""The documentation as a site: the Markdown files of docs/, each rendered when it is first asked for.
+"""The documentation as a site: the Markdown files of docs/, each rendered on its first request.
 
-Names are looked up in the list of files that was made at the start, so no name leads anywhere else. Raw HTML in a file is shown,
-not rendered.
+Names are looked up in a list of files made at start-up, so no name leads outside of docs/. Raw HTML in a file is shown as text.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-FIRST = "start"
+START_PAGE = "start"
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} · sandbox-runtime</title><link rel="stylesheet" href="{root}docs.css"></head>
@@ -38,21 +37,21 @@ class Page:
 
 
 def docs_folder() -> Path:
-    """In an installed package beside this file, otherwise that of the checkout."""
+    """Return the folder beside this file in an installed package, otherwise that of the checkout."""
     packaged = Path(__file__).with_name("docs")
     return packaged if packaged.is_dir() else Path(__file__).parents[4] / "docs"
 
 
 class Documentation:
     def __init__(self, folder: Path) -> None:
-        found = (_page(folder, path) for path in sorted(folder.rglob("*.md")))
-        self.pages = {page.name: page for page in sorted(found, key=lambda page: (page.group, page.name))}
+        pages = (_page(folder, path) for path in sorted(folder.rglob("*.md")))
+        self.pages = {page.name: page for page in sorted(pages, key=lambda page: (page.group, page.name))}
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
         self._rendered: dict[str, str] = {}
 
     def find(self, name: str) -> str | None:
-        """The page of that name, with or without `.md`; the empty name is the first page."""
-        name = name.removesuffix(".md") or FIRST
+        """Return the HTML of a page, or None if it does not exist. The name may end in `.md`; "" is the start page."""
+        name = name.removesuffix(".md") or START_PAGE
         if name not in self.pages:
             return None
         if name not in self._rendered:
@@ -77,7 +76,7 @@ class Documentation:
 
 
 def _name_headings(tokens: list[Token]) -> None:
-    """So that links within a page lead somewhere, by the names that they have where Markdown is shown elsewhere."""
+    """Give headings the ids that GitHub gives them, so that links to them work."""
     for opening, text in itertools.pairwise(tokens):
         if opening.type == "heading_open":
             opening.attrSet("id", re.sub(r"[^\w\- ]", "", text.content.lower()).replace(" ", "-"))

@@ -1,4 +1,4 @@
-"""What a browser may do with our pages."""
+"""Responses with a content security policy, which says what browsers may do with our pages."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import hashlib
 from starlette.responses import HTMLResponse, Response
 
 _STRICT = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-READING = f"{_STRICT}; style-src 'self'; img-src 'self'"
-WORKING = f"{_STRICT}; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'"
+DOCUMENT_POLICY = f"{_STRICT}; style-src 'self'; img-src 'self'"
+APP_POLICY = f"{_STRICT}; style-src 'self'; img-src 'self' data:; script-src 'self'; connect-src 'self'"
 
 
-def leading_on(script: str) -> str:
-    """For a page with this one script in it."""
+def script_policy(script: str) -> str:
+    """Return the policy of a page that contains exactly this script."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"{_STRICT}; script-src 'sha256-{digest}'"
 

@@ -25,11 +25,11 @@ from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.dialects.control_plane.schemas.errors import Refusal
-from sandbox_runtime.api.requests import body_of
+from sandbox_runtime.api.requests import read_body
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType({**errors.STATUS_OF, InvalidRequest: 400, TooMany: 429})
+STATUS_CODES: Mapping[type[SandboxError], int] = MappingProxyType({**errors.STATUS_CODES, InvalidRequest: 400, TooMany: 429})
 CODE_OF_STATUS: Mapping[int, str] = MappingProxyType(
     {
         400: "Sandbox.InvalidParameter",
@@ -75,7 +75,7 @@ class ControlPlaneRoute(APIRoute):
 
         async def whole(request: Request) -> Response:
             if request.method in _WITH_BODY and not _is_form(request):
-                await body_of(request)
+                await read_body(request)
             return await handle(request)
 
         return partial(answered, whole)
@@ -127,7 +127,7 @@ def error_answer(error: SandboxError | RequestValidationError | HTTPException, p
         return refusal(422, "the request does not fit: see detail", path, detail=_problems(error))
     if isinstance(error, HTTPException):
         return refusal(error.status_code, str(error.detail), path, dict(error.headers or {}))
-    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    status = next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
     return refusal(status, str(error), path, errors.headers_of(error))
 
 
@@ -158,4 +158,4 @@ def _problems(error: RequestValidationError) -> list[dict[str, Any]]:
 
 
 def _unforeseen(request: Request, error: Exception) -> JSONResponse:
-    return refusal(500, f"internal error; the server's log tells more under {errors.report(request, error)}", request.url.path)
+    return refusal(500, errors.internal_error(request, error), request.url.path)

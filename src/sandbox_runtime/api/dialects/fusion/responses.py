@@ -16,8 +16,8 @@ from sandbox_runtime.api import errors
 from sandbox_runtime.api.dialects.fusion.mapping.languages import language_error
 from sandbox_runtime.api.dialects.fusion.schemas.judge import DatasetRequest
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
-from sandbox_runtime.api.disconnect import while_present
-from sandbox_runtime.api.requests import body_of, in_turn, platform_of
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
+from sandbox_runtime.api.requests import offload_if_large, platform_of, read_body
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest, NotFound, RequestError, SandboxError, TooMany
 
@@ -37,16 +37,16 @@ async def run_response(request: Request, run: Awaitable[Json], to_fault: Callabl
     of the message.
     """
     try:
-        answer = await while_present(request, run)
-        return await in_turn(_size(answer), json_response, answer)
+        answer = await cancel_on_disconnect(request, run)
+        return await offload_if_large(_size(answer), json_response, answer)
     except TooMany as error:
-        return errors.answer(error, OVERLOADED)
+        return errors.error_response(error, OVERLOADED)
     except (InvalidRequest, ClientDisconnect):
         raise
     except SandboxError as error:
         message = str(error)
     except Exception as error:
-        message = f"internal error; see reference {errors.report(request, error)} in the server's log"
+        message = errors.internal_error(request, error)
     return json_response(to_fault(message))
 
 
@@ -72,25 +72,25 @@ async def judge_response(
     """
     platform = platform_of(request)
     try:
-        raw = await body_of(request)
-        body = await in_turn(len(raw), model.model_validate_json, raw)
+        raw = await read_body(request)
+        body = await offload_if_large(len(raw), model.model_validate_json, raw)
     except ValidationError as error:
         return invalid(error)
     language = body.config.language
     if language is not None and (problem := language_error(platform.catalog, language)):
         return invalid_field("language", problem)
     try:
-        return await while_present(request, handle(platform, body))
+        return await cancel_on_disconnect(request, handle(platform, body))
     except SandboxError as error:
         return _judge_error(error)
 
 
 def _judge_error(error: SandboxError) -> Response:
     if isinstance(error, TooMany):
-        return errors.answer(error, OVERLOADED)
+        return errors.error_response(error, OVERLOADED)
     if isinstance(error, NotFound):
         return JSONResponse({"detail": str(error), "traceback": [str(error)]}, 500)
-    return errors.answer(error, 400 if isinstance(error, RequestError) else 500)
+    return errors.error_response(error, 400 if isinstance(error, RequestError) else 500)
 
 
 async def escaped_json_response(answer: Any) -> Response:

@@ -11,8 +11,8 @@ from fastapi import Request
 from pydantic import ValidationError
 
 from sandbox_runtime.api.dialects.judge.schemas import BatchRequest
-from sandbox_runtime.api.multipart import file_part
-from sandbox_runtime.api.requests import body_of, pieces_of
+from sandbox_runtime.api.multipart import open_file_part
+from sandbox_runtime.api.requests import body_chunks, read_body
 from sandbox_runtime.errors import InvalidRequest
 
 JSON_LINES_TYPES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines", "text/plain")
@@ -33,14 +33,14 @@ async def read_upload(request: Request, dataset: str, config: str) -> BatchUploa
     media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     key = request.headers.get("idempotency-key", "")
     if media_type == "application/json":
-        return _parse_object(await body_of(request), dataset, config, key)
+        return _parse_object(await read_body(request), dataset, config, key)
     options = _parse_config(config)
     if not dataset:
         raise InvalidRequest("the dataset is missing: add ?dataset=… to the address")
     if media_type == "multipart/form-data":
-        return BatchUpload(dataset, options, key, (await file_part(request)).pieces())
+        return BatchUpload(dataset, options, key, (await open_file_part(request)).chunks())
     if media_type in JSON_LINES_TYPES:
-        return BatchUpload(dataset, options, key, pieces_of(request))
+        return BatchUpload(dataset, options, key, body_chunks(request))
     raise InvalidRequest(
         f"unsupported content type: send JSON lines as {JSON_LINES_TYPES[0]}, a form with a file, or one JSON object as "
         "application/json"

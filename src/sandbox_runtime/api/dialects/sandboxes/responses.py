@@ -22,11 +22,11 @@ from starlette.requests import ClientDisconnect
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.dialects.sandboxes import protocol_version
 from sandbox_runtime.api.dialects.sandboxes.schemas import SandboxRefusal
-from sandbox_runtime.api.requests import body_of
+from sandbox_runtime.api.requests import read_body
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-STATUS_OF: Mapping[type[SandboxError], int] = MappingProxyType({**errors.STATUS_OF, InvalidRequest: 400, TooMany: 429})
+STATUS_CODES: Mapping[type[SandboxError], int] = MappingProxyType({**errors.STATUS_CODES, InvalidRequest: 400, TooMany: 429})
 _MOST_TOLD = 20
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -42,7 +42,7 @@ class SandboxRoute(APIRoute):
         async def whole(request: Request) -> Response:
             protocol_version.version_of(request)
             if not _may_be_long(request):
-                await body_of(request)
+                await read_body(request)
             return await handle(request)
 
         return partial(answered, whole)
@@ -60,7 +60,7 @@ async def answered(handle: Handler, request: Request) -> Response:
     except (SandboxError, RequestValidationError, ValidationError, HTTPException) as error:
         response = error_answer(error, request)
     except Exception as error:
-        told = f"internal error; the server's log tells more under {errors.report(request, error)}"
+        told = errors.internal_error(request, error)
         response = refusal(500, told, request)
     response.headers["X-Request-ID"] = request_id(request)
     return response
@@ -99,7 +99,7 @@ def error_answer(
 
 
 def status_of(error: SandboxError) -> int:
-    return next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
+    return next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
 
 
 def refusal(

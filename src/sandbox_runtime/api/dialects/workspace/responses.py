@@ -14,12 +14,12 @@ from fastapi import Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 
-from sandbox_runtime.api import errors
+from sandbox_runtime.api import errors, requests
 from sandbox_runtime.api.caller import caller_of
 from sandbox_runtime.api.dialects.workspace.implicit_sessions import ImplicitSession
 from sandbox_runtime.api.dialects.workspace.schemas import HandlerErrorResponse, Json, WorkspaceErrorResponse
 from sandbox_runtime.api.openapi import json_body
-from sandbox_runtime.api.requests import body_of, platform_of
+from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import (
     Conflict,
     Denied,
@@ -83,7 +83,7 @@ def implicit_session(request: Request, session_id: str) -> ImplicitSession:
 
 async def read_body(request: Request, model: type[Model], *, optional: bool = False) -> Model:
     """Return the JSON body. Raises ValidationError. `optional`: a missing body is an empty object."""
-    raw = await body_of(request)
+    raw = await requests.read_body(request)
     return model.model_validate_json(b"{}" if optional and not raw.strip() else raw)
 
 

@@ -15,7 +15,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier,
 from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
 from sandbox_runtime.api.file_response import ClosingStream
 from sandbox_runtime.api.number_fields import Number
-from sandbox_runtime.api.requests import pieces_of
+from sandbox_runtime.api.requests import body_chunks
 from sandbox_runtime.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event, event_stream
 from sandbox_runtime.workspace.archives import Format
 from sandbox_runtime.workspace.watcher import Watch
@@ -44,7 +44,7 @@ async def pack_folder(
 async def unpack_folder(request: Request, session_id: Identifier, path: Folder = "") -> Response:
     """Unpack an archive into a folder. The body is a tar, tar.gz or zip."""
     sessions, owner, folder = sessions_of(request), owner_of(request), relative(path)
-    unpacked = await (await sessions.files(session_id, owner)).unpack(pieces_of(request), folder)
+    unpacked = await (await sessions.files(session_id, owner)).unpack(body_chunks(request), folder)
     await sessions.saved(session_id, owner)
     return answer(wire.Unpacked(session_id=session_id, path=folder, files=unpacked.files, size=unpacked.size_bytes))
 

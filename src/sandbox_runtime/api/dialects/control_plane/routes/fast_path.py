@@ -17,7 +17,7 @@ from sandbox_runtime.api.dialects.control_plane.routes import contexts, executio
 from sandbox_runtime.api.dialects.control_plane.schemas.executions import ExecuteCodeRequest, ExecuteInContextRequest
 from sandbox_runtime.api.dialects.control_plane.schemas.sessions import CreateSessionRequest
 from sandbox_runtime.api.number_fields import Number, RequestModel
-from sandbox_runtime.api.requests import body_of
+from sandbox_runtime.api.requests import read_body
 
 Handler = Callable[..., Awaitable[Response]]
 BASE = "/api/v1"
@@ -38,7 +38,7 @@ class Staying(RequestModel):
 
 def _post(path: str, handler: Handler, body: type[BaseModel], query: type[BaseModel] = Nothing) -> Route:
     async def handle(request: Request) -> Response:
-        asked = _read("body", partial(body.model_validate_json, await body_of(request)))
+        asked = _read("body", partial(body.model_validate_json, await read_body(request)))
         further = _read("query", partial(query.model_validate, dict(request.query_params)))
         return await handler(request, asked=asked, **request.path_params, **dict(further))
 

@@ -19,7 +19,7 @@ from sandbox_runtime.api.dialects.control_plane.responses import answer, returns
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, owner_of, sessions_of
 from sandbox_runtime.api.dialects.control_plane.schemas import files as wire
 from sandbox_runtime.api.file_response import ClosingStream
-from sandbox_runtime.api.requests import pieces_of
+from sandbox_runtime.api.requests import body_chunks
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
@@ -85,7 +85,7 @@ async def write_file(request: Request, session_id: Identifier, path: str) -> Res
     """Write a file: the body is what it holds."""
     sessions, owner = sessions_of(request), owner_of(request)
     name = relative(path)
-    entry = await (await sessions.files(session_id, owner)).write(name, pieces_of(request))
+    entry = await (await sessions.files(session_id, owner)).write(name, body_chunks(request))
     await sessions.saved(session_id, owner)
     return answer(wire.Uploaded(session_id=session_id, file_path=name, path=name, size=entry.size_bytes))
 

@@ -96,7 +96,7 @@ def _told(entry: AuditEntry) -> dict[str, Any]:
 
 
 def _health(request: Request, failing: bool) -> wire.Health:
-    uptime_s = round(time.monotonic() - request.app.state.begun_s, 3)
+    uptime_s = round(time.monotonic() - request.app.state.started_s, 3)
     return wire.Health(status="unhealthy" if failing else "healthy", version=version(), uptime=uptime_s)
 
 

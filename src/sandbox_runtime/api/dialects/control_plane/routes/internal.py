@@ -19,7 +19,7 @@ from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRou
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
 from sandbox_runtime.api.dialects.control_plane.schemas import internal as wire
 from sandbox_runtime.api.dialects.control_plane.schemas.nodes import Message
-from sandbox_runtime.api.middleware.keyring import shown_key
+from sandbox_runtime.api.middleware.keyring import key_from_headers
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.model import ExecutionState
@@ -155,7 +155,7 @@ def _reports(request: Request) -> Reports:
 
 def _is_trusted(request: Request) -> bool:
     token = platform_of(request).settings.internal_api_token.encode()
-    given = shown_key(dict(request.scope["headers"]))
+    given = key_from_headers(dict(request.scope["headers"]))
     return bool(token) and hmac.compare_digest(given, token)
 
 

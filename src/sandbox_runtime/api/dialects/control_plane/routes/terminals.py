@@ -9,7 +9,7 @@ from sandbox_runtime.api.dialects.control_plane.mapping import executions as tra
 from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, idempotency_key, owner_of, sessions_of
 from sandbox_runtime.api.dialects.control_plane.schemas import executions as wire
-from sandbox_runtime.api.requests import body_of
+from sandbox_runtime.api.requests import read_body
 from sandbox_runtime.engine.terminals import Size
 from sandbox_runtime.model import ExecutionKind
 from sandbox_runtime.sessions import ExecutionSpec
@@ -50,7 +50,7 @@ async def open_terminal(request: Request, session_id: Identifier, asked: OpenTer
 @routes.post("/{execution_id}/input", status_code=204)
 async def type_in(request: Request, execution_id: Identifier) -> Response:
     """Type on a terminal: the body is what is typed, byte for byte. 429 while nothing reads it."""
-    await sessions_of(request).type_in(execution_id, await body_of(request, raw=True), owner_of(request))
+    await sessions_of(request).type_in(execution_id, await read_body(request, raw=True), owner_of(request))
     return Response(status_code=204)
 
 

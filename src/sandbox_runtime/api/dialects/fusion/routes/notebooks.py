@@ -13,7 +13,7 @@ from sandbox_runtime.api.dialects.fusion.responses import invalid, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.notebooks import RunJupyterRequest, RunJupyterResponse
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.api.openapi import json_body
-from sandbox_runtime.api.requests import body_of, in_turn, platform_of
+from sandbox_runtime.api.requests import offload_if_large, platform_of, read_body
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
@@ -24,13 +24,13 @@ async def run_jupyter(request: Request) -> Response:
     """Run the cells of a notebook in a fresh kernel and box, and return what each printed and displayed."""
     platform = platform_of(request)
     try:
-        raw = await body_of(request)
-        body = await in_turn(len(raw), RunJupyterRequest.model_validate_json, raw)
+        raw = await read_body(request)
+        body = await offload_if_large(len(raw), RunJupyterRequest.model_validate_json, raw)
     except ValidationError as error:
         return invalid(error)
     return await run_response(request, _run(platform, body, len(raw)), partial(fault_body, pod_name=platform.settings.pod_name))
 
 
 async def _run(platform: Platform, body: RunJupyterRequest, size: int) -> Json:
-    notebook = await in_turn(size, to_notebook, body, platform.allowance)
+    notebook = await offload_if_large(size, to_notebook, body, platform.allowance)
     return result_body(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)

@@ -13,7 +13,7 @@ from sandbox_runtime.api.dialects.fusion.mapping.programs import fault_body, res
 from sandbox_runtime.api.dialects.fusion.responses import invalid, invalid_field, run_response
 from sandbox_runtime.api.dialects.fusion.schemas.programs import PROTOCOL_LANGUAGES, Json, RunCodeRequest, RunCodeResponse
 from sandbox_runtime.api.openapi import json_body
-from sandbox_runtime.api.requests import body_of, in_turn, platform_of
+from sandbox_runtime.api.requests import offload_if_large, platform_of, read_body
 from sandbox_runtime.assembly import Platform
 
 router = APIRouter()
@@ -27,8 +27,8 @@ async def run_code(request: Request) -> Response:
     """
     platform = platform_of(request)
     try:
-        raw = await body_of(request)
-        body = await in_turn(len(raw), RunCodeRequest.model_validate_json, raw)
+        raw = await read_body(request)
+        body = await offload_if_large(len(raw), RunCodeRequest.model_validate_json, raw)
     except ValidationError as error:
         return invalid(error)
     if body.language not in _PROTOCOL_LANGUAGES and (problem := language_error(platform.catalog, body.language)):
@@ -42,7 +42,7 @@ router.post("/run_code", openapi_extra=json_body(RunCodeRequest), responses={200
 
 
 async def _run(platform: Platform, body: RunCodeRequest, size: int) -> Json:
-    job = await in_turn(size, to_job, body, platform.allowance)
+    job = await offload_if_large(size, to_job, body, platform.allowance)
     result = await platform.engine.run(job)
     fetched = sum(len(file.content) for file in result.files)
-    return await in_turn(fetched, result_body, result, job, platform.settings.pod_name)
+    return await offload_if_large(fetched, result_body, result, job, platform.settings.pod_name)

@@ -21,8 +21,8 @@ from sandbox_runtime.api.dialects.sandboxes.routes.params import (
     Wanted,
     sessions_of,
 )
-from sandbox_runtime.api.file_response import FileDownload, attachment
-from sandbox_runtime.api.requests import body_of, pieces_of
+from sandbox_runtime.api.file_response import FileDownload, attachment_headers
+from sandbox_runtime.api.requests import body_chunks, read_body
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import FileRecord
 from sandbox_runtime.workspace.listing import Entry, Kind
@@ -76,8 +76,8 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
         return answer(request, answers.file(entry, name))
     if request.headers.get("accept", "").startswith(_BYTES):
         # Nothing that a sandbox made runs as a page of this server.
-        guards = {**attachment(name), "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
-        return FileDownload(files, name, refusal=lambda error: error_answer(error, request), headers=guards)
+        guards = {**attachment_headers(name), "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox"}
+        return FileDownload(files, name, on_error=lambda error: error_answer(error, request), headers=guards)
     read = await files.read(name, 0, schemas.MOST_FILE_BYTES)
     if not read.is_end:
         raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")
@@ -90,9 +90,9 @@ async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Respo
     """Write a file: a JSON body says what it holds as POST does; any other body is what it holds."""
     name = requests.name_of(path)
     if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
-        return await _written(request, sandbox_id, name, schemas.Write.model_validate_json(await body_of(request)), 200)
+        return await _written(request, sandbox_id, name, schemas.Write.model_validate_json(await read_body(request)), 200)
     sessions, owner = sessions_of(request), owner_of(request)
-    entry = await (await sessions.files(sandbox_id, owner)).write(name, pieces_of(request))
+    entry = await (await sessions.files(sandbox_id, owner)).write(name, body_chunks(request))
     await sessions.saved(sandbox_id, owner)
     return answer(request, answers.file(entry, name))
 

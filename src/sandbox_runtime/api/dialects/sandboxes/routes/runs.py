@@ -10,7 +10,7 @@ from sandbox_runtime.api.dialects.sandboxes import execution, programs, schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping import requests
 from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, sessions_of
-from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.api.sse import event_stream
 from sandbox_runtime.errors import InvalidRequest, NotFound
@@ -21,7 +21,7 @@ routes = router("/sandboxes/{sandbox_id}", "running")
 @routes.post("/exec", response_model=schemas.ExecResult)
 async def execute(request: Request, sandbox_id: Identifier, asked: schemas.Exec) -> Response:
     """Run a command, without a shell. A command that fails is a result, not an error; with stream it is answered at once, 202."""
-    result = await while_present(request, execution.execute(sessions_of(request), sandbox_id, asked, owner_of(request)))
+    result = await cancel_on_disconnect(request, execution.execute(sessions_of(request), sandbox_id, asked, owner_of(request)))
     return answer(request, result, 202 if asked.stream else 200)
 
 
@@ -29,7 +29,7 @@ async def execute(request: Request, sandbox_id: Identifier, asked: schemas.Exec)
 async def run_code(request: Request, sandbox_id: Identifier, asked: schemas.Code) -> Response:
     """Run a program. One that fails is a result, not an error; with stream it is answered at once, 202."""
     check_language(request, asked)
-    result = await while_present(request, programs.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
+    result = await cancel_on_disconnect(request, programs.run_code(sessions_of(request), sandbox_id, asked, owner_of(request)))
     return answer(request, result, 202 if asked.stream else 200)
 
 

@@ -17,7 +17,7 @@ from sandbox_runtime.api.dialects.sandboxes.tool_calls import calls_of, ended_wi
 from sandbox_runtime.api.dialects.sandboxes.tool_events import events
 from sandbox_runtime.api.dialects.sandboxes.tool_provider import offer_of
 from sandbox_runtime.api.dialects.sandboxes.tool_retry import attempted
-from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.api.sse import event_stream
 from sandbox_runtime.errors import InvalidRequest, NotFound
@@ -56,7 +56,7 @@ async def execute_tool(request: Request, name: Identifier, asked: schemas.Execut
     if asked.options.async_:
         call = calls_of(request).begin(caller.owner, name, lambda: attempted(offer, name, asked, caller))
         return answer(request, call.told(), 202)
-    return answer(request, await while_present(request, attempted(offer, name, asked, caller)))
+    return answer(request, await cancel_on_disconnect(request, attempted(offer, name, asked, caller)))
 
 
 @routes.get("/tools/{name}/executions/{execution_id}", response_model=schemas.ToolResult)
@@ -65,7 +65,7 @@ async def get_execution(request: Request, name: Identifier, execution_id: Identi
     end, at most so many seconds."""
     call = calls_of(request).find(execution_id, name, owner_of(request))
     if wait:
-        await while_present(request, ended_within(call, wait))
+        await cancel_on_disconnect(request, ended_within(call, wait))
     return answer(request, call.told())
 
 

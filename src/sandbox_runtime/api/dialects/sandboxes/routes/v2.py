@@ -13,7 +13,7 @@ from sandbox_runtime.api.dialects.sandboxes.mapping import answers
 from sandbox_runtime.api.dialects.sandboxes.protocol_version import check_second, version_of
 from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, PageOffset, PageSize, sessions_of
-from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.model import Period
 from sandbox_runtime.store import ExecutionFilter
@@ -26,7 +26,9 @@ _SECOND = [Depends(check_second)]
 async def batch(request: Request, asked: schemas.Batch) -> Response:
     """One action on many sandboxes. Without continue_on_error nothing begins after the first that fails. Each that was named has
     its result, in that order."""
-    return answer(request, await while_present(request, batches.carried_out(sessions_of(request), asked, owner_of(request))))
+    return answer(
+        request, await cancel_on_disconnect(request, batches.carried_out(sessions_of(request), asked, owner_of(request)))
+    )
 
 
 @routes.get("/sandboxes/{sandbox_id}/logs", response_model=schemas.Listed, dependencies=_SECOND)

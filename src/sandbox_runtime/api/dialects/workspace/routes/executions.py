@@ -13,7 +13,7 @@ from sandbox_runtime.api.dialects.workspace.mapping.answers import execution_bod
 from sandbox_runtime.api.dialects.workspace.mapping.requests import command_spec, file_path, script_path, script_spec, shell_spec
 from sandbox_runtime.api.dialects.workspace.responses import CODE_ERRORS, implicit_session, read_body, respond, route_options
 from sandbox_runtime.api.dialects.workspace.schemas import CommandRequest, Json, ScriptRequest, WorkspaceExecutionResponse
-from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions import ExecutionSpec
 
@@ -61,7 +61,7 @@ async def _run_to_end(request: Request, session: ImplicitSession, spec: Executio
     sessions, owner = session.sessions, session.owner
     execution = await session.call(lambda: sessions.submit(session.id, spec, owner))
     try:
-        return await while_present(request, sessions.wait(execution.id, MAX_WAIT_S, owner))
+        return await cancel_on_disconnect(request, sessions.wait(execution.id, MAX_WAIT_S, owner))
     except (ClientDisconnect, asyncio.CancelledError):
         await sessions.cancel(execution.id, owner)
         raise

@@ -25,8 +25,8 @@ from sandbox_runtime.api.dialects.workspace.responses import (
     route_options,
 )
 from sandbox_runtime.api.dialects.workspace.schemas import CreateFileRequest, EfastDownloadRequest, Json, WorkspaceResponse
-from sandbox_runtime.api.file_response import FileDownload, attachment
-from sandbox_runtime.api.multipart import file_part
+from sandbox_runtime.api.file_response import FileDownload, attachment_headers
+from sandbox_runtime.api.multipart import open_file_part
 from sandbox_runtime.errors import InvalidRequest, SandboxError
 from sandbox_runtime.workspace import SessionFiles
 from sandbox_runtime.workspace.preview import HEADERS, content_type
@@ -56,10 +56,10 @@ async def upload(request: Request, session_id: str, filename: str | None = None)
     """Upload a file to the workspace. `filename` replaces the name in the form."""
 
     async def work() -> Json:
-        part = await file_part(request)
+        part = await open_file_part(request)
         path = file_path(filename or part.filename)
         session = implicit_session(request, session_id)
-        entry = await (await _files(session)).write(path, part.pieces())
+        entry = await (await _files(session)).write(path, part.chunks())
         await session.sessions.saved(session.id, session.owner)
         return file_body(entry)
 
@@ -88,7 +88,7 @@ async def download(request: Request, session_id: str, path: str) -> Response:
         files = await _files(implicit_session(request, session_id))
     except SandboxError as error:
         return _error_response(error)
-    return FileDownload(files, name, refusal=_error_response, headers={**attachment(name), **_NOSNIFF})
+    return FileDownload(files, name, on_error=_error_response, headers={**attachment_headers(name), **_NOSNIFF})
 
 
 @router.get("/files/preview/{session_id}/{path:path}", **route_options(table=FILE_ERRORS))
@@ -102,7 +102,7 @@ async def preview(request: Request, session_id: str, path: str, sid: Annotated[s
         files = await _files(implicit_session(request, session_id))
     except SandboxError as error:
         return _error_response(error)
-    return FileDownload(files, name, refusal=_error_response, media_type=media_type, headers=HEADERS)
+    return FileDownload(files, name, on_error=_error_response, media_type=media_type, headers=HEADERS)
 
 
 @router.get("/files/{session_id}", **route_options(response=WorkspaceResponse, table=FILE_ERRORS))

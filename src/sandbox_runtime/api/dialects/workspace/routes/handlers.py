@@ -20,7 +20,7 @@ from sandbox_runtime.api.dialects.workspace.responses import (
     route_options,
 )
 from sandbox_runtime.api.dialects.workspace.schemas import HandlerRequest, HandlerResponse, Json
-from sandbox_runtime.api.disconnect import while_present
+from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.environments import RunRequest, RunResult
@@ -41,7 +41,7 @@ async def execute_handler(request: Request) -> Response:
     try:
         body = await read_body(request, HandlerRequest)
         run_request = _run_request(platform_of(request), body)
-        result = await while_present(request, _invoke(platform_of(request), run_request))
+        result = await cancel_on_disconnect(request, _invoke(platform_of(request), run_request))
     except ValidationError as error:
         return handler_error_response(InvalidRequest(problems_text(error)))
     except SandboxError as error:
