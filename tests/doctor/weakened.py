@@ -46,9 +46,9 @@ def no_archive_names(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 def no_archive_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     wide = ArchiveBounds(max_members=10**9, max_bytes=10**12)
-    checked = unpack.checked
-    patch.setattr(ArchiveBounds, "admit", lambda *_: None)
-    patch.setattr(unpack, "checked", lambda found, size, bounds: checked(found, size, wide))
+    check = unpack.check_members
+    patch.setattr(ArchiveBounds, "check", lambda *_: None)
+    patch.setattr(unpack, "check_members", lambda found, size, bounds: check(found, size, wide))
     return {}
 
 

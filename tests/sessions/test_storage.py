@@ -99,22 +99,22 @@ async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> N
         with pytest.raises(QuotaExceeded, match="you hold"):
             await sessions.create(SessionSpec(), "ann")
         await sessions.create(SessionSpec(), "bob")
-        assert platform.ledger.use(Medium.memory, "bob").owner_bytes == MIB
+        assert platform.ledger.usage(Medium.memory, "bob").owner_bytes == MIB
 
 
 async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when_deleted(opening: Any) -> None:
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
         await platform.sessions.execute(session.id, write(5), owner="ann")
-        held = platform.ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots]
+        held = platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots]
         assert 5 * MIB <= held < 6 * MIB
     async with opening() as platform:
-        assert platform.ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots] == held
+        assert platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots] == held
         assert platform.ledger.held(Medium.memory) == 0
         await platform.sessions.execute(session.id, ExecutionSpec(code="open('/workspace/x').close()"), owner="ann")
         assert platform.ledger.held(Medium.memory) >= 5 * MIB
         await platform.sessions.delete(session.id, "ann")
-        use = platform.ledger.use(Medium.disk, "ann")
+        use = platform.ledger.usage(Medium.disk, "ann")
         assert (use.owner_bytes, platform.ledger.held(Medium.memory)) == (0, 0)
 
 
@@ -144,14 +144,14 @@ async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(openi
         session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)), "ann")
         await sessions.execute(session.id, write(40), owner="ann")
         assert ledger.held(Medium.memory) == 0
-        assert 40 * MIB <= ledger.use(Medium.disk, "ann").owner_by_kind[StorageKind.session_files] <= 44 * MIB
+        assert 40 * MIB <= ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.session_files] <= 44 * MIB
         await sessions.execute(session.id, ExecutionSpec(code="import os; os.unlink('/workspace/x'); os.sync()"), owner="ann")
-        assert ledger.use(Medium.disk, "ann").owner_bytes <= 2 * MIB
+        assert ledger.usage(Medium.disk, "ann").owner_bytes <= 2 * MIB
         (fork,) = await sessions.fork(session.id, 1, owner="ann")
         assert loops() > devices
         for one in (session, fork):
             await sessions.terminate(one.id, "ann")
-        assert ledger.use(Medium.disk, "ann").owner_bytes == 0
+        assert ledger.usage(Medium.disk, "ann").owner_bytes == 0
     assert loops() == devices
 
 

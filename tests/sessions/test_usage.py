@@ -15,7 +15,7 @@ from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import Store, open_store
 from sandbox_runtime.store.files import MAX_VERSIONS
 from sandbox_runtime.telemetry import open_log
-from sandbox_runtime.workspace.listing import Entry, Kind
+from sandbox_runtime.workspace.listing import Entry, EntryKind
 
 LOG = open_log("error")
 
@@ -33,7 +33,7 @@ def ended(session: str = "s1", cpu_ms: float = 250.0) -> Execution:
 
 
 def entry(name: str) -> Entry:
-    return Entry(name, Kind.file, 3, 0o644, 1, f"etag-{name}")
+    return Entry(name, EntryKind.file, 3, 0o644, 1, f"etag-{name}")
 
 
 async def test_what_gathered_is_written_together_and_at_the_end(store: Store) -> None:
@@ -44,7 +44,7 @@ async def test_what_gathered_is_written_together_and_at_the_end(store: Store) ->
         assert await store.samples.list("s1") == (), "nobody has waited for the store"
     found = {sample.name: sample for sample in await store.samples.list("s1")}
     assert (found["cpu_usage_seconds"].value, found["cpu_usage_seconds"].count) == (1.0, 2)
-    assert (found["execution_seconds"].value, found["execution_seconds"].most) == (0.5, 0.5)
+    assert (found["execution_seconds"].value, found["execution_seconds"].maximum) == (0.5, 0.5)
     assert dict(found["executions_total"].labels) == {"kind": "code", "state": "completed"}
     used = await store.sessions.get_usage("s1")
     assert (used.cpu_s, used.memory_bytes) == (1.0, 10 * 1024**2) and used.updated_ms
@@ -52,15 +52,15 @@ async def test_what_gathered_is_written_together_and_at_the_end(store: Store) ->
 
 async def test_a_file_that_is_written_and_read_all_the_time_is_a_few_rows(store: Store) -> None:
     recorder = UsageRecorder(store, SessionRegistry(), LOG)
-    notes = recorder.file_recorder("s1")
+    observer = recorder.file_recorder("s1")
     for number in range(500):
-        notes.written("a.txt", entry("a.txt"), f"{number:064x}")
-        notes.read("/workspace/./a.txt")
-    notes.written("x" * 5000, entry("x"), "0" * 64)
+        observer.on_write("a.txt", entry("a.txt"), f"{number:064x}")
+        observer.on_read("/workspace/./a.txt")
+    observer.on_write("x" * 5000, entry("x"), "0" * 64)
     await recorder.write()
     kept = await store.files.versions("s1", "/workspace/a.txt")
     assert len(kept) == MAX_VERSIONS and kept[0].checksum == f"sha256:{499:064x}" and kept[0].reads == 500
-    notes.deleted("a.txt")
+    observer.on_delete("a.txt")
     await recorder.write()
     assert await store.files.latest("s1", "/workspace/a.txt") is None and recorder.dropped == 0
 
@@ -69,9 +69,9 @@ async def test_more_than_there_is_room_for_is_counted_and_left_out(store: Store)
     recorder = UsageRecorder(store, SessionRegistry(), LOG)
     for number in range(usage.MAX_SERIES // 4 + 10):
         recorder.record_execution(ended(f"s{number}"))
-    notes = recorder.file_recorder("s1")
+    observer = recorder.file_recorder("s1")
     for number in range(usage.MAX_FILES + 5):
-        notes.read(f"f{number}")
+        observer.on_read(f"f{number}")
     assert recorder.dropped == 40 + 5
 
 

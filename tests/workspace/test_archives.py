@@ -18,7 +18,7 @@ from tests.workspace.areas import Folder, area_in, descriptors, make_deep, make_
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked, pack, unpack
+from sandbox_runtime.workspace.archives import ArchiveBounds, Format, UnpackResult, pack, unpack
 
 BOUNDS = ArchiveBounds(max_members=100, max_bytes=64 * MIB)
 FORMS = list(Format)
@@ -28,7 +28,7 @@ def packed(area: Folder, form: Format, name: str = "") -> bytes:
     return b"".join(pack(area, name, form))
 
 
-def unpacked(area: Folder, archive: bytes, name: str = "", bounds: ArchiveBounds = BOUNDS) -> Unpacked:
+def unpacked(area: Folder, archive: bytes, name: str = "", bounds: ArchiveBounds = BOUNDS) -> UnpackResult:
     return unpack(area, name, io.BytesIO(archive), bounds)
 
 
@@ -76,7 +76,7 @@ def test_what_is_packed_and_unpacked_is_the_same(area: Folder, tmp_path: Path, f
         done = unpacked(other, packed(area, form, "p"), "there")
         assert tree(other.work / "there") == tree(area.work / "p")
         assert (other.work / "there/run.sh").stat().st_mode & 0o777 == 0o755
-        assert done == Unpacked(5, 600_000 + 4 + 9 + 2)
+        assert done == UnpackResult(5, 600_000 + 4 + 9 + 2)
 
 
 def test_other_programs_read_the_archives(area: Folder) -> None:
@@ -103,7 +103,7 @@ def test_archives_of_other_programs_are_unpacked(area: Folder) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_an_empty_folder_makes_an_archive(area: Folder, form: Format) -> None:
-    assert unpacked(area, packed(area, form), "x") == Unpacked(0, 0)
+    assert unpacked(area, packed(area, form), "x") == UnpackResult(0, 0)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -11,7 +11,7 @@ import pytest
 from tests.workspace.areas import QUOTAS, Folder
 
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace import collect, link, stage
+from sandbox_runtime.workspace import collect_changes, link, stage
 
 SOURCE = File("main.c", b"int x;")
 
@@ -23,27 +23,27 @@ def test_what_is_new_or_changed_is_found_and_the_rest_is_not(area: Folder) -> No
     (area.path / "work/deep/er/made").write_bytes(b"\0made")
     (area.path / "work/deep/er/made").chmod(0o755)
     (area.path / "temporary/left").write_bytes(b"not in the workspace")
-    found = collect(area, [SOURCE, File("./data", b"old"), File("/tmp/elsewhere", b"")], (), QUOTAS)
+    found = collect_changes(area, [SOURCE, File("./data", b"old"), File("/tmp/elsewhere", b"")], (), QUOTAS)
     assert found.files == (File("data", b"new"), File("deep/er/made", b"\0made", executable=True))
-    assert not found.unfit
+    assert not found.rejection
 
 
 def test_a_file_that_became_executable_counts_as_changed(area: Folder) -> None:
     stage(area, [SOURCE])
     (area.path / "work/main.c").chmod(0o755)
-    assert collect(area, [SOURCE], (), QUOTAS).files == (File("main.c", b"int x;", executable=True),)
+    assert collect_changes(area, [SOURCE], (), QUOTAS).files == (File("main.c", b"int x;", executable=True),)
 
 
 def test_a_step_that_left_nothing_is_no_fault(area: Folder) -> None:
     stage(area, [SOURCE])
-    assert collect(area, [SOURCE], (), QUOTAS) == collect(area, [SOURCE], (), QUOTAS)
-    assert not collect(area, [SOURCE], (), QUOTAS).unfit
+    assert collect_changes(area, [SOURCE], (), QUOTAS) == collect_changes(area, [SOURCE], (), QUOTAS)
+    assert not collect_changes(area, [SOURCE], (), QUOTAS).rejection
 
 
 def test_links_that_were_put_there_are_left_alone(area: Folder) -> None:
     links = (("modules", "/somewhere/else"), ("in/a/folder", "x"))
     link(area, links)
-    assert collect(area, [], links, QUOTAS).files == () and not collect(area, [], links, QUOTAS).unfit
+    assert collect_changes(area, [], links, QUOTAS).files == () and not collect_changes(area, [], links, QUOTAS).rejection
     assert os.readlink(area.path / "work/in/a/folder") == "x"
 
 
@@ -114,11 +114,11 @@ def test_whatever_is_more_than_plain_files_is_not_taken_at_all(area: Folder, act
     link(area, links)
     (area.path / "work/good").write_bytes(b"good")
     act(area.path / "work")
-    found = collect(area, [SOURCE], links, QUOTAS)
-    assert found.files == () and told in found.unfit
+    found = collect_changes(area, [SOURCE], links, QUOTAS)
+    assert found.files == () and told in found.rejection
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a device")
 def test_a_device_is_not_read(area: Folder) -> None:
     os.mknod(area.path / "work/zero", 0o666 | 0o020000, os.makedev(1, 5))
-    assert "no plain file" in collect(area, [], (), QUOTAS).unfit
+    assert "no plain file" in collect_changes(area, [], (), QUOTAS).rejection

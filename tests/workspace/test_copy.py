@@ -114,7 +114,7 @@ def test_more_than_the_bound_or_too_deep_is_refused(area: Folder, other: Folder)
     for number in range(20):
         (area.work / str(number)).touch()
     with pytest.raises(InvalidRequest, match="more than 10"):
-        copy_area(area, other, most=10)
+        copy_area(area, other, max_entries=10)
     make_deep(area.work, 60)
     with pytest.raises(InvalidRequest, match="deep"):
         copy_area(area, other)

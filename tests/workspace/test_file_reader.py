@@ -70,8 +70,8 @@ def test_a_download_has_the_size_it_told(area: Folder) -> None:
     with open_file(area, "x") as file:
         with open(area.work / "x", "ab") as more:
             more.write(b"more")
-        assert sum(len(piece) for piece in file.pieces()) == file.entry.size_bytes == 1_000_000
-        assert b"".join(file.pieces(999_999, 50)) == b"\0"
+        assert sum(len(piece) for piece in file.chunks()) == file.entry.size_bytes == 1_000_000
+        assert b"".join(file.chunks(999_999, 50)) == b"\0"
 
 
 def test_a_download_of_a_file_that_shrinks_is_told_to_be_broken(area: Folder) -> None:
@@ -79,7 +79,7 @@ def test_a_download_of_a_file_that_shrinks_is_told_to_be_broken(area: Folder) ->
     with open_file(area, "x") as file:
         os.truncate(area.work / "x", 10)
         with pytest.raises(Conflict, match="shorter"):
-            list(file.pieces())
+            list(file.chunks())
 
 
 def test_a_file_that_is_replaced_meanwhile_is_read_as_it_was(area: Folder) -> None:
@@ -87,7 +87,7 @@ def test_a_file_that_is_replaced_meanwhile_is_read_as_it_was(area: Folder) -> No
     with open_file(area, "x") as file:
         (area.work / "y").write_bytes(b"new")
         (area.work / "y").rename(area.work / "x")
-        assert b"".join(file.pieces()) == b"old"
+        assert b"".join(file.chunks()) == b"old"
 
 
 def test_what_is_no_plain_file_is_refused_at_once(area: Folder) -> None:

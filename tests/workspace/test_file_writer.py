@@ -215,7 +215,7 @@ def test_deleting_ends_where_a_program_makes_more_than_can_be_deleted(area: Fold
     for number in range(20):
         written(area, f"a/{number}", b"")
     with pytest.raises(Conflict, match="stop what makes them"):
-        delete(area, "a", recursive=True, most=10)
+        delete(area, "a", recursive=True, max_entries=10)
     assert len(os.listdir(area.work / "a")) < 20
 
 

@@ -56,10 +56,10 @@ def test_batches_have_a_quota_of_their_own(ledger: Ledger) -> None:
 def test_a_charge_gives_back_what_it_holds_once(ledger: Ledger) -> None:
     with ledger.open(StorageKind.uploads, "ann", 10) as charge:
         charge.grow(5)
-        assert ledger.use(Medium.disk, "ann").owner_by_kind == {StorageKind.uploads: 15}
+        assert ledger.usage(Medium.disk, "ann").owner_by_kind == {StorageKind.uploads: 15}
     charge.release()
     charge.resize(100)
-    assert ledger.use(Medium.disk, "ann").held_bytes == 0
+    assert ledger.usage(Medium.disk, "ann").held_bytes == 0
     charge = ledger.open(StorageKind.uploads, "ann")
     charge.resize(-5, force=True)
     assert (charge.size_bytes, ledger.held(Medium.disk)) == (0, 0)
@@ -89,7 +89,7 @@ def test_a_bound_that_follows_the_free_disk_counts_what_is_held() -> None:
     ledger.observe(StorageKind.database, lambda: observed[0])
     observed[0] = 30
     ledger.refresh()
-    assert ledger.use(Medium.disk).by_kind == {StorageKind.database: 30}
+    assert ledger.usage(Medium.disk).by_kind == {StorageKind.database: 30}
 
 
 def test_sums_hold_when_many_threads_charge(ledger: Ledger) -> None:
@@ -103,4 +103,4 @@ def test_sums_hold_when_many_threads_charge(ledger: Ledger) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert ledger.use(Medium.disk, "owner0") == Ledger(LIMITS).use(Medium.disk, "owner0")
+    assert ledger.usage(Medium.disk, "owner0") == Ledger(LIMITS).usage(Medium.disk, "owner0")

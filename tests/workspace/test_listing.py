@@ -9,8 +9,8 @@ import pytest
 from tests.workspace.areas import Folder, descriptors, make_deep, make_special, meanwhile, swapping
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
-from sandbox_runtime.workspace import Kind, Listing
-from sandbox_runtime.workspace.listing import list_folder, stat_of
+from sandbox_runtime.workspace import EntryKind, Listing
+from sandbox_runtime.workspace.listing import list_folder, stat_entry
 
 
 def names(listing: Listing) -> list[str]:
@@ -31,8 +31,8 @@ def test_a_folder_is_listed_by_name(area: Folder) -> None:
     found = list_folder(area)
     assert names(found) == [".hidden", "a.txt", "b"] and not found.truncated
     text = found.entries[1]
-    assert (text.kind, text.size_bytes, text.nameable) == (Kind.file, 5, True)
-    assert found.entries[2].kind is Kind.folder
+    assert (text.kind, text.size_bytes, text.nameable) == (EntryKind.file, 5, True)
+    assert found.entries[2].kind is EntryKind.folder
     assert text.modified_s == pytest.approx((area.work / "a.txt").stat().st_mtime)
 
 
@@ -83,9 +83,9 @@ def test_what_is_no_folder_is_not_listed(area: Folder) -> None:
 def test_links_and_special_files_are_told_as_what_they_are(area: Folder) -> None:
     make_special(area.work)
     kinds = {entry.name: entry.kind for entry in list_folder(area, recursive=True).entries}
-    links = dict.fromkeys(("out", "up", "root", "nothing", "self"), Kind.link)
-    assert kinds == {"fifo": Kind.other, "socket": Kind.other, **links}
-    assert stat_of(area, "out").kind is Kind.link and stat_of(area, "out").size_bytes == len("/etc/passwd")
+    links = dict.fromkeys(("out", "up", "root", "nothing", "self"), EntryKind.link)
+    assert kinds == {"fifo": EntryKind.other, "socket": EntryKind.other, **links}
+    assert stat_entry(area, "out").kind is EntryKind.link and stat_entry(area, "out").size_bytes == len("/etc/passwd")
 
 
 def test_more_than_the_limit_is_cut_after_the_first_in_order(area: Folder) -> None:
@@ -97,7 +97,7 @@ def test_more_than_the_limit_is_cut_after_the_first_in_order(area: Folder) -> No
 
 
 def test_a_huge_folder_is_listed_within_bounds(area: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox_runtime.workspace.listing._MOST_LOOKED_AT", 100)
+    monkeypatch.setattr("sandbox_runtime.workspace.listing._MAX_SCANNED", 100)
     for number in range(300):
         os.close(os.open(area.work / f"{number:03}", os.O_CREAT | os.O_WRONLY))
     found = list_folder(area, limit=1000)
@@ -122,12 +122,12 @@ def test_folders_deeper_than_any_path_are_listed_as_far_as_paths_go(area: Folder
 def test_an_entry_tells_its_own_facts(area: Folder) -> None:
     (area.work / "x").write_text("12")
     (area.work / "x").chmod(0o640)
-    before = stat_of(area, "x")
+    before = stat_entry(area, "x")
     assert (before.name, before.size_bytes, before.mode) == ("x", 2, 0o640)
     (area.work / "x").write_text("1234")
-    assert stat_of(area, "x").etag != before.etag
+    assert stat_entry(area, "x").etag != before.etag
     with pytest.raises(NotFound):
-        stat_of(area, "y")
+        stat_entry(area, "y")
 
 
 def test_a_folder_that_is_swapped_for_a_link_out_is_never_entered(area: Folder, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.workspace.areas import Folder
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.workspace import place
+from sandbox_runtime.workspace import resolve
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ from sandbox_runtime.workspace import place
     ],
 )
 def test_names_are_placed_by_the_innermost_writable_folder(area: Folder, name: str, placed: str) -> None:
-    assert place(area, name) == placed
+    assert resolve(area, name) == placed
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "/workshop/x", "/x", "/mnt/data"])
 def test_a_name_outside_is_refused_and_the_writable_folders_are_told(area: Folder, name: str) -> None:
     with pytest.raises(InvalidRequest, match="/tmp, /tmp/deep, /work"):
-        place(area, name)
+        resolve(area, name)
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_a_name_outside_is_refused_and_the_writable_folders_are_told(area: Folde
 )
 def test_a_name_that_is_none_is_refused(area: Folder, name: str) -> None:
     with pytest.raises(InvalidRequest):
-        place(area, name)
+        resolve(area, name)
 
 
 def test_a_name_that_is_no_unicode_is_refused(area: Folder) -> None:
     with pytest.raises(InvalidRequest, match="Unicode"):
-        place(area, "\udcff")
+        resolve(area, "\udcff")

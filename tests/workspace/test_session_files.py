@@ -43,7 +43,7 @@ async def zeros(mebibytes: int) -> AsyncIterator[bytes]:
 
 async def downloaded(files: SessionFiles, name: str, offset: int = 0, length: int | None = None) -> bytes:
     async with files.open(name) as download:
-        return b"".join([piece async for piece in download.pieces(offset, length)])
+        return b"".join([piece async for piece in download.chunks(offset, length)])
 
 
 async def test_every_verb_works_from_a_loop(files: SessionFiles, area: Folder) -> None:
@@ -97,7 +97,7 @@ async def test_a_large_file_takes_no_memory_on_its_way_in_and_out(area: Folder) 
         await files.write("large", zeros(200))
         size = 0
         async with files.open("large") as download:
-            async for piece in download.pieces():
+            async for piece in download.chunks():
                 size += len(piece)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -121,7 +121,7 @@ async def test_whoever_stops_half_way_leaves_nothing(files: SessionFiles, area: 
     with pytest.raises(asyncio.CancelledError):
         await uploading
     async with files.open("large") as download:
-        reading = download.pieces()
+        reading = download.chunks()
         await anext(reading)
     packing = files.archive()
     await anext(packing)
@@ -152,7 +152,7 @@ async def test_files_of_a_session_that_has_ended_are_told_to_be_closed(files: Se
             for work in (files.stat("x"), files.list(), files.write("y", b""), files.delete("x"), files.read("x")):
                 with pytest.raises(Conflict, match="closed"):
                     await work  # type: ignore[misc]
-            assert sum([len(piece) async for piece in download.pieces()]) == 2 * MIB
+            assert sum([len(piece) async for piece in download.chunks()]) == 2 * MIB
         finally:
             area.files_fd = descriptor
 

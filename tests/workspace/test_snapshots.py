@@ -14,10 +14,10 @@ from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import Snapshots, Storage, StorageOptions, open_storage
 from sandbox_runtime.workspace.snapshots import manifest as manifests
-from sandbox_runtime.workspace.snapshots.diff import tired_objects
-from sandbox_runtime.workspace.snapshots.manifest import Kept, KeptKind, Manifest
-from sandbox_runtime.workspace.snapshots.pack import Packing
-from sandbox_runtime.workspace.snapshots.scan import survey
+from sandbox_runtime.workspace.snapshots.diff import wasteful_objects
+from sandbox_runtime.workspace.snapshots.manifest import Manifest, SnapshotEntry, SnapshotEntryKind
+from sandbox_runtime.workspace.snapshots.pack import ObjectPacker
+from sandbox_runtime.workspace.snapshots.scan import scan_area
 from sandbox_runtime.workspace.storage import read_all
 
 FOLDERS = ("/work", "/tmp")
@@ -233,8 +233,8 @@ async def test_what_is_restored_belongs_to_the_user_of_its_box(area: Folder, oth
 
 def test_a_manifest_is_read_as_it_was_written() -> None:
     entries = (
-        Kept("/work/\udcff\n", KeptKind.file, 0o644, 5, size_bytes=3, sha256="00", object="o", offset=7),
-        Kept("/work/l", KeptKind.link, target="\udcfe"),
+        SnapshotEntry("/work/\udcff\n", SnapshotEntryKind.file, 0o644, 5, size_bytes=3, sha256="00", object="o", offset=7),
+        SnapshotEntry("/work/l", SnapshotEntryKind.link, target="\udcfe"),
     )
     made = Manifest(entries, {"o": 10})
     assert manifests.read(manifests.write(made)) == made
@@ -244,9 +244,9 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
 
 
 def test_objects_of_which_little_is_used_are_stored_anew() -> None:
-    used = Kept("/work/x", KeptKind.file, size_bytes=MIB, object="mostly-dead")
-    fine = Kept("/work/y", KeptKind.file, size_bytes=MIB, object="alive")
-    assert tired_objects(Manifest((used, fine), {"mostly-dead": 10 * MIB, "alive": 2 * MIB})) == {"mostly-dead"}
+    used = SnapshotEntry("/work/x", SnapshotEntryKind.file, size_bytes=MIB, object="mostly-dead")
+    fine = SnapshotEntry("/work/y", SnapshotEntryKind.file, size_bytes=MIB, object="alive")
+    assert wasteful_objects(Manifest((used, fine), {"mostly-dead": 10 * MIB, "alive": 2 * MIB})) == {"mostly-dead"}
 
 
 def make_sparse(path: Path, size: int, *data: tuple[int, bytes]) -> None:
@@ -303,6 +303,6 @@ async def test_a_snapshot_of_the_first_version_is_still_read(area: Folder, other
 async def test_data_that_moves_in_front_of_the_reader_is_stored_up_to_the_disk_limit(area: Folder) -> None:
     for number in range(4):
         (area.work / str(number)).write_bytes(b"x" * 100)
-    packing = Packing(area, "o", survey(area, FOLDERS, 100), max_bytes=250)
+    packing = ObjectPacker(area, "o", scan_area(area, FOLDERS, 100), max_bytes=250)
     with pytest.raises(Conflict, match="more than its disk limit"):
-        list(packing.pieces())
+        list(packing.chunks())

@@ -122,11 +122,11 @@ def test_a_part_of_a_name_that_is_too_long_is_refused(area: Folder) -> None:
 )
 def test_more_than_the_quotas_is_refused(files: list[File], told: str) -> None:
     with pytest.raises(InvalidRequest, match=told):
-        QUOTAS.admit(files)
+        QUOTAS.check(files)
 
 
 def test_up_to_the_quotas_is_admitted() -> None:
-    QUOTAS.admit([File(f"f{n}", b"x" * (1000 if n < 2 else 0)) for n in range(10)])
+    QUOTAS.check([File(f"f{n}", b"x" * (1000 if n < 2 else 0)) for n in range(10)])
 
 
 def test_no_descriptor_is_left_open(area: Folder) -> None:

@@ -17,7 +17,7 @@ from tests.workspace.areas import Folder
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from sandbox_runtime.model.limits import MIB
-from sandbox_runtime.workspace import S3Options, SessionFiles, Storage, StorageOptions, open_storage, share
+from sandbox_runtime.workspace import S3Options, SessionFiles, Storage, StorageOptions, open_storage, presign_file
 from sandbox_runtime.workspace.storage import delete_below, read_all
 
 
@@ -267,11 +267,11 @@ async def test_a_file_of_a_session_is_shared_once_as_long_as_it_stays_the_same(a
     files = SessionFiles(area)
     await files.write("out/report.bin", b"first")
     async with open_storage(StorageOptions("", s3_options)) as storage, httpx.AsyncClient(trust_env=False) as client:
-        one, again = [await share(files, "out/report.bin", storage, "sessions/s1/shared") for _ in range(2)]
+        one, again = [await presign_file(files, "out/report.bin", storage, "sessions/s1/shared") for _ in range(2)]
         assert one and again and one.key == again.key and one.size_bytes == 5
         assert (await client.get(again.url)).content == b"first"
         await files.write("out/report.bin", b"second")
-        other = await share(files, "out/report.bin", storage, "sessions/s1/shared")
+        other = await presign_file(files, "out/report.bin", storage, "sessions/s1/shared")
         assert other and (await client.get(other.url)).content == b"second"
         assert len(await keys(storage, "sessions/s1/shared/")) == 2
 
@@ -280,5 +280,5 @@ async def test_a_local_storage_shares_nothing(area: Folder, tmp_path: Path) -> N
     files = SessionFiles(area)
     await files.write("x", b"1")
     async with open_storage(StorageOptions(str(tmp_path / "storage"))) as storage:
-        assert await share(files, "x", storage, "shared") is None
+        assert await presign_file(files, "x", storage, "shared") is None
         assert await keys(storage) == []

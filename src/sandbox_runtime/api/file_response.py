@@ -64,7 +64,7 @@ class FileDownload(Response):
                     "Content-Length": str(download.entry.size_bytes),
                     "ETag": f'"{download.entry.etag}"',
                 }
-                response = StreamingResponse(download.pieces(), media_type=self.media_type, headers=headers)
+                response = StreamingResponse(download.chunks(), media_type=self.media_type, headers=headers)
                 await response(scope, receive, timed_send)
         except Conflict:
             if timed_send.started:

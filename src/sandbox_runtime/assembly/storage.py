@@ -54,7 +54,7 @@ def facts_of(settings: Settings) -> dict[str, str]:
     for kind, folder in folders.items():
         ledger.observe(kind, functools.partial(_folder_bytes, folder))
     ledger.refresh()
-    memory, disk = ledger.use(Medium.memory), ledger.use(Medium.disk)
+    memory, disk = ledger.usage(Medium.memory), ledger.usage(Medium.disk)
     held = ", ".join(f"{kind.replace('_', ' ')} {show_bytes(size)}" for kind, size in disk.by_kind.items())
     owner = {medium: show_bytes(ledger.owner_limit("an owner", medium)) for medium in Medium}
     in_memory = f"in memory up to {show_bytes(settings.session_memory_files_bytes)}"

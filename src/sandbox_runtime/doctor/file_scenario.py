@@ -117,7 +117,7 @@ class FileSteps:
 
     async def download(self, step: Step) -> bytes:
         async with self._files.open(step.name) as opened:
-            return await _joined(opened.pieces())
+            return await _joined(opened.chunks())
 
     async def archive(self, step: Step) -> bytes:
         return await _joined(self._files.archive(step.name, Format(step.form)))

@@ -46,7 +46,7 @@ class RequestLimits:
     def check(self, job: Job) -> None:
         """Check that a job is within bounds. Raises InvalidRequest. File names are checked later, when a box exists."""
         self._check_code(job.code)
-        self.quotas.admit(job.files)
+        self.quotas.check(job.files)
         if job.stdin is not None and len(job.stdin) > self.max_stdin_bytes:
             raise InvalidRequest(f"the standard input has {len(job.stdin)} bytes; at most {self.max_stdin_bytes} are allowed")
         if len(job.fetch) > self.quotas.max_files:

@@ -106,6 +106,6 @@ class EngineSlot:
 
     def _case_task(self, program: BuiltProgram, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
         self._parts.request_limits.check_inputs([stdin])
-        self._parts.request_limits.quotas.admit(tuple(files))
+        self._parts.request_limits.quotas.check(tuple(files))
         job = dataclasses.replace(program.task.job, stdin=stdin, files=(*program.task.job.files, *files))
         return dataclasses.replace(program.task, job=job, args=tuple(args))

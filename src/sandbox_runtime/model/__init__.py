@@ -52,7 +52,7 @@ from sandbox_runtime.model.session import (
     SessionMode,
     SessionState,
 )
-from sandbox_runtime.model.storage import Medium, StorageKind, StorageLimits, StorageUse
+from sandbox_runtime.model.storage import Medium, StorageKind, StorageLimits, StorageUsage
 from sandbox_runtime.model.template import PoolSizes, Template
 
 __all__ = [
@@ -123,7 +123,7 @@ __all__ = [
     "Step",
     "StorageKind",
     "StorageLimits",
-    "StorageUse",
+    "StorageUsage",
     "Template",
     "Trial",
     "Usage",

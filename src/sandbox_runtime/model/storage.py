@@ -47,7 +47,7 @@ class StorageLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class StorageUse:
+class StorageUsage:
     """What is held of one medium: by everybody, and by one owner. Kinds that hold nothing are left out."""
 
     medium: Medium

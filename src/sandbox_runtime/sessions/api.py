@@ -318,8 +318,8 @@ class Sessions:
         """Whoever changes some of a persistent session calls saved() afterwards."""
         live = await self._lifecycle.live(session_id, owner)
         live.touch()
-        room = _Room(self._deps, live)
-        return SessionFiles(live.home.files, self._bounds, notes=self._deps.recorder.file_recorder(session_id), room=room)
+        quota = _SessionQuota(self._deps, live)
+        return SessionFiles(live.home.files, self._bounds, observer=self._deps.recorder.file_recorder(session_id), quota=quota)
 
     async def files_digest(self, session_id: str, owner: str = "") -> str:
         """The same digest, the same files: names, modes and bytes of all that its programs can write. Raises InvalidRequest
@@ -445,7 +445,7 @@ class Sessions:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Room:
+class _SessionQuota:
     """What uploads into a session are charged to."""
 
     deps: SessionDeps
@@ -457,7 +457,7 @@ class _Room:
     def measure(self) -> None:
         storage.measure(self.deps, self.live)
 
-    def upload(self) -> Charge:
+    def open_upload(self) -> Charge:
         return self.deps.ledger.open(StorageKind.uploads, self.live.session.owner)
 
 

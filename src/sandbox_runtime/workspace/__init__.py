@@ -8,18 +8,18 @@ Rooms within: archives (folders as tar.gz and zip, both ways), storage (bytes ke
 snapshots (areas kept in a storage). SessionFiles is all of it for one area, for an event loop.
 """
 
-from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked
-from sandbox_runtime.workspace.area import Area, Quotas, place
-from sandbox_runtime.workspace.changed_files import Collected, collect
-from sandbox_runtime.workspace.copy import Copied, copy_area
-from sandbox_runtime.workspace.fetch import Fetched, fetch
+from sandbox_runtime.workspace.archives import ArchiveBounds, Format, UnpackResult
+from sandbox_runtime.workspace.area import Area, Quotas, resolve
+from sandbox_runtime.workspace.changed_files import ChangedFiles, collect_changes
+from sandbox_runtime.workspace.copy import CopyResult, copy_area
+from sandbox_runtime.workspace.fetch import FetchResult, fetch
 from sandbox_runtime.workspace.file_reader import Slice, is_text
-from sandbox_runtime.workspace.listing import Entry, Kind, Listing
-from sandbox_runtime.workspace.presigned import Shared, share
+from sandbox_runtime.workspace.listing import Entry, EntryKind, Listing
+from sandbox_runtime.workspace.presigned import PresignedFile, presign_file
 from sandbox_runtime.workspace.session_files import Download, FileBounds, SessionFiles
-from sandbox_runtime.workspace.snapshots import Restored, Saved, Snapshots
+from sandbox_runtime.workspace.snapshots import RestoreResult, SaveResult, Snapshots
 from sandbox_runtime.workspace.staging import link, stage
-from sandbox_runtime.workspace.storage import S3Options, Storage, StorageOptions, Stored, open_storage
+from sandbox_runtime.workspace.storage import S3Options, Storage, StorageOptions, StoredObject, open_storage
 from sandbox_runtime.workspace.watcher import Change, ChangeKind, Watch, WatchBounds
 
 __all__ = [
@@ -27,36 +27,36 @@ __all__ = [
     "Area",
     "Change",
     "ChangeKind",
-    "Collected",
-    "Copied",
+    "ChangedFiles",
+    "CopyResult",
     "Download",
     "Entry",
-    "Fetched",
+    "EntryKind",
+    "FetchResult",
     "FileBounds",
     "Format",
-    "Kind",
     "Listing",
+    "PresignedFile",
     "Quotas",
-    "Restored",
+    "RestoreResult",
     "S3Options",
-    "Saved",
+    "SaveResult",
     "SessionFiles",
-    "Shared",
     "Slice",
     "Snapshots",
     "Storage",
     "StorageOptions",
-    "Stored",
-    "Unpacked",
+    "StoredObject",
+    "UnpackResult",
     "Watch",
     "WatchBounds",
-    "collect",
+    "collect_changes",
     "copy_area",
     "fetch",
     "is_text",
     "link",
     "open_storage",
-    "place",
-    "share",
+    "presign_file",
+    "resolve",
     "stage",
 ]

@@ -30,7 +30,7 @@ class Quotas:
     max_file_bytes: int
     max_total_bytes: int
 
-    def admit(self, files: Sequence[File]) -> None:
+    def check(self, files: Sequence[File]) -> None:
         if len(files) > self.max_files:
             raise InvalidRequest(f"{len(files)} files are more than the {self.max_files} that one request may bring")
         for file in files:
@@ -41,7 +41,7 @@ class Quotas:
             raise InvalidRequest(f"the files have {total} bytes together; at most {self.max_total_bytes} are allowed")
 
 
-def place(area: Area, name: str) -> str:
+def resolve(area: Area, name: str) -> str:
     """Where a file lies below files_fd. Pure: says nothing about what is there."""
     check_file_name(name)
     try:
@@ -56,7 +56,7 @@ def place(area: Area, name: str) -> str:
     return "/".join(parts)
 
 
-def place_folder(area: Area, name: str) -> str:
+def resolve_folder(area: Area, name: str) -> str:
     """Where a folder lies below files_fd. No name, or a dot, is the workspace; a writable folder may be named itself."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if not parts and not name.startswith("/"):
@@ -64,13 +64,13 @@ def place_folder(area: Area, name: str) -> str:
     plain = ("/" if name.startswith("/") else "") + "/".join(parts)
     if plain in area.writable:
         return area.writable[plain]
-    return place(area, plain)
+    return resolve(area, plain)
 
 
 def _folder_of(area: Area, name: str) -> str:
     """The innermost writable folder that holds an absolute name."""
-    holding = [folder for folder in area.writable if name.startswith(folder.rstrip("/") + "/")]
-    if not holding:
+    duplicate_area = [folder for folder in area.writable if name.startswith(folder.rstrip("/") + "/")]
+    if not duplicate_area:
         known = ", ".join(sorted(area.writable))
         raise InvalidRequest(f"{name!r} lies outside the folders that a program can write: {known}; or use a relative name")
-    return max(holding, key=len)
+    return max(duplicate_area, key=len)

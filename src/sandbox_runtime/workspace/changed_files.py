@@ -15,51 +15,51 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace.area import Area, Quotas, place
+from sandbox_runtime.workspace.area import Area, Quotas, resolve
 from sandbox_runtime.workspace.fetch import read_up_to
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
-_DEEPEST = 32
+_MAX_DEPTH = 32
 _SPECIAL_BITS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 _ANY_MAY_EXECUTE = 0o111
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class ChangedFiles:
     """unfit tells why files is empty although something was left; an empty text: files are all of it."""
 
     files: tuple[File, ...] = ()
-    unfit: str = ""
+    rejection: str = ""
 
 
-class _Unfit(Exception):
+class _Rejected(Exception):
     """Leaves the walk with the reason."""
 
 
-def collect(area: Area, staged: Sequence[File], links: Sequence[tuple[str, str]], quotas: Quotas) -> Collected:
+def collect_changes(area: Area, staged: Sequence[File], links: Sequence[tuple[str, str]], quotas: Quotas) -> ChangedFiles:
     """staged and links are what was put there before the step; names that lie outside of the workspace are not looked at."""
     root = area.writable[area.workdir]
-    before = {place(area, file.name): file for file in staged}
+    before = {resolve(area, file.name): file for file in staged}
     before = {path: file for path, file in before.items() if path.startswith(f"{root}/")}
     try:
-        return Collected(_changes(_Walk(area.files_fd, root, dict(_placed(area, links)), quotas), before))
-    except _Unfit as reason:
-        return Collected(unfit=str(reason))
+        return ChangedFiles(_changes(_Walk(area.files_fd, root, dict(_resolve_links(area, links)), quotas), before))
+    except _Rejected as reason:
+        return ChangedFiles(rejection=str(reason))
     except OSError as error:
-        return Collected(unfit=f"a file cannot be read: {error.strerror}")
+        return ChangedFiles(rejection=f"a file cannot be read: {error.strerror}")
 
 
-def _placed(area: Area, links: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _resolve_links(area: Area, links: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     for name, target in links:
-        yield place(area, name), target
+        yield resolve(area, name), target
 
 
 def _changes(walk: _Walk, before: Mapping[str, File]) -> tuple[File, ...]:
     found = dict(walk.files())
     for path, file in before.items():
         if path not in found:
-            raise _Unfit(f"{file.name!r} is gone")
+            raise _Rejected(f"{file.name!r} is gone")
     return tuple(file for path, file in found.items() if path not in before or not _same(file, before[path]))
 
 
@@ -79,14 +79,14 @@ class _Walk:
         self._bytes_left = quotas.max_total_bytes
 
     def files(self) -> Iterator[tuple[str, File]]:
-        yield from self._below(self._root, _DEEPEST)
+        yield from self._below(self._root, _MAX_DEPTH)
 
     def _below(self, folder: str, deeper: int) -> Iterator[tuple[str, File]]:
         if not deeper:
-            raise _Unfit(f"folders lie more than {_DEEPEST} deep")
+            raise _Rejected(f"folders lie more than {_MAX_DEPTH} deep")
         names = self._names(folder)
         if not names and folder != self._root:
-            raise _Unfit(f"{self._shown(folder)} is an empty folder")
+            raise _Rejected(f"{self._display(folder)} is an empty folder")
         for name in names:
             path = f"{folder}/{name}"
             if path in self._links:
@@ -105,7 +105,7 @@ class _Walk:
                 for entry in entries:
                     self._names_left -= 1
                     if self._names_left < 0:
-                        raise _Unfit(f"there are more than {self._quotas.max_files} files")
+                        raise _Rejected(f"there are more than {self._quotas.max_files} files")
                     found.append(entry.name)
             return sorted(found)
         finally:
@@ -116,7 +116,7 @@ class _Walk:
         folder = open_beneath(self._files_fd, parent, _FOLDER)
         try:
             if os.readlink(name, dir_fd=folder) != self._links[path]:
-                raise _Unfit(f"{self._shown(path)} leads elsewhere")
+                raise _Rejected(f"{self._display(path)} leads elsewhere")
         finally:
             os.close(folder)
 
@@ -133,34 +133,34 @@ class _Walk:
             os.close(descriptor)
         self._bytes_left -= len(content)
         if self._bytes_left < 0 or len(content) > self._quotas.max_file_bytes:
-            raise _Unfit(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
-        return File(self._told(path), content, bool(status.st_mode & _ANY_MAY_EXECUTE))
+            raise _Rejected(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
+        return File(self._workspace_name(path), content, bool(status.st_mode & _ANY_MAY_EXECUTE))
 
     def _open(self, path: str) -> int:
         """Opening is what a link or a socket refuses; a FIFO opens at once, and so would a device if a guest could make one."""
         try:
             return open_beneath(self._files_fd, path, os.O_RDONLY)
         except OSError as error:
-            raise _Unfit(f"{self._shown(path)} is a link or cannot be read") from error
+            raise _Rejected(f"{self._display(path)} is a link or cannot be read") from error
 
     def _check(self, path: str, status: os.stat_result) -> None:
         if not stat.S_ISREG(status.st_mode):
-            raise _Unfit(f"{self._shown(path)} is no plain file")
+            raise _Rejected(f"{self._display(path)} is no plain file")
         if status.st_mode & _SPECIAL_BITS:
-            raise _Unfit(f"{self._shown(path)} has special rights")
+            raise _Rejected(f"{self._display(path)} has special rights")
         if status.st_nlink != 1:
-            raise _Unfit(f"{self._shown(path)} has {status.st_nlink} names")
+            raise _Rejected(f"{self._display(path)} has {status.st_nlink} names")
         if status.st_size > self._bytes_left:
-            raise _Unfit(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
+            raise _Rejected(f"the files are larger than the {self._quotas.max_total_bytes} bytes that may be kept")
 
-    def _told(self, path: str) -> str:
+    def _workspace_name(self, path: str) -> str:
         """The name below the workspace."""
         name = path[len(self._root) + 1 :]
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise _Unfit(f"the name {self._shown(path)} is no text") from None
+            raise _Rejected(f"the name {self._display(path)} is no text") from None
         return name
 
-    def _shown(self, path: str) -> str:
+    def _display(self, path: str) -> str:
         return ascii(path[len(self._root) + 1 :][:80])

@@ -14,8 +14,8 @@ from sandbox_runtime.workspace.area import Area
 
 Extent = tuple[int, int]
 """Offset and length of a range that holds data."""
-PIECE_BYTES = 256 * 1024
-_ZEROS = bytes(PIECE_BYTES)
+CHUNK_BYTES = 256 * 1024
+_ZEROS = bytes(CHUNK_BYTES)
 
 
 def data_extents(descriptor: int, start: int, end: int) -> Iterator[Extent]:
@@ -46,18 +46,18 @@ def read_range(descriptor: int, start: int, end: int) -> Generator[bytes, None, 
         yield from zeros(offset - at)
         at = offset
         while at < offset + length:
-            piece = os.pread(descriptor, min(PIECE_BYTES, offset + length - at), at)
-            if not piece:
+            chunk = os.pread(descriptor, min(CHUNK_BYTES, offset + length - at), at)
+            if not chunk:
                 return
-            at += len(piece)
-            yield piece
+            at += len(chunk)
+            yield chunk
     yield from zeros(min(end, os.fstat(descriptor).st_size) - at)
 
 
 def zeros(count: int) -> Generator[bytes, None, None]:
     while count > 0:
-        yield _ZEROS[: min(count, PIECE_BYTES)]
-        count -= PIECE_BYTES
+        yield _ZEROS[: min(count, CHUNK_BYTES)]
+        count -= CHUNK_BYTES
 
 
 def area_bytes(area: Area) -> int:

@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace.area import Area, Quotas, place
+from sandbox_runtime.workspace.area import Area, Quotas, resolve
 from sandbox_runtime.workspace.openat2 import open_beneath
 
-_PIECE_BYTES = 1024 * 1024
+_CHUNK_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchResult:
     """skipped tells of files that are there but over a bound: name and reason."""
 
     files: tuple[File, ...] = ()
     skipped: tuple[tuple[str, str], ...] = ()
 
 
-def fetch(area: Area, names: Sequence[str], quotas: Quotas) -> Fetched:
+def fetch(area: Area, names: Sequence[str], quotas: Quotas) -> FetchResult:
     """The files by the names they were asked for, in that order."""
     files: list[File] = []
     skipped: list[tuple[str, str]] = []
@@ -32,7 +32,7 @@ def fetch(area: Area, names: Sequence[str], quotas: Quotas) -> Fetched:
             skipped.append((name, f"more than {quotas.max_files} files were asked for"))
             continue
         bound = min(quotas.max_file_bytes, left)
-        content = _read(area.files_fd, place(area, name), bound)
+        content = _read(area.files_fd, resolve(area, name), bound)
         if content is None:
             continue
         if len(content) > bound:
@@ -40,7 +40,7 @@ def fetch(area: Area, names: Sequence[str], quotas: Quotas) -> Fetched:
             continue
         files.append(File(name, content))
         left -= len(content)
-    return Fetched(tuple(files), tuple(skipped))
+    return FetchResult(tuple(files), tuple(skipped))
 
 
 def _read(files_fd: int, path: str, bound: int) -> bytes | None:
@@ -57,9 +57,9 @@ def _read(files_fd: int, path: str, bound: int) -> bytes | None:
         os.close(descriptor)
 
 
-def read_up_to(descriptor: int, most: int) -> bytes:
-    pieces: list[bytes] = []
-    while most > 0 and (piece := os.read(descriptor, min(most, _PIECE_BYTES))):
-        pieces.append(piece)
-        most -= len(piece)
-    return b"".join(pieces)
+def read_up_to(descriptor: int, max_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    while max_bytes > 0 and (chunk := os.read(descriptor, min(max_bytes, _CHUNK_BYTES))):
+        chunks.append(chunk)
+        max_bytes -= len(chunk)
+    return b"".join(chunks)

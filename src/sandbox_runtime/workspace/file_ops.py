@@ -9,56 +9,56 @@ import secrets
 import stat
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
-from sandbox_runtime.workspace.area import Area, place
+from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.folders import folder, make_folders, owner_of, parent
-from sandbox_runtime.workspace.os_errors import show, telling
+from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
 from sandbox_runtime.workspace.renaming import rename
 from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, walk
 
-_AT_A_TIME = 100_000
+_BATCH_SIZE = 100_000
 
 
 def make_folder(area: Area, name: str) -> bool:
     """With the folders above it. False where it is there already."""
-    path = place(area, name)
-    with telling(name, "made"):
+    path = resolve(area, name)
+    with translate_os_errors(name, "made"):
         return make_folders(area.files_fd, path.split("/"), owner_of(area)) > 0
 
 
 def move(area: Area, source: str, target: str, *, replace: bool = False) -> None:
     """A file or folder gets another name; the folders above it are made. Raises Conflict where the name is taken and replace is
     False; a folder that is not empty is never replaced."""
-    old, new = place(area, source), place(area, target)
+    old, new = resolve(area, source), resolve(area, target)
     if new == old or new.startswith(f"{old}/"):
-        raise InvalidRequest(f"{show(source)} cannot be moved to itself or below itself")
-    with telling(source, "moved"), parent(area.files_fd, old) as (old_fd, old_name):
+        raise InvalidRequest(f"{show_name(source)} cannot be moved to itself or below itself")
+    with translate_os_errors(source, "moved"), parent(area.files_fd, old) as (old_fd, old_name):
         os.stat(old_name, dir_fd=old_fd, follow_symlinks=False)
-        with telling(target, "the new name"):
+        with translate_os_errors(target, "the new name"):
             make_folders(area.files_fd, new.split("/")[:-1], owner_of(area))
             with parent(area.files_fd, new) as (new_fd, new_name):
                 rename(old_fd, old_name, new_fd, new_name, replace=replace)
 
 
-def delete(area: Area, name: str, *, recursive: bool = False, most: int = 1_000_000) -> int:
+def delete(area: Area, name: str, *, recursive: bool = False, max_entries: int = 1_000_000) -> int:
     """How many files and folders went. Raises Conflict for a folder that is not empty unless recursive, and for one that a
     program keeps filling: at most `most` are deleted."""
-    path = place(area, name)
-    with telling(name, "deleted"), parent(area.files_fd, path) as (folder_fd, last):
+    path = resolve(area, name)
+    with translate_os_errors(name, "deleted"), parent(area.files_fd, path) as (folder_fd, last):
         if not stat.S_ISDIR(os.stat(last, dir_fd=folder_fd, follow_symlinks=False).st_mode):
             os.unlink(last, dir_fd=folder_fd)
             return 1
-        gone = _Emptying(folder_fd, last, most).empty() if recursive else 0
+        gone = _FolderEmptier(folder_fd, last, max_entries).empty() if recursive else 0
         os.rmdir(last, dir_fd=folder_fd)
         return gone + 1
 
 
-class _Emptying:
+class _FolderEmptier:
     """A folder, with all that lies below it, again and again until a look finds nothing."""
 
-    def __init__(self, folder_fd: int, name: str, most: int) -> None:
+    def __init__(self, folder_fd: int, name: str, max_entries: int) -> None:
         self._folder_fd = folder_fd
         self._name = name
-        self._most = self._left = most
+        self._most = self._left = max_entries
 
     def empty(self) -> int:
         before = -1
@@ -71,11 +71,11 @@ class _Emptying:
         """One look at as many names as fit; folders come after what they hold, so they go last."""
         folders: list[str] = []
         try:
-            for found in walk(self._folder_fd, self._name, _AT_A_TIME):
-                if found.is_folder:
-                    folders.append(found.path)
+            for entry in walk(self._folder_fd, self._name, _BATCH_SIZE):
+                if entry.is_folder:
+                    folders.append(entry.path)
                 else:
-                    self._unlink(found.folder_fd, found.name)
+                    self._unlink(entry.folder_fd, entry.name)
         except TooManyNames:
             pass
         except TooDeep:
@@ -110,4 +110,6 @@ class _Emptying:
     def _count(self) -> None:
         self._left -= 1
         if self._left < 0:
-            raise Conflict(f"{show(self._name)} still holds files after {self._most} of them were deleted; stop what makes them")
+            raise Conflict(
+                f"{show_name(self._name)} still holds files after {self._most} of them were deleted; stop what makes them"
+            )

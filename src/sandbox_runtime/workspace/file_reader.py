@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import Self
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
-from sandbox_runtime.workspace.area import Area, place
-from sandbox_runtime.workspace.extents import PIECE_BYTES, read_range
-from sandbox_runtime.workspace.listing import Entry, entry
+from sandbox_runtime.workspace.area import Area, resolve
+from sandbox_runtime.workspace.extents import CHUNK_BYTES, read_range
+from sandbox_runtime.workspace.listing import Entry, to_entry
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.os_errors import show, telling
+from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
 
 # What is told as text where a protocol goes by the name; everything else is bytes.
 _TEXT_SUFFIXES = (
@@ -61,18 +61,18 @@ class OpenFile:
         self.entry = found
 
     def read_at(self, offset: int, length: int) -> bytes:
-        with telling(self.entry.name, "read"):
+        with translate_os_errors(self.entry.name, "read"):
             return os.pread(self._descriptor, length, offset)
 
-    def pieces(self, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
+    def chunks(self, offset: int = 0, length: int | None = None) -> Generator[bytes, None, None]:
         """As many bytes as the file had when it was opened, or as were asked for. Raises Conflict where they are gone."""
         end = self.entry.size_bytes if length is None else min(offset + length, self.entry.size_bytes)
-        with telling(self.entry.name, "read"):
-            for piece in read_range(self._descriptor, offset, end):
-                offset += len(piece)
-                yield piece
+        with translate_os_errors(self.entry.name, "read"):
+            for chunk in read_range(self._descriptor, offset, end):
+                offset += len(chunk)
+                yield chunk
         if offset < end:
-            raise Conflict(f"{show(self.entry.name)} became shorter while it was read")
+            raise Conflict(f"{show_name(self.entry.name)} became shorter while it was read")
 
     def close(self) -> None:
         """Idempotent."""
@@ -89,27 +89,27 @@ class OpenFile:
 
 def open_file(area: Area, name: str) -> OpenFile:
     """Raises NotFound, and InvalidRequest for anything but a plain file. Never waits for a FIFO's other end."""
-    with telling(name, "read"):
-        descriptor = open_beneath(area.files_fd, place(area, name), os.O_RDONLY)
+    with translate_os_errors(name, "read"):
+        descriptor = open_beneath(area.files_fd, resolve(area, name), os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise InvalidRequest(f"{show(name)} is a folder: list it or take it as an archive")
+            raise InvalidRequest(f"{show_name(name)} is a folder: list it or take it as an archive")
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidRequest(f"{show(name)} is no plain file")
+            raise InvalidRequest(f"{show_name(name)} is no plain file")
     except BaseException:
         os.close(descriptor)
         raise
-    return OpenFile(descriptor, entry(name, status))
+    return OpenFile(descriptor, to_entry(name, status))
 
 
-def read(area: Area, name: str, offset: int = 0, length: int = PIECE_BYTES) -> Slice:
+def read(area: Area, name: str, offset: int = 0, length: int = CHUNK_BYTES) -> Slice:
     """Beyond the end there is nothing, which is no error."""
     if offset < 0 or length < 0:
         raise InvalidRequest("offset and length must not be negative")
     with open_file(area, name) as file:
         size = file.entry.size_bytes
-        content = b"".join(file.pieces(offset, length)) if offset < size else b""
+        content = b"".join(file.chunks(offset, length)) if offset < size else b""
         return Slice(content, offset, size)
 
 

@@ -11,11 +11,11 @@ import os
 import secrets
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
-from sandbox_runtime.workspace.area import Area, place
-from sandbox_runtime.workspace.folders import give, make_folders, open_folder, owner_of
-from sandbox_runtime.workspace.listing import Entry, entry
+from sandbox_runtime.workspace.area import Area, resolve
+from sandbox_runtime.workspace.folders import make_folders, open_folder, owner_of, set_owner_and_mode
+from sandbox_runtime.workspace.listing import Entry, to_entry
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.os_errors import show, telling
+from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
 from sandbox_runtime.workspace.renaming import rename
 from sandbox_runtime.workspace.staging import write_all
 
@@ -30,32 +30,32 @@ class Upload:
     def __init__(self, area: Area, name: str, *, mode: int = 0o644, max_bytes: int | None = None, replace: bool = True) -> None:
         check_mode(mode)
         self._area, self._name, self._mode, self._max_bytes, self._replace = area, name, mode, max_bytes, replace
-        self._above, _, self._last = place(area, name).rpartition("/")
+        self._above, _, self._last = resolve(area, name).rpartition("/")
         self._part = f".{secrets.token_hex(8)}.part"
         self._folder_fd = self._descriptor = -1
         self.size_bytes = 0
 
     def open(self) -> None:
-        with telling(self._name, "written"):
+        with translate_os_errors(self._name, "written"):
             owner = owner_of(self._area)
-            self._folder_fd = _made_and_opened(self._area.files_fd, self._above, owner)
+            self._folder_fd = _make_and_open(self._area.files_fd, self._above, owner)
             self._descriptor = open_beneath(self._folder_fd, self._part, _CREATE, 0o600)
-            give(self._descriptor, owner, self._mode)
+            set_owner_and_mode(self._descriptor, owner, self._mode)
 
-    def write(self, piece: bytes) -> None:
-        self.size_bytes += len(piece)
+    def write(self, chunk: bytes) -> None:
+        self.size_bytes += len(chunk)
         if self._max_bytes is not None and self.size_bytes > self._max_bytes:
-            raise InvalidRequest(f"{show(self._name)} has more than the {self._max_bytes} bytes that one file may have")
-        with telling(self._name, "written"):
-            write_all(self._descriptor, piece)
+            raise InvalidRequest(f"{show_name(self._name)} has more than the {self._max_bytes} bytes that one file may have")
+        with translate_os_errors(self._name, "written"):
+            write_all(self._descriptor, chunk)
 
     def commit(self) -> Entry:
         """The file has its name from now on. Raises Conflict where there is one already and it must not be replaced."""
-        with telling(self._name, "written"):
+        with translate_os_errors(self._name, "written"):
             status = os.fstat(self._descriptor)
             rename(self._folder_fd, self._part, self._folder_fd, self._last, replace=self._replace)
         self._part = ""
-        return entry(self._name, status)
+        return to_entry(self._name, status)
 
     def close(self) -> None:
         """Idempotent. What was not committed is gone."""
@@ -73,7 +73,7 @@ def check_mode(mode: int) -> None:
         raise InvalidRequest(f"a mode is made of permission bits, 0 to 0o777, not {oct(mode)}")
 
 
-def _made_and_opened(files_fd: int, path: str, owner: tuple[int, int] | None) -> int:
+def _make_and_open(files_fd: int, path: str, owner: tuple[int, int] | None) -> int:
     for _ in range(_ATTEMPTS):
         try:
             return open_folder(files_fd, path)

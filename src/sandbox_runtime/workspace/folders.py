@@ -18,7 +18,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
 
 @contextlib.contextmanager
-def opened(folder_fd: int, path: str, flags: int, mode: int = 0) -> Iterator[int]:
+def open_descriptor(folder_fd: int, path: str, flags: int, mode: int = 0) -> Iterator[int]:
     descriptor = open_beneath(folder_fd, path, flags, mode)
     try:
         yield descriptor
@@ -81,7 +81,7 @@ def _make_folder(folder_fd: int, name: str) -> bool:
     return True
 
 
-def give(descriptor: int, owner: Owner, mode: int) -> None:
+def set_owner_and_mode(descriptor: int, owner: Owner, mode: int) -> None:
     """The owner first: giving a file away takes bits from its mode."""
     if owner:
         os.fchown(descriptor, *owner)
@@ -89,18 +89,18 @@ def give(descriptor: int, owner: Owner, mode: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _DuplicatedArea:
     files_fd: int
     writable: Mapping[str, str]
     workdir: str
 
 
 @contextlib.contextmanager
-def holding(area: Area) -> Iterator[Area]:
+def duplicate_area(area: Area) -> Iterator[Area]:
     """The area under a descriptor of our own: it may be closed while a thread is at work in it, and its number be used again."""
     if area.files_fd < 0:
         raise Conflict("these files are closed")
-    held = _Held(os.dup(area.files_fd), area.writable, area.workdir)
+    held = _DuplicatedArea(os.dup(area.files_fd), area.writable, area.workdir)
     try:
         yield held
     finally:

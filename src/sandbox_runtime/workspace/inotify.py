@@ -13,7 +13,7 @@ from sandbox_runtime.errors import TooMany
 MODIFY, ATTRIB, CLOSE_WRITE, MOVED_FROM, MOVED_TO, CREATE, DELETE = 0x2, 0x4, 0x8, 0x40, 0x80, 0x100, 0x200
 OVERFLOW, IGNORED, IS_FOLDER = 0x4000, 0x8000, 0x40000000
 _ONLYDIR, _EXCL_UNLINK = 0x01000000, 0x04000000
-_WANTED = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | _ONLYDIR | _EXCL_UNLINK
+_EVENTS = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | _ONLYDIR | _EXCL_UNLINK
 _EVENT = struct.Struct("iIII")
 _READ_BYTES = 64 * 1024
 
@@ -31,7 +31,7 @@ def new() -> int:
 
 def add(inotify_fd: int, folder_fd: int) -> int:
     """The number of the watch. The kernel wants a path, and this one is of the descriptor itself: no name is looked up."""
-    watch = int(_libc.inotify_add_watch(inotify_fd, f"/proc/self/fd/{folder_fd}".encode(), _WANTED))
+    watch = int(_libc.inotify_add_watch(inotify_fd, f"/proc/self/fd/{folder_fd}".encode(), _EVENTS))
     if watch < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return watch

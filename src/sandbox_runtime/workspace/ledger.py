@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from sandbox_runtime.errors import QuotaExceeded, StorageFull
-from sandbox_runtime.model.storage import Medium, StorageKind, StorageLimits, StorageUse
+from sandbox_runtime.model.storage import Medium, StorageKind, StorageLimits, StorageUsage
 from sandbox_runtime.quantities import show_bytes
 
 _NAMES = {
@@ -30,7 +30,7 @@ _NAMES = {
     StorageKind.database: "database",
     StorageKind.outputs: "output of executions",
 }
-_PLACES = {Medium.memory: "memory for files", Medium.disk: "disk"}
+_MEDIUM_NAMES = {Medium.memory: "memory for files", Medium.disk: "disk"}
 Key = TypeVar("Key")
 PLATFORM = None
 """Owner of what belongs to the server itself."""
@@ -92,10 +92,10 @@ class Ledger:
     def held(self, medium: Medium, kind: StorageKind | None = None) -> int:
         return self._held[medium] if kind is None else self._kinds[medium, kind]
 
-    def use(self, medium: Medium, owner: str | None = None) -> StorageUse:
+    def usage(self, medium: Medium, owner: str | None = None) -> StorageUsage:
         """Return what is held of a medium, with the figures of one owner."""
         with self._lock:
-            return StorageUse(
+            return StorageUsage(
                 medium=medium,
                 limit_bytes=self.limit(medium),
                 held_bytes=self._held[medium],
@@ -123,27 +123,28 @@ class Ledger:
         if owner is not None:
             self._check_owner(owner, medium, kind, more)
         if self._held[medium] + more > self.limit(medium):
-            use = self.use(medium, owner)
+            use = self.usage(medium, owner)
             held, limit = show_bytes(use.held_bytes), show_bytes(use.limit_bytes)
             raise StorageFull(
-                f"the {_PLACES[medium]} of this node is full: {held} of {limit} are held"
-                f"{_listed(use.by_kind)}{_wanted(more)}; {_own(use, owner)}delete what is no longer needed, or try again later"
+                f"the {_MEDIUM_NAMES[medium]} of this node is full: {held} of {limit} are held"
+                f"{_format_kinds(use.by_kind)}{_format_more(more)}; {_format_own(use, owner)}"
+                "delete what is no longer needed, or try again later"
             )
 
     def _check_owner(self, owner: str, medium: Medium, kind: StorageKind | None, more: int) -> None:
         use_now, limit = self._owners[owner, medium], self.owner_limit(owner, medium)
         if owner and use_now + more > limit:
-            use = self.use(medium, owner)
+            use = self.usage(medium, owner)
             raise QuotaExceeded(
-                f"your quota of {_PLACES[medium]} is used up: you hold {show_bytes(use_now)} of {show_bytes(limit)}"
-                f"{_listed(use.owner_by_kind)}{_wanted(more)}; delete what you no longer need"
+                f"your quota of {_MEDIUM_NAMES[medium]} is used up: you hold {show_bytes(use_now)} of {show_bytes(limit)}"
+                f"{_format_kinds(use.owner_by_kind)}{_format_more(more)}; delete what you no longer need"
             )
-        most = self._limits.owner_batch_bytes
+        batch_limit = self._limits.owner_batch_bytes
         held = self._owner_kinds[owner, medium, StorageKind.batches]
-        if kind is StorageKind.batches and most and held + more > most:
+        if kind is StorageKind.batches and batch_limit and held + more > batch_limit:
             raise QuotaExceeded(
-                f"your quota for batches is used up: you hold {show_bytes(held)} of {show_bytes(most)}{_wanted(more)};"
-                " delete batches whose results you have, or wait for running ones to end"
+                f"your quota for batches is used up: you hold {show_bytes(held)} of {show_bytes(batch_limit)}"
+                f"{_format_more(more)}; delete batches whose results you have, or wait for running ones to end"
             )
 
 
@@ -184,14 +185,14 @@ def _add(counter: Counter[Key], key: Key, more: int) -> None:
         del counter[key]
 
 
-def _listed(by_kind: Mapping[StorageKind, int]) -> str:
+def _format_kinds(by_kind: Mapping[StorageKind, int]) -> str:
     parts = [f"{_NAMES[kind]} {show_bytes(size)}" for kind, size in sorted(by_kind.items(), key=lambda item: -item[1])]
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _wanted(more: int) -> str:
+def _format_more(more: int) -> str:
     return f", and {show_bytes(more)} more are asked for" if more else ""
 
 
-def _own(use: StorageUse, owner: str | None) -> str:
-    return "" if owner is None else f"yours of that: {show_bytes(use.owner_bytes)}{_listed(use.owner_by_kind)}; "
+def _format_own(use: StorageUsage, owner: str | None) -> str:
+    return "" if owner is None else f"yours of that: {show_bytes(use.owner_bytes)}{_format_kinds(use.owner_by_kind)}; "

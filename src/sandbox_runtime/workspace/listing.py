@@ -8,15 +8,15 @@ import stat
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sandbox_runtime.workspace.area import Area, place, place_folder
+from sandbox_runtime.workspace.area import Area, resolve, resolve_folder
 from sandbox_runtime.workspace.folders import parent
-from sandbox_runtime.workspace.os_errors import telling
-from sandbox_runtime.workspace.walk import Found, TooDeep, TooManyNames, walk
+from sandbox_runtime.workspace.os_errors import translate_os_errors
+from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, WalkEntry, walk
 
-_MOST_LOOKED_AT = 100_000
+_MAX_SCANNED = 100_000
 
 
-class Kind(enum.StrEnum):
+class EntryKind(enum.StrEnum):
     file = enum.auto()
     folder = enum.auto()
     link = enum.auto()
@@ -28,7 +28,7 @@ class Kind(enum.StrEnum):
 class Entry:
     name: str
     """As it was asked for; in a listing, below the folder that was listed."""
-    kind: Kind
+    kind: EntryKind
     size_bytes: int
     mode: int
     """The permission bits."""
@@ -64,37 +64,37 @@ def list_folder(
     entries: list[Entry] = []
     truncated = False
     try:
-        with telling(name or area.workdir, "listed"):
-            for found in walk(area.files_fd, place_folder(area, name), _MOST_LOOKED_AT, recursive=recursive):
+        with translate_os_errors(name or area.workdir, "listed"):
+            for found in walk(area.files_fd, resolve_folder(area, name), _MAX_SCANNED, recursive=recursive):
                 if found.path not in leave_out and (hidden or not _is_hidden(found.path)):
-                    entries.append(_entry_of(found))
+                    entries.append(_walk_to_entry(found))
     except (TooManyNames, TooDeep):
         truncated = True
     entries.sort(key=lambda entry: entry.name)
     return Listing(tuple(entries[:limit]), truncated or len(entries) > limit)
 
 
-def stat_of(area: Area, name: str) -> Entry:
+def stat_entry(area: Area, name: str) -> Entry:
     """Raises NotFound."""
-    path = place(area, name)
-    with telling(name, "looked at"), parent(area.files_fd, path) as (folder_fd, last):
-        return entry(name, os.stat(last, dir_fd=folder_fd, follow_symlinks=False))
+    path = resolve(area, name)
+    with translate_os_errors(name, "looked at"), parent(area.files_fd, path) as (folder_fd, last):
+        return to_entry(name, os.stat(last, dir_fd=folder_fd, follow_symlinks=False))
 
 
-def entry(name: str, status: os.stat_result) -> Entry:
+def to_entry(name: str, status: os.stat_result) -> Entry:
     text = name.encode(errors="surrogateescape").decode(errors="replace")
     etag = f"{status.st_ino:x}-{status.st_size:x}-{status.st_mtime_ns:x}"
     mode = stat.S_IMODE(status.st_mode)
     return Entry(text, _kind(status.st_mode), status.st_size, mode, status.st_mtime_ns, etag, text == name)
 
 
-def _entry_of(found: Found) -> Entry:
-    return entry(found.path, found.status)
+def _walk_to_entry(found: WalkEntry) -> Entry:
+    return to_entry(found.path, found.status)
 
 
-def _kind(mode: int) -> Kind:
-    kinds = {stat.S_IFREG: Kind.file, stat.S_IFDIR: Kind.folder, stat.S_IFLNK: Kind.link}
-    return kinds.get(stat.S_IFMT(mode), Kind.other)
+def _kind(mode: int) -> EntryKind:
+    kinds = {stat.S_IFREG: EntryKind.file, stat.S_IFDIR: EntryKind.folder, stat.S_IFLNK: EntryKind.link}
+    return kinds.get(stat.S_IFMT(mode), EntryKind.other)
 
 
 def _is_hidden(path: str) -> bool:

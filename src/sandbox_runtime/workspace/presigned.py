@@ -11,15 +11,19 @@ from sandbox_runtime.workspace.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class PresignedFile:
     url: str
     size_bytes: int
     key: str
 
 
-async def share(files: SessionFiles, name: str, storage: Storage, prefix: str, expires_s: int = 3600) -> Shared | None:
-    """Stored below prefix unless it is there already as it is now, and presigned. None where the storage has no addresses: then
-    nothing is stored either. Whoever ends the session deletes what lies below prefix."""
+async def presign_file(
+    files: SessionFiles, name: str, storage: Storage, prefix: str, expires_s: int = 3600
+) -> PresignedFile | None:
+    """Store the file below prefix unless it is stored already, and return its presigned URL.
+
+    Returns None, and stores nothing, if the storage has no URLs. Ending the session must delete everything below prefix.
+    """
     async with files.open(name) as download:
         digest = hashlib.sha256(f"{name}\n{download.entry.etag}".encode()).hexdigest()
         key = f"{prefix}/{digest}"
@@ -29,5 +33,5 @@ async def share(files: SessionFiles, name: str, storage: Storage, prefix: str, e
         try:
             await storage.stat(key)
         except NotFound:
-            await storage.put(key, download.pieces())
-        return Shared(url, download.entry.size_bytes, key)
+            await storage.put(key, download.chunks())
+        return PresignedFile(url, download.entry.size_bytes, key)

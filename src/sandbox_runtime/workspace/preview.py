@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
 TYPES: Mapping[str, str] = {
     ".html": "text/html; charset=utf-8",
@@ -38,5 +38,5 @@ def content_type(name: str) -> str:
     found = TYPES.get(PurePosixPath(name).suffix.lower())
     if found is None:
         shown = ", ".join(suffix[1:] for suffix in TYPES)
-        raise InvalidRequest(f"{show(name)} is of no type that is shown: {shown}; download it instead")
+        raise InvalidRequest(f"{show_name(name)} is of no type that is shown: {shown}; download it instead")
     return found

@@ -13,18 +13,18 @@ from typing import BinaryIO, Protocol, TypeVar
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import file_ops, file_reader, listing, watcher
-from sandbox_runtime.workspace.archives import ArchiveBounds, Format, Unpacked, pack, unpack
+from sandbox_runtime.workspace.archives import ArchiveBounds, Format, UnpackResult, pack, unpack
 from sandbox_runtime.workspace.area import Area
-from sandbox_runtime.workspace.copy import Copied, copy_area
+from sandbox_runtime.workspace.copy import CopyResult, copy_area
 from sandbox_runtime.workspace.digest import Digests, digest_area
 from sandbox_runtime.workspace.file_reader import OpenFile, Slice
 from sandbox_runtime.workspace.file_writer import Upload
-from sandbox_runtime.workspace.folders import holding
+from sandbox_runtime.workspace.folders import duplicate_area
 from sandbox_runtime.workspace.ledger import Charge
 from sandbox_runtime.workspace.listing import Entry, Listing
-from sandbox_runtime.workspace.threads import gathered, in_thread, pieces
+from sandbox_runtime.workspace.threads import in_thread, iterate_in_thread, rechunk_async
 
-_PIECE_BYTES = 256 * 1024
+_CHUNK_BYTES = 256 * 1024
 
 T = TypeVar("T")
 
@@ -40,18 +40,18 @@ class FileBounds:
     watches: watcher.WatchBounds = field(default_factory=watcher.WatchBounds)
 
 
-class Notes(Protocol):
+class FileObserver(Protocol):
     """Who wants to know of what passes through here. Told when it is done; must not block."""
 
-    def written(self, name: str, entry: Entry, checksum: str) -> None:
+    def on_write(self, name: str, entry: Entry, checksum: str) -> None:
         """checksum: SHA-256, in hexadecimal digits."""
         ...
 
-    def read(self, name: str) -> None: ...
-    def deleted(self, name: str) -> None: ...
+    def on_read(self, name: str) -> None: ...
+    def on_delete(self, name: str) -> None: ...
 
 
-class Room(Protocol):
+class StorageQuota(Protocol):
     """The room that is left for a session's files, for whoever accounts for it."""
 
     def check(self) -> None:
@@ -62,7 +62,7 @@ class Room(Protocol):
         """Something was written or deleted."""
         ...
 
-    def upload(self) -> Charge:
+    def open_upload(self) -> Charge:
         """A charge for an archive that lies on the server's disk while it is unpacked."""
         ...
 
@@ -75,14 +75,14 @@ class SessionFiles:
         area: Area,
         bounds: FileBounds | None = None,
         spool_dir: str | None = None,
-        notes: Notes | None = None,
-        room: Room | None = None,
+        observer: FileObserver | None = None,
+        quota: StorageQuota | None = None,
     ) -> None:
         self._area = area
         self._bounds = bounds or FileBounds()
-        self._room = room
+        self._quota = quota
         self._spool_dir = spool_dir
-        self._notes = notes
+        self._observer = observer
 
     async def list(
         self,
@@ -101,14 +101,14 @@ class SessionFiles:
         )
 
     async def stat(self, name: str) -> Entry:
-        return await self._do(lambda area: listing.stat_of(area, name))
+        return await self._do(lambda area: listing.stat_entry(area, name))
 
     async def read(self, name: str, offset: int = 0, length: int = 4096) -> Slice:
         if length > self._bounds.max_read_bytes:
             raise InvalidRequest(f"at most {self._bounds.max_read_bytes} bytes are read at once: ask for less, or download it")
         found = await self._do(lambda area: file_reader.read(area, name, offset, length))
-        if self._notes is not None and offset == 0:
-            self._notes.read(name)
+        if self._observer is not None and offset == 0:
+            self._observer.on_read(name)
         return found
 
     @contextlib.asynccontextmanager
@@ -118,8 +118,8 @@ class SessionFiles:
         try:
             # Not its return value: that is lost when this is cancelled meanwhile, and the file would stay open.
             await self._do(lambda area: opened.append(file_reader.open_file(area, name)))
-            if self._notes is not None:
-                self._notes.read(name)
+            if self._observer is not None:
+                self._observer.on_read(name)
             yield Download(opened[0])
         finally:
             for file in opened:
@@ -127,20 +127,20 @@ class SessionFiles:
 
     async def write(self, name: str, source: AsyncIterable[bytes] | bytes, *, mode: int = 0o644, replace: bool = True) -> Entry:
         """A new file with these bytes, which come as they come; nobody sees it before the last one has."""
-        self._check_room()
-        with holding(self._area) as area:
+        self._check_quota()
+        with duplicate_area(self._area) as area:
             upload = Upload(area, name, mode=mode, max_bytes=self._bounds.max_file_bytes, replace=replace)
             digest = hashlib.sha256()
             try:
                 await in_thread(upload.open)
-                async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
-                    await _written(upload, piece, digest)
+                async for chunk in rechunk_async(_to_chunks(source), _CHUNK_BYTES):
+                    await _write_chunk(upload, chunk, digest)
                 entry = await in_thread(upload.commit)
             finally:
                 upload.close()
                 self._measure()
-        if self._notes is not None:
-            self._notes.written(name, entry, digest.hexdigest())
+        if self._observer is not None:
+            self._observer.on_write(name, entry, digest.hexdigest())
         return entry
 
     async def make_folder(self, name: str) -> bool:
@@ -149,29 +149,29 @@ class SessionFiles:
     async def delete(self, name: str, *, recursive: bool = False) -> int:
         count = await self._do(lambda area: file_ops.delete(area, name, recursive=recursive))
         self._measure()
-        if self._notes is not None:
-            self._notes.deleted(name)
+        if self._observer is not None:
+            self._observer.on_delete(name)
         return count
 
     async def move(self, source: str, target: str, *, replace: bool = False) -> None:
         await self._do(lambda area: file_ops.move(area, source, target, replace=replace))
-        if self._notes is not None:
-            self._notes.deleted(source)
+        if self._observer is not None:
+            self._observer.on_delete(source)
 
     async def archive(self, folder: str = "", form: Format = Format.tar_gz) -> AsyncIterator[bytes]:
         """Raises NotFound at the first piece."""
-        with holding(self._area) as area:
-            async with contextlib.aclosing(pieces(pack(area, folder, form))) as packed:
-                async for piece in packed:
-                    yield piece
+        with duplicate_area(self._area) as area:
+            async with contextlib.aclosing(iterate_in_thread(pack(area, folder, form))) as packed:
+                async for chunk in packed:
+                    yield chunk
 
-    async def unpack(self, source: AsyncIterable[bytes] | bytes, folder: str = "") -> Unpacked:
+    async def unpack(self, source: AsyncIterable[bytes] | bytes, folder: str = "") -> UnpackResult:
         """An archive, tar, tar.gz or zip, into the folder."""
-        self._check_room()
-        charge = self._room.upload() if self._room is not None else contextlib.nullcontext()
+        self._check_quota()
+        charge = self._quota.open_upload() if self._quota is not None else contextlib.nullcontext()
         try:
             with charge as held, tempfile.TemporaryFile(dir=self._spool_dir) as spool:
-                await self._spooled(source, spool, held)
+                await self._spool(source, spool, held)
                 return await self._do(lambda area: unpack(area, folder, spool, self._bounds.archives))
         finally:
             self._measure()
@@ -180,34 +180,34 @@ class SessionFiles:
         """See digesting.digest_area. known: what the last look found; one look at a time."""
         return await self._do(lambda area: digest_area(area, known))
 
-    async def copy_to(self, target: SessionFiles) -> Copied:
+    async def copy_to(self, target: SessionFiles) -> CopyResult:
         """All of it, into the area of another session in which nothing runs yet."""
-        with holding(self._area) as area, holding(target._area) as other:
+        with duplicate_area(self._area) as area, duplicate_area(target._area) as other:
             return await in_thread(lambda: copy_area(area, other))
 
     def watch(self, folder: str = "", *, recursive: bool = True) -> AbstractAsyncContextManager[watcher.Watch]:
-        return watcher.watching(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
+        return watcher.watch_folder(self._area, folder, recursive=recursive, bounds=self._bounds.watches)
 
-    def _check_room(self) -> None:
-        if self._room is not None:
-            self._room.check()
+    def _check_quota(self) -> None:
+        if self._quota is not None:
+            self._quota.check()
 
     def _measure(self) -> None:
-        if self._room is not None:
-            self._room.measure()
+        if self._quota is not None:
+            self._quota.measure()
 
-    async def _spooled(self, source: AsyncIterable[bytes] | bytes, spool: BinaryIO, charge: Charge | None) -> None:
+    async def _spool(self, source: AsyncIterable[bytes] | bytes, spool: BinaryIO, charge: Charge | None) -> None:
         size = 0
-        async for piece in gathered(_as_pieces(source), _PIECE_BYTES):
-            size += len(piece)
+        async for chunk in rechunk_async(_to_chunks(source), _CHUNK_BYTES):
+            size += len(chunk)
             if size > self._bounds.max_file_bytes:
                 raise InvalidRequest(f"the archive has more than the {self._bounds.max_file_bytes} bytes that may come at once")
             if charge is not None:
                 charge.resize(size)
-            await _spooled_piece(spool, piece)
+            await _spool_chunk(spool, chunk)
 
     async def _do(self, work: Callable[[Area], T]) -> T:
-        with holding(self._area) as area:
+        with duplicate_area(self._area) as area:
             return await in_thread(lambda: work(area))
 
 
@@ -216,28 +216,28 @@ class Download:
         self._file = file
         self.entry = file.entry
 
-    async def pieces(self, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
+    async def chunks(self, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
         """As many bytes as entry.size_bytes says from the offset on. Raises Conflict where the file becomes shorter."""
-        async with contextlib.aclosing(pieces(self._file.pieces(offset, length))) as found:
-            async for piece in found:
-                yield piece
+        async with contextlib.aclosing(iterate_in_thread(self._file.chunks(offset, length))) as found:
+            async for chunk in found:
+                yield chunk
 
 
-async def _as_pieces(source: AsyncIterable[bytes] | bytes) -> AsyncIterator[bytes]:
+async def _to_chunks(source: AsyncIterable[bytes] | bytes) -> AsyncIterator[bytes]:
     if isinstance(source, bytes):
         yield source
         return
-    async for piece in source:
-        yield piece
+    async for chunk in source:
+        yield chunk
 
 
-async def _written(upload: Upload, piece: bytes, digest: hashlib._Hash) -> None:
+async def _write_chunk(upload: Upload, chunk: bytes, digest: hashlib._Hash) -> None:
     def work() -> None:
-        upload.write(piece)
-        digest.update(piece)
+        upload.write(chunk)
+        digest.update(chunk)
 
     await in_thread(work)
 
 
-async def _spooled_piece(spool: BinaryIO, piece: bytes) -> None:
-    await in_thread(lambda: spool.write(piece))
+async def _spool_chunk(spool: BinaryIO, chunk: bytes) -> None:
+    await in_thread(lambda: spool.write(chunk))

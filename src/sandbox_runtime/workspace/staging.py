@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 from sandbox_runtime.errors import Conflict, SandboxError
 from sandbox_runtime.model import File
-from sandbox_runtime.workspace.area import Area, place
+from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.folders import Owner, make_folders, owner_of, parent
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.os_errors import told
+from sandbox_runtime.workspace.os_errors import to_sandbox_error
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _ATTEMPTS = 4
@@ -30,9 +30,9 @@ def stage(area: Area, files: Sequence[File]) -> None:
     owner = owner_of(area)
     for file in files:
         try:
-            _write(area.files_fd, place(area, file.name), file, owner)
+            _write(area.files_fd, resolve(area, file.name), file, owner)
         except OSError as error:
-            raise _told(error, file.name) from error
+            raise _staging_error(error, file.name) from error
 
 
 def link(area: Area, links: Sequence[tuple[str, str]]) -> None:
@@ -40,9 +40,9 @@ def link(area: Area, links: Sequence[tuple[str, str]]) -> None:
     owner = owner_of(area)
     for name, target in links:
         try:
-            _link(area.files_fd, place(area, name), target, owner)
+            _link(area.files_fd, resolve(area, name), target, owner)
         except OSError as error:
-            raise _told(error, name) from error
+            raise _staging_error(error, name) from error
 
 
 def _link(files_fd: int, path: str, target: str, owner: Owner) -> None:
@@ -98,7 +98,7 @@ def write_all(descriptor: int, content: bytes | memoryview) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _told(error: OSError, name: str) -> SandboxError:
+def _staging_error(error: OSError, name: str) -> SandboxError:
     if error.errno == errno.ENOENT:
         return Conflict(f"{name!r} could not be written: the program keeps removing the folder it belongs in")
-    return told(error, name, "written")
+    return to_sandbox_error(error, name, "written")

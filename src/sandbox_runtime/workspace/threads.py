@@ -17,11 +17,11 @@ async def in_thread(work: Callable[[], T]) -> T:
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
-        await _ended(future)
+        await _wait_for(future)
         raise
 
 
-async def _ended(future: asyncio.Future[T]) -> None:
+async def _wait_for(future: asyncio.Future[T]) -> None:
     while not future.done():
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([future])
@@ -30,20 +30,20 @@ async def _ended(future: asyncio.Future[T]) -> None:
         future.exception()
 
 
-async def pieces(source: Generator[bytes, None, None]) -> AsyncGenerator[bytes, None]:
+async def iterate_in_thread(source: Generator[bytes, None, None]) -> AsyncGenerator[bytes, None]:
     """What a generator gives, each piece made in a thread when it is asked for. Ends the generator, also when left early."""
     try:
-        while (piece := await in_thread(lambda: next(source, None))) is not None:
-            yield piece
+        while (chunk := await in_thread(lambda: next(source, None))) is not None:
+            yield chunk
     finally:
         source.close()
 
 
-def bundled(source: Iterable[bytes], size: int) -> Generator[bytes, None, None]:
+def rechunk(source: Iterable[bytes], size: int) -> Generator[bytes, None, None]:
     """As gathered, for what is made in a thread."""
     waiting = bytearray()
-    for piece in source:
-        waiting += piece
+    for chunk in source:
+        waiting += chunk
         if len(waiting) >= size:
             yield bytes(waiting)
             waiting.clear()
@@ -51,11 +51,11 @@ def bundled(source: Iterable[bytes], size: int) -> Generator[bytes, None, None]:
         yield bytes(waiting)
 
 
-async def gathered(source: AsyncIterable[bytes], size: int) -> AsyncGenerator[bytes, None]:
+async def rechunk_async(source: AsyncIterable[bytes], size: int) -> AsyncGenerator[bytes, None]:
     """The same bytes in pieces of at least that size, but for the last: each may cost a thread or a request."""
     waiting = bytearray()
-    async for piece in source:
-        waiting += piece
+    async for chunk in source:
+        waiting += chunk
         if len(waiting) >= size:
             yield bytes(waiting)
             waiting.clear()

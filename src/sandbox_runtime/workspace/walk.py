@@ -21,12 +21,12 @@ from sandbox_runtime.workspace.folders import open_folder
 
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV)
 # A folder in which a program makes and removes files all the time may never come to an end.
-_MOST_NAMES_IN_A_FOLDER = 1_000_000
+_MAX_FOLDER_NAMES = 1_000_000
 
 
 class TooManyNames(InvalidRequest):
-    def __init__(self, most: int) -> None:
-        super().__init__(f"there are more than {most} files and folders, which is as many as are looked at in one go")
+    def __init__(self, max_entries: int) -> None:
+        super().__init__(f"there are more than {max_entries} files and folders, which is as many as are looked at in one go")
 
 
 class TooDeep(InvalidRequest):
@@ -35,7 +35,7 @@ class TooDeep(InvalidRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WalkEntry:
     """folder_fd is the folder that holds it, and is open until the walk goes on."""
 
     path: str
@@ -57,29 +57,29 @@ class Found:
         return stat.S_ISLNK(self.status.st_mode)
 
 
-def walk(files_fd: int, root: str, most: int, *, recursive: bool = True) -> Iterator[Found]:
+def walk(files_fd: int, root: str, max_entries: int, *, recursive: bool = True) -> Iterator[WalkEntry]:
     """Everything below root, names in order, a folder before what it holds. Raises OSError where root itself cannot be opened,
     TooManyNames after as many as there may be, TooDeep."""
     first = open_folder(files_fd, root)
     waiting = [""]
     while waiting:
         below = waiting.pop()
-        descriptor = _reopened(files_fd, root, below) if below else first
+        descriptor = _reopen(files_fd, root, below) if below else first
         if descriptor is None:
             continue
         deeper: list[str] = []
         try:
-            for found in _entries(descriptor, below, most):
-                most -= 1
-                yield found
-                if recursive and found.is_folder:
-                    deeper.append(found.path)
+            for entry in _entries(descriptor, below, max_entries):
+                max_entries -= 1
+                yield entry
+                if recursive and entry.is_folder:
+                    deeper.append(entry.path)
         finally:
             os.close(descriptor)
         waiting.extend(reversed(deeper))
 
 
-def _reopened(files_fd: int, root: str, below: str) -> int | None:
+def _reopen(files_fd: int, root: str, below: str) -> int | None:
     """None when it is no folder any more."""
     try:
         return open_folder(files_fd, f"{root}/{below}" if root else below)
@@ -91,26 +91,26 @@ def _reopened(files_fd: int, root: str, below: str) -> int | None:
         raise
 
 
-def _entries(descriptor: int, below: str, most: int) -> Iterator[Found]:
-    names = _names(descriptor, most + 1)
-    for name in names[:most]:
+def _entries(descriptor: int, below: str, max_entries: int) -> Iterator[WalkEntry]:
+    names = _names(descriptor, max_entries + 1)
+    for name in names[:max_entries]:
         with contextlib.suppress(FileNotFoundError):
             status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            yield Found(f"{below}/{name}" if below else name, descriptor, name, status)
-    if len(names) > most:
-        raise TooManyNames(most)
+            yield WalkEntry(f"{below}/{name}" if below else name, descriptor, name, status)
+    if len(names) > max_entries:
+        raise TooManyNames(max_entries)
 
 
-def _names(descriptor: int, most: int) -> list[str]:
+def _names(descriptor: int, max_entries: int) -> list[str]:
     """The first names in order. A huge folder is looked through, but only as many names as can be used are kept."""
     with os.scandir(descriptor) as entries:
-        seen = (entry.name for entry in islice(entries, _MOST_NAMES_IN_A_FOLDER))
-        return heapq.nsmallest(most, seen)
+        seen = (entry.name for entry in islice(entries, _MAX_FOLDER_NAMES))
+        return heapq.nsmallest(max_entries, seen)
 
 
-def target_of(found: Found) -> str | None:
+def read_link(entry: WalkEntry) -> str | None:
     """Where a link leads; None when it is gone, or something else by now."""
     try:
-        return os.readlink(found.name, dir_fd=found.folder_fd)
+        return os.readlink(entry.name, dir_fd=entry.folder_fd)
     except OSError:
         return None

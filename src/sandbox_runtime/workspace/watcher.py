@@ -18,16 +18,16 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from sandbox_runtime.workspace import inotify
-from sandbox_runtime.workspace.area import Area, place_folder
-from sandbox_runtime.workspace.folders import folder, holding
-from sandbox_runtime.workspace.os_errors import telling
+from sandbox_runtime.workspace.area import Area, resolve_folder
+from sandbox_runtime.workspace.folders import duplicate_area, folder
+from sandbox_runtime.workspace.os_errors import translate_os_errors
 from sandbox_runtime.workspace.threads import in_thread
 from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, walk
 
 # Names looked at in the event loop between two hand-overs, in which nothing else can happen.
-_AT_ONCE = 1000
-_IN_ALL = 100_000
-_REST_AFTER_OVERFLOW_S = 0.5
+_MAX_NAMES_IN_LOOP = 1000
+_MAX_NAMES = 100_000
+_PAUSE_AFTER_OVERFLOW_S = 0.5
 
 
 class ChangeKind(enum.StrEnum):
@@ -62,57 +62,57 @@ class Watch:
         """There are more folders than are watched. Told once, as an overflow."""
         self._pending: dict[str, Change] = {}
         self._overflown = self._stale = False
-        self._names_left = _AT_ONCE
+        self._names_left = _MAX_NAMES_IN_LOOP
         self._folders: dict[int, str] = {}
-        self._stirred = asyncio.Event()
+        self._changed = asyncio.Event()
         self._inotify_fd = inotify.new()
 
     async def start(self) -> None:
-        await self._watch_anew()
+        await self._rebuild_watches()
 
     def close(self) -> None:
         """Idempotent. Whoever waits for the next change gets none."""
         if self._inotify_fd >= 0:
-            self._be_deaf()
+            self._stop_listening()
             os.close(self._inotify_fd)
         self._inotify_fd = -1
-        self._stirred.set()
+        self._changed.set()
 
     async def next(self, within_s: float | None = None) -> tuple[Change, ...]:
         """At least one change, or none when nothing has changed for that long, or when the watch is closed."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within_s):
-                await self._stirred.wait()
+                await self._changed.wait()
             if self._inotify_fd >= 0:
-                await asyncio.sleep(_REST_AFTER_OVERFLOW_S if self._overflown else self._bounds.gather_s)
+                await asyncio.sleep(_PAUSE_AFTER_OVERFLOW_S if self._overflown else self._bounds.gather_s)
         if self._stale and self._inotify_fd >= 0:
-            await self._watch_anew()
-        return self._handed_over()
+            await self._rebuild_watches()
+        return self._take_changes()
 
     async def __aiter__(self) -> AsyncIterator[tuple[Change, ...]]:
         while self._inotify_fd >= 0:
             if changes := await self.next():
                 yield changes
 
-    def _handed_over(self) -> tuple[Change, ...]:
+    def _take_changes(self) -> tuple[Change, ...]:
         if self._inotify_fd < 0:
             return ()
         changes = (Change(ChangeKind.overflow),) if self._overflown else tuple(self._pending.values())
         self._pending.clear()
         self._overflown = False
-        self._names_left = _AT_ONCE
-        self._stirred.clear()
+        self._names_left = _MAX_NAMES_IN_LOOP
+        self._changed.clear()
         return changes
 
     def _listen(self) -> None:
-        asyncio.get_running_loop().add_reader(self._inotify_fd, self._take)
+        asyncio.get_running_loop().add_reader(self._inotify_fd, self._read_events)
 
-    def _be_deaf(self) -> None:
+    def _stop_listening(self) -> None:
         asyncio.get_running_loop().remove_reader(self._inotify_fd)
 
-    async def _watch_anew(self) -> None:
+    async def _rebuild_watches(self) -> None:
         """In a thread, however many folders there are. Nothing is read meanwhile; the kernel keeps it, and nobody waits."""
-        self._be_deaf()
+        self._stop_listening()
         self._stale = False
         await in_thread(self._watch_all)
         self._listen()
@@ -122,37 +122,37 @@ class Watch:
         if not self._recursive:
             return
         try:
-            for found in walk(self._files_fd, self._root, _IN_ALL):
+            for found in walk(self._files_fd, self._root, _MAX_NAMES):
                 if found.is_folder and not self.is_partial:
-                    self._enter(found.path)
+                    self._watch_subfolder(found.path)
         except (TooManyNames, TooDeep):
             self._become_partial()
 
-    def _take(self) -> None:
+    def _read_events(self) -> None:
         for watch, mask, name in inotify.events(self._inotify_fd):
             if mask & inotify.OVERFLOW:
                 self._overflow()
             elif mask & inotify.IGNORED:
                 self._folders.pop(watch, None)
             elif name and (above := self._folders.get(watch)) is not None:
-                self._note(f"{above}/{name}" if above else name, mask)
+                self._record_event(f"{above}/{name}" if above else name, mask)
 
-    def _note(self, path: str, mask: int) -> None:
+    def _record_event(self, path: str, mask: int) -> None:
         is_folder = bool(mask & inotify.IS_FOLDER)
         if mask & (inotify.CREATE | inotify.MOVED_TO):
-            self._change(path, ChangeKind.created, is_folder)
+            self._record_change(path, ChangeKind.created, is_folder)
             if is_folder and self._recursive:
-                self._enter(path)
-                self._look_through(path)
+                self._watch_subfolder(path)
+                self._scan_new_folder(path)
         elif mask & (inotify.DELETE | inotify.MOVED_FROM):
-            self._change(path, ChangeKind.deleted, is_folder)
+            self._record_change(path, ChangeKind.deleted, is_folder)
             if is_folder:
-                self._leave(path)
+                self._unwatch_subfolder(path)
         else:
-            self._change(path, ChangeKind.modified, is_folder)
+            self._record_change(path, ChangeKind.modified, is_folder)
 
-    def _change(self, path: str, kind: ChangeKind, is_folder: bool) -> None:
-        self._stirred.set()
+    def _record_change(self, path: str, kind: ChangeKind, is_folder: bool) -> None:
+        self._changed.set()
         before = self._pending.get(path)
         if before is None and len(self._pending) >= self._bounds.max_pending:
             self._overflow()
@@ -169,9 +169,9 @@ class Watch:
     def _overflow(self) -> None:
         self._overflown = True
         self._pending.clear()
-        self._stirred.set()
+        self._changed.set()
 
-    def _enter(self, path: str) -> None:
+    def _watch_subfolder(self, path: str) -> None:
         """What is gone already needs no watch."""
         with contextlib.suppress(OSError):
             self._watch_folder(path)
@@ -181,20 +181,20 @@ class Watch:
             self.is_partial = True
             self._overflow()
 
-    def _leave(self, path: str) -> None:
+    def _unwatch_subfolder(self, path: str) -> None:
         """Its watches would go on, under names that are wrong now."""
         for watch in [watch for watch, name in self._folders.items() if name == path or name.startswith(f"{path}/")]:
             del self._folders[watch]
             inotify.remove(self._inotify_fd, watch)
 
-    def _look_through(self, path: str) -> None:
+    def _scan_new_folder(self, path: str) -> None:
         """A folder that has just appeared."""
         try:
             for found in walk(self._files_fd, self._below(path), self._names_left):
                 self._names_left -= 1
-                self._change(f"{path}/{found.path}", ChangeKind.created, found.is_folder)
+                self._record_change(f"{path}/{found.path}", ChangeKind.created, found.is_folder)
                 if found.is_folder:
-                    self._enter(f"{path}/{found.path}")
+                    self._watch_subfolder(f"{path}/{found.path}")
         except (TooManyNames, TooDeep):
             self._stale = True
             self._overflow()
@@ -214,14 +214,14 @@ class Watch:
 
 
 @contextlib.asynccontextmanager
-async def watching(
+async def watch_folder(
     area: Area, name: str = "", *, recursive: bool = True, bounds: WatchBounds | None = None
 ) -> AsyncIterator[Watch]:
     """Ends when the block is left, whatever waits on it. The area's descriptor is held meanwhile."""
-    with holding(area) as held:
-        watch = Watch(held.files_fd, place_folder(held, name), recursive, bounds or WatchBounds())
+    with duplicate_area(area) as held:
+        watch = Watch(held.files_fd, resolve_folder(held, name), recursive, bounds or WatchBounds())
         try:
-            with telling(name or area.workdir, "watched"):
+            with translate_os_errors(name or area.workdir, "watched"):
                 await watch.start()
             yield watch
         finally:

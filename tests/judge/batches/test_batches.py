@@ -384,7 +384,7 @@ async def test_what_was_sent_is_gone_when_the_batch_is_cancelled(store: Store, j
     ledger = Ledger(ROOMY)
     async with opened(store, judging, tmp_path, ledger) as batches:
         batch, _ = await batches.create("mbpp", {}, sent("stuck", *["x" * 10_000] * 20), owner="ann")
-        assert ledger.use(Medium.disk, "ann").owner_by_kind == {StorageKind.batches: batch.input_bytes}
+        assert ledger.usage(Medium.disk, "ann").owner_by_kind == {StorageKind.batches: batch.input_bytes}
         await judging.stuck.wait()
         await batches.cancel(batch.id)
         assert not input_of(tmp_path, batch.id).exists()
@@ -398,7 +398,7 @@ async def test_what_was_sent_is_gone_when_the_batch_is_judged(store: Store, judg
         told = await results(batches, batch.id, follow=True)
         assert len(told) == 2 and not input_of(tmp_path, batch.id).exists()
         held = (tmp_path / "batches" / batch.id / "results.jsonl").stat().st_size
-        assert ledger.use(Medium.disk, "ann").owner_bytes == held
+        assert ledger.usage(Medium.disk, "ann").owner_bytes == held
     again = Ledger(ROOMY)
     async with opened(store, judging, tmp_path, again) as batches:
         assert again.use(Medium.disk, "ann").owner_bytes == held

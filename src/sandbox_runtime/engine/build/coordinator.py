@@ -19,7 +19,7 @@ from sandbox_runtime.engine.run.box_run import Task, with_minimums
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Build, JobResult, Limits, Outcome
-from sandbox_runtime.workspace import Collected, Quotas
+from sandbox_runtime.workspace import ChangedFiles, Quotas
 
 _MAX_FILES = 4096
 
@@ -32,8 +32,8 @@ class _InFlightBuild:
         self.build: Build | None = None
         self._finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def complete(self, outcome: Outcome, collected: Collected) -> None:
-        self.build = None if collected.unfit else Build(outcome, collected.files)
+    def complete(self, outcome: Outcome, collected: ChangedFiles) -> None:
+        self.build = None if collected.rejection else Build(outcome, collected.files)
         self.finish()
 
     def finish(self) -> None:

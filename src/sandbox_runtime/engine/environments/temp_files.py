@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.errors import Conflict
-from sandbox_runtime.workspace import Area, place
+from sandbox_runtime.workspace import Area, resolve
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
@@ -45,7 +45,7 @@ def check_free(there: frozenset[str], variables: Iterable[str], title: str) -> N
 def unlink(area: Area, placed: Sequence[str]) -> None:
     """Remove our files and links. What the program removed or replaced by a folder stays as it is."""
     for name in placed:
-        parent, _, last = place(area, name).rpartition("/")
+        parent, _, last = resolve(area, name).rpartition("/")
         with contextlib.suppress(OSError):
             folder = open_beneath(area.files_fd, parent, _FOLDER)
             try:

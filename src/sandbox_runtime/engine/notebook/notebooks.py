@@ -19,7 +19,7 @@ from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
 from sandbox_runtime.model.notebook import Notebook, NotebookResult
 from sandbox_runtime.telemetry import Log, Metrics
-from sandbox_runtime.workspace import fetch, place, stage
+from sandbox_runtime.workspace import fetch, resolve, stage
 
 NAME = "notebook"
 _ATTEMPTS = 2
@@ -147,7 +147,7 @@ class Notebooks:
     async def _perform(self, kernel: LiveKernel, notebook: Notebook) -> tuple[NotebookResult, bool]:
         """Run the cells. Names to fetch are checked first, so that an unanswerable request does not run."""
         for name in notebook.fetch:
-            place(kernel.box, name)
+            resolve(kernel.box, name)
         await run_to_end(stage, kernel.box, notebook.files)
         outcome, transcript = await kernel.perform(notebook, gently=bool(notebook.fetch))
         self._metrics.record_command(NAME, "run", outcome.ending, outcome.blame, outcome.usage.wall_s)

@@ -13,12 +13,12 @@ from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe
 from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Reply, Step
 from sandbox_runtime.telemetry import Metrics
-from sandbox_runtime.workspace import Collected, Quotas, collect, fetch, link, place, stage
+from sandbox_runtime.workspace import ChangedFiles, Quotas, collect_changes, fetch, link, resolve, stage
 
 GRACE_S = 30.0
 """Extra time beyond the wall limit before a box that does not answer counts as a platform fault."""
 
-OnBuilt = Callable[[Outcome, Collected], None]
+OnBuilt = Callable[[Outcome, ChangedFiles], None]
 """Receives what a successful compile step left, before anything else starts in its box."""
 
 
@@ -59,7 +59,7 @@ class BoxRun:
         """Run all steps. Names to fetch are checked first, so that an unanswerable request does not run."""
         fetch_names = self.task.job.fetch
         for name in fetch_names:
-            place(self.box, name)
+            resolve(self.box, name)
         if self.plan.refusal:
             return self._refusal()
         compile_outcome = await self.prepare()
@@ -102,7 +102,7 @@ class BoxRun:
             return None
         outcome = await self._run_step(self.plan.compile, task.language.compile, "compile", task.job.compile_limits, None, None)
         if task.on_built is not None and outcome.ok:
-            task.on_built(outcome, collect(self.box, self.plan.files, self.plan.links, task.build_quotas or self.quotas))
+            task.on_built(outcome, collect_changes(self.box, self.plan.files, self.plan.links, task.build_quotas or self.quotas))
         return outcome
 
     async def _run(self) -> Outcome:

@@ -28,7 +28,7 @@ from sandbox_runtime.model import Dependency, Execution, ExecutionKind, Options,
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.store import SessionFilter
-from sandbox_runtime.workspace.listing import Entry, Kind
+from sandbox_runtime.workspace.listing import Entry, EntryKind
 
 _QUICK_S = 0.1
 """Runs that end within this time return without streaming their output."""
@@ -205,4 +205,4 @@ def _view(session: Session) -> SandboxView:
 
 
 def _file(entry: Entry, name: str) -> FileView:
-    return FileView(name, entry.size_bytes, entry.kind is Kind.folder, entry.mode, entry.modified_ns // 1_000_000)
+    return FileView(name, entry.size_bytes, entry.kind is EntryKind.folder, entry.mode, entry.modified_ns // 1_000_000)

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Artifact, ArtifactKind
 from sandbox_runtime.sessions import ids
-from sandbox_runtime.workspace import Area, place
-from sandbox_runtime.workspace.listing import Kind, list_folder
+from sandbox_runtime.workspace import Area, resolve
+from sandbox_runtime.workspace.listing import EntryKind, list_folder
 from sandbox_runtime.workspace.openat2 import open_beneath
 
 MAX_ARTIFACTS = 1000
@@ -49,7 +49,7 @@ def _marks(area: Area) -> dict[str, str]:
         entries = list_folder(area, recursive=True, hidden=False, limit=10 * MAX_ARTIFACTS).entries
     except SandboxError:
         return {}
-    return {entry.name: entry.etag for entry in entries if entry.kind is Kind.file and entry.nameable}
+    return {entry.name: entry.etag for entry in entries if entry.kind is EntryKind.file and entry.nameable}
 
 
 def _to_artifacts(area: Area, names: list[str], execution: str, now_ms: int) -> list[Artifact]:
@@ -78,7 +78,7 @@ def _to_artifacts(area: Area, names: list[str], execution: str, now_ms: int) -> 
 
 def _measure(area: Area, name: str, budget: int) -> tuple[int | None, str]:
     try:
-        descriptor = open_beneath(area.files_fd, place(area, name), os.O_RDONLY)
+        descriptor = open_beneath(area.files_fd, resolve(area, name), os.O_RDONLY)
     except (OSError, SandboxError):
         return None, ""
     try:

@@ -183,7 +183,7 @@ class FileRecorder:
         self._recorder = recorder
         self._session = session
 
-    def written(self, name: str, entry: Entry, checksum: str) -> None:
+    def on_write(self, name: str, entry: Entry, checksum: str) -> None:
         """A file whose path is too long to be noted is there all the same."""
         with contextlib.suppress(InvalidRequest):
             self._recorder.record_file(
@@ -198,10 +198,10 @@ class FileRecorder:
                 )
             )
 
-    def read(self, name: str) -> None:
+    def on_read(self, name: str) -> None:
         self._recorder.record_read(self._session, absolute_path(name))
 
-    def deleted(self, name: str) -> None:
+    def on_delete(self, name: str) -> None:
         self._recorder.record_file(FileDeleted(self._session, absolute_path(name), timestamps.now_ms()))
 
 

@@ -7,6 +7,6 @@ bounds) refuses all of it. Nothing is ever written through a link.
 
 from sandbox_runtime.workspace.archives.members import ArchiveBounds
 from sandbox_runtime.workspace.archives.pack import Format, pack
-from sandbox_runtime.workspace.archives.unpack import Unpacked, unpack
+from sandbox_runtime.workspace.archives.unpack import UnpackResult, unpack
 
-__all__ = ["ArchiveBounds", "Format", "Unpacked", "pack", "unpack"]
+__all__ = ["ArchiveBounds", "Format", "UnpackResult", "pack", "unpack"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import GIB, MIB
 from sandbox_runtime.workspace.extents import Extent
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
 _NAME_BYTES = 4000
 _LINK_BYTES = 4095
@@ -22,7 +22,7 @@ class ArchiveBounds:
     max_ratio: float = 200.0
     """How many times larger than the archive its content may be, beyond the first 16 MiB."""
 
-    def admit(self, content_bytes: int, archive_bytes: int) -> None:
+    def check(self, content_bytes: int, archive_bytes: int) -> None:
         if content_bytes > self.max_bytes:
             raise InvalidRequest(f"the archive holds more than the {self.max_bytes} bytes that may be unpacked")
         if content_bytes > 16 * MIB + self.max_ratio * archive_bytes:
@@ -64,17 +64,17 @@ class Member:
         return self.size_bytes if self.extents is None else sum(length for _, length in self.extents)
 
 
-def checked(members: Iterable[Member], archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
+def check_members(members: Iterable[Member], archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
     """The members with plain names, in order. Raises InvalidRequest at the first that is not fit."""
     total = 0
     for count, member in enumerate(members, 1):
         if count > bounds.max_members:
             raise InvalidRequest(f"the archive has more than the {bounds.max_members} members that may be unpacked")
         total += member.data_bytes
-        bounds.admit(total, archive_bytes)
+        bounds.check(total, archive_bytes)
         if member.size_bytes > bounds.max_bytes:
             raise InvalidRequest(
-                f"the archive's {show(member.name)} is larger than the {bounds.max_bytes} bytes that may be unpacked"
+                f"the archive's {show_name(member.name)} is larger than the {bounds.max_bytes} bytes that may be unpacked"
             )
         if fit := _fit(member):
             yield fit
@@ -91,28 +91,28 @@ def _fit(member: Member) -> Member | None:
     elif member.kind is MemberKind.hard_link:
         target = plain_name(target)
         if not target or target == name:
-            raise InvalidRequest(f"the archive's {show(name)} is a second name of nothing")
+            raise InvalidRequest(f"the archive's {show_name(name)} is a second name of nothing")
     return replace(member, name=name, mode=member.mode & 0o777, target=target)
 
 
 def plain_name(name: str) -> str:
     """Without empty parts and dots. Raises InvalidRequest for a name that would lead out."""
     if name.startswith("/") or "\0" in name or (len(name) > 1 and name[1] == ":" and name[0].isalpha()):
-        raise InvalidRequest(f"the archive holds {show(name)}: names must be relative")
+        raise InvalidRequest(f"the archive holds {show_name(name)}: names must be relative")
     if len(name.encode(errors="surrogateescape")) > _NAME_BYTES:
-        raise InvalidRequest(f"the archive holds a name of more than {_NAME_BYTES} bytes: {show(name)}")
+        raise InvalidRequest(f"the archive holds a name of more than {_NAME_BYTES} bytes: {show_name(name)}")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise InvalidRequest(f"the archive holds {show(name)}: a name must not hold '..'")
+        raise InvalidRequest(f"the archive holds {show_name(name)}: a name must not hold '..'")
     return "/".join(parts)
 
 
 def _check_link(name: str, target: str) -> None:
     """A link may lead to what lies in the same folder as the archive's other members, by a relative path."""
     if not target or target.startswith("/") or "\0" in target or len(target.encode(errors="surrogateescape")) > _LINK_BYTES:
-        raise InvalidRequest(f"the archive's link {show(name)} leads out of the folder: {show(target)}")
+        raise InvalidRequest(f"the archive's link {show_name(name)} leads out of the folder: {show_name(target)}")
     depth = name.count("/")
     for part in target.split("/"):
         depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
         if depth < 0:
-            raise InvalidRequest(f"the archive's link {show(name)} leads out of the folder: {show(target)}")
+            raise InvalidRequest(f"the archive's link {show_name(name)} leads out of the folder: {show_name(target)}")

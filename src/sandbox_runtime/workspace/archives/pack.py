@@ -21,13 +21,13 @@ from collections.abc import Generator, Iterator
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.quantities import show_bytes
 from sandbox_runtime.workspace.archives.sparse import MAX_EXTENTS, make_sparse
-from sandbox_runtime.workspace.area import Area, place_folder
+from sandbox_runtime.workspace.area import Area, resolve_folder
 from sandbox_runtime.workspace.extents import area_bytes, read_range, sparse_extents, zeros
 from sandbox_runtime.workspace.openat2 import open_beneath
-from sandbox_runtime.workspace.os_errors import telling
-from sandbox_runtime.workspace.walk import Found, target_of, walk
+from sandbox_runtime.workspace.os_errors import translate_os_errors
+from sandbox_runtime.workspace.walk import WalkEntry, read_link, walk
 
-_PIECE_BYTES = 256 * 1024
+_CHUNK_BYTES = 256 * 1024
 # Whoever waits for it waits for the compressor more often than for the line.
 _LEVEL = 1
 _GZIP = zlib.MAX_WBITS | 16
@@ -44,18 +44,18 @@ class Format(enum.StrEnum):
         return "application/zip" if self is Format.zip else "application/gzip"
 
 
-def pack(area: Area, name: str, form: Format, *, most: int = 1_000_000) -> Generator[bytes, None, None]:
+def pack(area: Area, name: str, form: Format, *, max_entries: int = 1_000_000) -> Generator[bytes, None, None]:
     """Names in it are below that folder. Raises NotFound before the first piece, InvalidRequest where there is more than most."""
-    with telling(name or area.workdir, "packed"):
-        folder = place_folder(area, name)
+    with translate_os_errors(name or area.workdir, "packed"):
+        folder = resolve_folder(area, name)
         if form is Format.zip:
-            _check_size(walk(area.files_fd, folder, most), area_bytes(area))
-        found = walk(area.files_fd, folder, most)
-        yield from _zipped(found) if form is Format.zip else _gzipped(_tarred(found))
+            _check_size(walk(area.files_fd, folder, max_entries), area_bytes(area))
+        entry = walk(area.files_fd, folder, max_entries)
+        yield from _zip(entry) if form is Format.zip else _gzip(_tar(entry))
 
 
-def _check_size(entries: Iterator[Found], max_bytes: int) -> None:
-    total = sum(found.status.st_size for found in entries if found.is_file)
+def _check_size(entries: Iterator[WalkEntry], max_bytes: int) -> None:
+    total = sum(entry.status.st_size for entry in entries if entry.is_file)
     if total > max_bytes:
         raise InvalidRequest(
             f"the files are {show_bytes(total)} large with their holes, more than the {show_bytes(max_bytes)} disk of the box,"
@@ -63,30 +63,30 @@ def _check_size(entries: Iterator[Found], max_bytes: int) -> None:
         )
 
 
-def _gzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _gzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     waiting = bytearray()
-    for piece in pieces:
-        waiting += packer.compress(piece)
-        if len(waiting) >= _PIECE_BYTES:
+    for chunk in chunks:
+        waiting += packer.compress(chunk)
+        if len(waiting) >= _CHUNK_BYTES:
             yield bytes(waiting)
             waiting.clear()
     yield bytes(waiting) + packer.flush()
 
 
-def _tarred(entries: Iterator[Found]) -> Iterator[bytes]:
-    for found in entries:
-        info = _info(found)
-        if found.is_file:
-            descriptor = _opened(found)
+def _tar(entries: Iterator[WalkEntry]) -> Iterator[bytes]:
+    for entry in entries:
+        info = _info(entry)
+        if entry.is_file:
+            descriptor = _open_file(entry)
             if descriptor is not None:
-                yield from _tarred_file(info, descriptor)
-        elif found.is_folder or (found.is_link and info.linkname):
+                yield from _tar_file(info, descriptor)
+        elif entry.is_folder or (entry.is_link and info.linkname):
             yield info.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
     yield bytes(2 * tarfile.BLOCKSIZE)
 
 
-def _tarred_file(info: tarfile.TarInfo, descriptor: int) -> Iterator[bytes]:
+def _tar_file(info: tarfile.TarInfo, descriptor: int) -> Iterator[bytes]:
     try:
         size = info.size = os.fstat(descriptor).st_size
         extents = sparse_extents(descriptor, size)
@@ -102,21 +102,21 @@ def _tarred_file(info: tarfile.TarInfo, descriptor: int) -> Iterator[bytes]:
     yield bytes(-info.size % tarfile.BLOCKSIZE)
 
 
-def _info(found: Found) -> tarfile.TarInfo:
-    info = tarfile.TarInfo(found.path)
-    info.mode = stat.S_IMODE(found.status.st_mode) & 0o777
-    info.mtime = int(found.status.st_mtime)
-    if found.is_folder:
+def _info(entry: WalkEntry) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(entry.path)
+    info.mode = stat.S_IMODE(entry.status.st_mode) & 0o777
+    info.mtime = int(entry.status.st_mtime)
+    if entry.is_folder:
         info.type = tarfile.DIRTYPE
-    elif found.is_link:
-        info.type, info.linkname = tarfile.SYMTYPE, target_of(found) or ""
+    elif entry.is_link:
+        info.type, info.linkname = tarfile.SYMTYPE, read_link(entry) or ""
     return info
 
 
-def _opened(found: Found) -> int | None:
+def _open_file(entry: WalkEntry) -> int | None:
     """None when it is gone, or something else by now."""
     try:
-        descriptor = open_beneath(found.folder_fd, found.name, os.O_RDONLY)
+        descriptor = open_beneath(entry.folder_fd, entry.name, os.O_RDONLY)
     except OSError:
         return None
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -127,67 +127,67 @@ def _opened(found: Found) -> int | None:
 
 def _exactly(descriptor: int, start: int, end: int) -> Iterator[bytes]:
     """Yield as many bytes as were announced, however short the file has become."""
-    for piece in read_range(descriptor, start, end):
-        start += len(piece)
-        yield piece
+    for chunk in read_range(descriptor, start, end):
+        start += len(chunk)
+        yield chunk
     yield from zeros(end - start)
 
 
-class _Sink(io.RawIOBase):
+class _ZipSink(io.RawIOBase):
     """What the zip writer wrote since it was last asked. It cannot seek, so sizes follow the content."""
 
     def __init__(self) -> None:
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
         self.size = 0
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes) -> int:  # type: ignore[override]  # the zip writer gives bytes only
-        self._pieces.append(bytes(data))
+        self._chunks.append(bytes(data))
         self.size += len(data)
         return len(data)
 
     def taken(self) -> bytes:
-        pieces, self._pieces, self.size = self._pieces, [], 0
-        return b"".join(pieces)
+        chunks, self._chunks, self.size = self._chunks, [], 0
+        return b"".join(chunks)
 
 
-def _zipped(entries: Iterator[Found]) -> Iterator[bytes]:
-    sink = _Sink()
+def _zip(entries: Iterator[WalkEntry]) -> Iterator[bytes]:
+    sink = _ZipSink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-        for found in entries:
-            for _ in _add(archive, found):
-                if sink.size >= _PIECE_BYTES:
+        for entry in entries:
+            for _ in _add(archive, entry):
+                if sink.size >= _CHUNK_BYTES:
                     yield sink.taken()
     yield sink.taken()
 
 
-def _add(archive: zipfile.ZipFile, found: Found) -> Iterator[None]:
+def _add(archive: zipfile.ZipFile, entry: WalkEntry) -> Iterator[None]:
     """Comes by after every piece, so that the sink can be emptied."""
-    info = _zip_info(found)
-    if found.is_folder:
+    info = _zip_info(entry)
+    if entry.is_folder:
         info.compress_type = zipfile.ZIP_STORED
         archive.writestr(info, b"")
-    elif found.is_link and (target := target_of(found)):
+    elif entry.is_link and (target := read_link(entry)):
         archive.writestr(info, os.fsencode(target))
-    elif found.is_file and (descriptor := _opened(found)) is not None:
+    elif entry.is_file and (descriptor := _open_file(entry)) is not None:
         try:
             with archive.open(info, "w", force_zip64=True) as member:
-                for piece in _exactly(descriptor, 0, os.fstat(descriptor).st_size):
-                    member.write(piece)
+                for chunk in _exactly(descriptor, 0, os.fstat(descriptor).st_size):
+                    member.write(chunk)
                     yield
         finally:
             os.close(descriptor)
     yield
 
 
-def _zip_info(found: Found) -> zipfile.ZipInfo:
+def _zip_info(entry: WalkEntry) -> zipfile.ZipInfo:
     """Names in a zip file are text: what is none is shown with replacements."""
-    name = found.path.encode(errors="surrogateescape").decode(errors="replace")
-    written = time.localtime(found.status.st_mtime)[:6]
-    info = zipfile.ZipInfo(f"{name}/" if found.is_folder else name, min(max(written, _OLDEST), _NEWEST))
+    name = entry.path.encode(errors="surrogateescape").decode(errors="replace")
+    written = time.localtime(entry.status.st_mtime)[:6]
+    info = zipfile.ZipInfo(f"{name}/" if entry.is_folder else name, min(max(written, _OLDEST), _NEWEST))
     info.compress_type = zipfile.ZIP_DEFLATED
     info.create_system = 3
-    info.external_attr = (stat.S_IFMT(found.status.st_mode) | (found.status.st_mode & 0o777)) << 16
+    info.external_attr = (stat.S_IFMT(entry.status.st_mode) | (entry.status.st_mode & 0o777)) << 16
     return info

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.extents import Extent
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
 MAX_EXTENTS = 65_536
 """Of one file. A file with more is packed with its holes filled."""
@@ -49,7 +49,7 @@ def read_sparse(told: Mapping[str, str], stored: int, read_block: Callable[[], b
     name = told.get("GNU.sparse.name", "")
     if (told.get("GNU.sparse.major"), told.get("GNU.sparse.minor")) != ("1", "0") or not name:
         raise InvalidRequest(
-            f"the archive's {show(name or told.get('path', ''))} is sparse in an old form: use tar --sparse-version=1.0"
+            f"the archive's {show_name(name or told.get('path', ''))} is sparse in an old form: use tar --sparse-version=1.0"
         )
     size = _number(told.get("GNU.sparse.realsize", ""), name)
     numbers, map_bytes = _map(name, stored, read_block)
@@ -84,4 +84,4 @@ def _number(text: str, name: str) -> int:
 
 
 def _damaged(name: str) -> InvalidRequest:
-    return InvalidRequest(f"the archive is damaged: the map of the sparse file {show(name)} makes no sense, or is too long")
+    return InvalidRequest(f"the archive is damaged: the map of the sparse file {show_name(name)} makes no sense, or is too long")

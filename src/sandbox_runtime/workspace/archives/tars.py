@@ -15,10 +15,10 @@ from typing import BinaryIO
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, MemberKind
 from sandbox_runtime.workspace.archives.sparse import is_sparse, read_sparse
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
 _BLOCK = tarfile.BLOCKSIZE
-_PIECE_BYTES = 256 * 1024
+_CHUNK_BYTES = 256 * 1024
 _HEADER_BYTES = 64 * 1024
 _GZIP = zlib.MAX_WBITS | 16
 _KINDS = {
@@ -33,18 +33,18 @@ _LONG_NAME, _LONG_LINK = tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
 _EXTENDED, _GLOBAL = tarfile.XHDTYPE, tarfile.XGLTYPE
 _EXTENSIONS = (_LONG_NAME, _LONG_LINK, _EXTENDED, _GLOBAL)
 # In front of one member; no program writes more than three.
-_MOST_EXTENSIONS = 8
+_MAX_EXTENSIONS = 8
 
 
 def members(file: BinaryIO, archive_bytes: int, bounds: ArchiveBounds) -> Iterator[Member]:
     """From the beginning of the file."""
     file.seek(0)
-    stream = _Gunzipped(file, archive_bytes, bounds) if file.read(2) == b"\x1f\x8b" else _Plain(file)
+    stream = _GzipStream(file, archive_bytes, bounds) if file.read(2) == b"\x1f\x8b" else _PlainStream(file)
     file.seek(0)
-    return _Reading(stream).members()
+    return _TarReader(stream).members()
 
 
-class _Plain:
+class _PlainStream:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
@@ -52,7 +52,7 @@ class _Plain:
         return self._file.read(size)
 
 
-class _Gunzipped:
+class _GzipStream:
     """What comes out is counted: a gzip member of nothing but headers would otherwise never meet a bound."""
 
     def __init__(self, file: BinaryIO, archive_bytes: int, bounds: ArchiveBounds) -> None:
@@ -67,17 +67,17 @@ class _Gunzipped:
             packed = self._inflate.unconsumed_tail or self._next()
             if not packed:
                 return b""
-            piece = self._inflated(packed, size)
-            if piece:
-                self._total += len(piece)
+            chunk = self._inflated(packed, size)
+            if chunk:
+                self._total += len(chunk)
                 # Headers come on top of what the members hold: at most as much again.
-                self._bounds.admit(self._total // 2, self._archive_bytes)
-                return piece
+                self._bounds.check(self._total // 2, self._archive_bytes)
+                return chunk
 
     def _next(self) -> bytes:
         if not self._inflate.eof:
-            return self._file.read(_PIECE_BYTES)
-        rest = self._inflate.unused_data or self._file.read(_PIECE_BYTES)
+            return self._file.read(_CHUNK_BYTES)
+        rest = self._inflate.unused_data or self._file.read(_CHUNK_BYTES)
         self._inflate = zlib.decompressobj(_GZIP)
         # Some writers fill up with zeros after the last gzip member.
         return rest if rest.strip(b"\0") else b""
@@ -89,8 +89,8 @@ class _Gunzipped:
             raise InvalidRequest(f"the archive is no gzip file, or a damaged one: {error}") from error
 
 
-class _Reading:
-    def __init__(self, stream: _Plain | _Gunzipped) -> None:
+class _TarReader:
+    def __init__(self, stream: _PlainStream | _GzipStream) -> None:
         self._stream = stream
         self._unread = 0
         """Of the present member's content, and what fills up its last block."""
@@ -100,7 +100,7 @@ class _Reading:
         while info := self._header(first):
             first = False
             told: dict[str, str] = {}
-            for _ in range(_MOST_EXTENSIONS):
+            for _ in range(_MAX_EXTENSIONS):
                 if info.type not in _EXTENSIONS:
                     break
                 told.update(self._extension(info))
@@ -143,7 +143,7 @@ class _Reading:
         kind = _KINDS.get(info.type)
         if kind is None or (is_sparse(told) and kind is not MemberKind.file):
             raise InvalidRequest(
-                f"the archive's {show(name)} is a device, a FIFO or a sparse file of an old form, or has too many headers"
+                f"the archive's {show_name(name)} is a device, a FIFO or a sparse file of an old form, or has too many headers"
             )
         size = _size(told, info) if kind is MemberKind.file else 0
         self._unread = _filled(size)
@@ -163,26 +163,26 @@ class _Reading:
 
     def _content(self, size: int) -> Iterator[bytes]:
         while size:
-            piece = self._exactly(min(size, _PIECE_BYTES)) or b""
-            self._unread -= len(piece)
-            size -= len(piece)
-            yield piece
+            chunk = self._exactly(min(size, _CHUNK_BYTES)) or b""
+            self._unread -= len(chunk)
+            size -= len(chunk)
+            yield chunk
 
     def _skip(self) -> None:
         while self._unread:
-            self._unread -= len(self._exactly(min(self._unread, _PIECE_BYTES)) or b"")
+            self._unread -= len(self._exactly(min(self._unread, _CHUNK_BYTES)) or b"")
 
     def _exactly(self, size: int, *, may_end: bool = False) -> bytes | None:
-        pieces = []
+        chunks = []
         left = size
-        while left and (piece := self._stream.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
+        while left and (chunk := self._stream.read(left)):
+            chunks.append(chunk)
+            left -= len(chunk)
         if left:
             if may_end and left == size:
                 return None
             raise InvalidRequest("the archive is no tar file, or ends in the middle of one")
-        return b"".join(pieces)
+        return b"".join(chunks)
 
 
 def _filled(size: int) -> int:

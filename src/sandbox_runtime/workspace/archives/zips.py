@@ -12,11 +12,11 @@ from typing import BinaryIO
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.workspace.archives.members import Member, MemberKind
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
-_PIECE_BYTES = 256 * 1024
+_CHUNK_BYTES = 256 * 1024
 # The directory of a zip file is read in one go and each of its entries, of 46 bytes or more, becomes an object.
-_MOST_AT_ONCE_BYTES = 4 * 1024 * 1024
+_MAX_READ_BYTES = 4 * 1024 * 1024
 _LINK_BYTES = 4096
 _ENCRYPTED = 0x1
 # The other methods inflate without a bound on what comes out.
@@ -26,7 +26,7 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, Value
 
 def members(file: BinaryIO) -> Iterator[Member]:
     try:
-        archive = zipfile.ZipFile(_Bounded(file))
+        archive = zipfile.ZipFile(_BoundedFile(file))
     except _DAMAGED as error:
         raise _damaged(error) from error
     with archive:
@@ -34,7 +34,7 @@ def members(file: BinaryIO) -> Iterator[Member]:
             yield _member(archive, info)
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedFile(io.RawIOBase):
     """The file, refusing to give more at once than a directory within bounds would need."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -53,32 +53,34 @@ class _Bounded(io.RawIOBase):
         return self._file.tell()
 
     def read(self, size: int = -1) -> bytes:
-        piece = self._file.read(_MOST_AT_ONCE_BYTES + 1 if size < 0 else min(size, _MOST_AT_ONCE_BYTES + 1))
-        if len(piece) > _MOST_AT_ONCE_BYTES:
+        chunk = self._file.read(_MAX_READ_BYTES + 1 if size < 0 else min(size, _MAX_READ_BYTES + 1))
+        if len(chunk) > _MAX_READ_BYTES:
             raise InvalidRequest("the archive has more members than may be unpacked: make several of it")
-        return piece
+        return chunk
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Member:
     mode = info.external_attr >> 16
     if info.flag_bits & _ENCRYPTED:
-        raise InvalidRequest(f"the archive's {show(info.filename)} is encrypted: make it without a password")
+        raise InvalidRequest(f"the archive's {show_name(info.filename)} is encrypted: make it without a password")
     if info.compress_type not in _METHODS:
-        raise InvalidRequest(f"the archive's {show(info.filename)} is compressed in a way other than deflate: make it with that")
+        raise InvalidRequest(
+            f"the archive's {show_name(info.filename)} is compressed in a way other than deflate: make it with that"
+        )
     modified_s = _time_of(info)
     if info.is_dir():
         return Member(info.filename, MemberKind.folder, 0, stat.S_IMODE(mode) or 0o755, modified_s)
     if stat.S_ISLNK(mode):
         return Member(info.filename, MemberKind.link, 0, 0o777, modified_s, _target(archive, info))
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
-        raise InvalidRequest(f"the archive's {show(info.filename)} is a device, a FIFO or a socket: leave it out")
+        raise InvalidRequest(f"the archive's {show_name(info.filename)} is a device, a FIFO or a socket: leave it out")
     rights = stat.S_IMODE(mode) or 0o644
     return Member(info.filename, MemberKind.file, info.file_size, rights, modified_s, "", lambda: _content(archive, info))
 
 
 def _target(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str:
     if info.file_size > _LINK_BYTES:
-        raise InvalidRequest(f"the archive's link {show(info.filename)} leads out of the folder")
+        raise InvalidRequest(f"the archive's link {show_name(info.filename)} leads out of the folder")
     return b"".join(_content(archive, info)).decode(errors="surrogateescape")
 
 
@@ -87,13 +89,13 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]
     left = info.file_size
     try:
         with archive.open(info) as opened:
-            while left and (piece := opened.read(min(left, _PIECE_BYTES))):
-                left -= len(piece)
-                yield piece
+            while left and (chunk := opened.read(min(left, _CHUNK_BYTES))):
+                left -= len(chunk)
+                yield chunk
     except _DAMAGED as error:
         raise _damaged(error) from error
     if left:
-        raise InvalidRequest(f"the archive is damaged: {show(info.filename)} is shorter than it says")
+        raise InvalidRequest(f"the archive is damaged: {show_name(info.filename)} is shorter than it says")
 
 
 def _time_of(info: zipfile.ZipInfo) -> float:

@@ -5,6 +5,6 @@ manifest in one piece, then drops what nothing names any more; so whenever the s
 or the one before. A restore checks every byte against the manifest, and gives all of it or raises.
 """
 
-from sandbox_runtime.workspace.snapshots.snapshots import Restored, Saved, Snapshots
+from sandbox_runtime.workspace.snapshots.snapshots import RestoreResult, SaveResult, Snapshots
 
-__all__ = ["Restored", "Saved", "Snapshots"]
+__all__ = ["RestoreResult", "SaveResult", "Snapshots"]

@@ -17,7 +17,7 @@ _READABLE = (1, _VERSION)
 """Version 1 has no extents: every file was stored with its holes filled."""
 
 
-class KeptKind(enum.StrEnum):
+class SnapshotEntryKind(enum.StrEnum):
     file = "f"
     folder = "d"
     link = "l"
@@ -26,10 +26,10 @@ class KeptKind(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SnapshotEntry:
     path: str
     """Absolute, as the program sees it. May hold what is no text, as surrogates."""
-    kind: KeptKind
+    kind: SnapshotEntryKind
     mode: int = 0
     modified_ns: int = 0
     target: str = ""
@@ -49,7 +49,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    entries: tuple[Kept, ...] = ()
+    entries: tuple[SnapshotEntry, ...] = ()
     """Folders before what they hold, first names before further ones."""
     objects: Mapping[str, int] = field(default_factory=dict)
     """Name → size of those that entries refer to."""
@@ -57,7 +57,7 @@ class Manifest:
 
 def write(manifest: Manifest) -> bytes:
     """A line with the digest of the rest, then JSON."""
-    entries = [_written(kept) for kept in manifest.entries]
+    entries = [_written(entry) for entry in manifest.entries]
     found = {"version": _VERSION, "objects": dict(manifest.objects), "entries": entries}
     body = json.dumps(found, separators=(",", ":")).encode()
     return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
@@ -77,23 +77,23 @@ def read(text: bytes) -> Manifest:
         raise PlatformFault(f"the manifest of the snapshot makes no sense: {error}") from error
 
 
-def _written(kept: Kept) -> list[Any]:
+def _written(entry: SnapshotEntry) -> list[Any]:
     plain = [
-        kept.path,
-        kept.kind,
-        kept.mode,
-        kept.modified_ns,
-        kept.target,
-        kept.size_bytes,
-        kept.sha256,
-        kept.object,
-        kept.offset,
+        entry.path,
+        entry.kind,
+        entry.mode,
+        entry.modified_ns,
+        entry.target,
+        entry.size_bytes,
+        entry.sha256,
+        entry.object,
+        entry.offset,
     ]
-    return plain if kept.extents is None else [*plain, [number for extent in kept.extents for number in extent]]
+    return plain if entry.extents is None else [*plain, [number for extent in entry.extents for number in extent]]
 
 
-def _read(entry: list[Any]) -> Kept:
+def _read(entry: list[Any]) -> SnapshotEntry:
     path, kind, mode, modified_ns, target, size, sha256, name, offset, *rest = entry
     numbers = rest[0] if rest else None
     extents = None if numbers is None else tuple(zip(numbers[::2], numbers[1::2], strict=True))
-    return Kept(path, KeptKind(kind), mode, modified_ns, target, size, sha256, name, offset, extents)
+    return SnapshotEntry(path, SnapshotEntryKind(kind), mode, modified_ns, target, size, sha256, name, offset, extents)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.workspace.os_errors import show
+from sandbox_runtime.workspace.os_errors import show_name
 
 _KEY_BYTES = 1000
-_AT_A_TIME = 1000
-_MOST_ROUNDS = 10_000
+_BATCH_SIZE = 1000
+_MAX_ROUNDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredObject:
     key: str
     size_bytes: int
     modified_s: float
@@ -33,11 +33,11 @@ class Storage(Protocol):
         """Raises NotFound before the first piece. Fewer bytes than asked for where there are no more."""
         ...
 
-    async def stat(self, key: str) -> Stored:
+    async def stat(self, key: str) -> StoredObject:
         """Raises NotFound."""
         ...
 
-    async def list(self, prefix: str, limit: int = _AT_A_TIME) -> Sequence[Stored]:
+    async def list(self, prefix: str, limit: int = _BATCH_SIZE) -> Sequence[StoredObject]:
         """Those whose key begins so, in order."""
         ...
 
@@ -58,27 +58,29 @@ def check_key(key: str) -> None:
     """Keys are made by us, but of names that others chose."""
     parts = key.split("/")
     if any(part in ("", ".", "..") or not part.isprintable() or len(part.encode()) > 255 for part in parts):
-        raise InvalidRequest(f"a key must consist of printable parts of at most 255 bytes, none of them '.' or '..': {show(key)}")
+        raise InvalidRequest(
+            f"a key must consist of printable parts of at most 255 bytes, none of them '.' or '..': {show_name(key)}"
+        )
     if len(key.encode()) > _KEY_BYTES:
-        raise InvalidRequest(f"a key must have at most {_KEY_BYTES} bytes: {show(key)}")
+        raise InvalidRequest(f"a key must have at most {_KEY_BYTES} bytes: {show_name(key)}")
 
 
 async def delete_below(storage: Storage, prefix: str) -> int:
     """All whose key begins so. How many there were."""
     count = 0
-    for _ in range(_MOST_ROUNDS):
-        found = await storage.list(prefix, _AT_A_TIME)
+    for _ in range(_MAX_ROUNDS):
+        found = await storage.list(prefix, _BATCH_SIZE)
         if not found:
             return count
         await storage.delete([stored.key for stored in found])
         count += len(found)
-    raise PlatformFault(f"the storage still lists keys below {show(prefix)} after {count} were deleted")
+    raise PlatformFault(f"the storage still lists keys below {show_name(prefix)} after {count} were deleted")
 
 
-async def read_all(storage: Storage, key: str, most_bytes: int) -> bytes:
+async def read_all(storage: Storage, key: str, max_bytes: int) -> bytes:
     found = bytearray()
-    async for piece in storage.get(key):
-        found += piece
-        if len(found) > most_bytes:
-            raise PlatformFault(f"{show(key)} in the storage has more than {most_bytes} bytes")
+    async for chunk in storage.get(key):
+        found += chunk
+        if len(found) > max_bytes:
+            raise PlatformFault(f"{show_name(key)} in the storage has more than {max_bytes} bytes")
     return bytes(found)

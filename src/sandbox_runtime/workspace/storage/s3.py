@@ -19,15 +19,15 @@ from aiohttp import ClientError as AioClientError
 from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
-from sandbox_runtime.workspace.os_errors import show
-from sandbox_runtime.workspace.storage.port import Stored, check_key
+from sandbox_runtime.workspace.os_errors import show_name
+from sandbox_runtime.workspace.storage.port import StoredObject, check_key
 from sandbox_runtime.workspace.storage.s3_options import S3Options
-from sandbox_runtime.workspace.threads import gathered
+from sandbox_runtime.workspace.threads import rechunk_async
 
 _PART_BYTES = 8 * 1024 * 1024
-_PIECE_BYTES = 256 * 1024
-_LONGEST_PRESIGNED_S = 7 * 24 * 3600
-_CALL_OFF_WITHIN_S = 10.0
+_CHUNK_BYTES = 256 * 1024
+_MAX_PRESIGNED_S = 7 * 24 * 3600
+_ABORT_TIMEOUT_S = 10.0
 _DELETED_AT_ONCE = 1000
 _MISSING = ("404", "NoSuchKey", "NotFound")
 _REFUSED = ("401", "403", "AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken")
@@ -79,74 +79,74 @@ class S3Storage:
         self._bucket = bucket
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
 
-    def _named(self, key: str) -> Mapping[str, str]:
+    def _object_args(self, key: str) -> Mapping[str, str]:
         check_key(key)
         return {"Bucket": self._bucket, "Key": f"{self._prefix}{key}"}
 
     async def put(self, key: str, source: AsyncIterable[bytes]) -> int:
-        named = self._named(key)
-        parts = gathered(source, _PART_BYTES)
+        object_args = self._object_args(key)
+        parts = rechunk_async(source, _PART_BYTES)
         first = await anext(parts, b"")
-        with _telling(key):
+        with _translate_client_errors(key):
             if len(first) < _PART_BYTES:
-                await self._client.put_object(**named, Body=first)
+                await self._client.put_object(**object_args, Body=first)
                 return len(first)
-            upload = await self._client.create_multipart_upload(**named)
-        return await self._put_parts(key, {**named, "UploadId": upload["UploadId"]}, first, parts)
+            upload = await self._client.create_multipart_upload(**object_args)
+        return await self._put_parts(key, {**object_args, "UploadId": upload["UploadId"]}, first, parts)
 
-    async def _put_parts(self, key: str, named: Mapping[str, str], first: bytes, rest: AsyncIterator[bytes]) -> int:
+    async def _put_parts(self, key: str, object_args: Mapping[str, str], first: bytes, rest: AsyncIterator[bytes]) -> int:
         done: list[dict[str, object]] = []
         size = 0
         part = first
         try:
             while part:
-                with _telling(key):
-                    answer = await self._client.upload_part(**named, PartNumber=len(done) + 1, Body=part)
+                with _translate_client_errors(key):
+                    answer = await self._client.upload_part(**object_args, PartNumber=len(done) + 1, Body=part)
                 done.append({"PartNumber": len(done) + 1, "ETag": answer["ETag"]})
                 size += len(part)
                 part = await anext(rest, b"")
-            with _telling(key):
-                await self._client.complete_multipart_upload(**named, MultipartUpload={"Parts": done})
+            with _translate_client_errors(key):
+                await self._client.complete_multipart_upload(**object_args, MultipartUpload={"Parts": done})
         except BaseException:
-            await self._call_off(named)
+            await self._abort_upload(object_args)
             raise
         return size
 
-    async def _call_off(self, named: Mapping[str, str]) -> None:
+    async def _abort_upload(self, object_args: Mapping[str, str]) -> None:
         """Whoever was cancelled still waits for this; buckets also have rules that do it later."""
         with contextlib.suppress(BotoCoreError, ClientError, TimeoutError):
-            async with asyncio.timeout(_CALL_OFF_WITHIN_S):
-                await asyncio.shield(asyncio.ensure_future(self._client.abort_multipart_upload(**named)))
+            async with asyncio.timeout(_ABORT_TIMEOUT_S):
+                await asyncio.shield(asyncio.ensure_future(self._client.abort_multipart_upload(**object_args)))
 
     async def get(self, key: str, offset: int = 0, length: int | None = None) -> AsyncIterator[bytes]:
-        named = self._named(key)
+        object_args = self._object_args(key)
         if length == 0:
             await self.stat(key)
             return
         wanted = {"Range": f"bytes={offset}-{'' if length is None else offset + length - 1}"} if offset or length else {}
-        with _telling(key):
+        with _translate_client_errors(key):
             try:
-                answer = await self._client.get_object(**named, **wanted)
+                answer = await self._client.get_object(**object_args, **wanted)
             except ClientError as error:
                 if _code(error) in _EMPTY_RANGE:
                     return
                 raise
             try:
-                async for piece in answer["Body"].iter_chunks(_PIECE_BYTES):
-                    yield piece
+                async for chunk in answer["Body"].iter_chunks(_CHUNK_BYTES):
+                    yield chunk
             finally:
                 answer["Body"].close()
 
-    async def stat(self, key: str) -> Stored:
-        named = self._named(key)
-        with _telling(key):
-            found = await self._client.head_object(**named)
-        return Stored(key, found["ContentLength"], found["LastModified"].timestamp(), found["ETag"].strip('"'))
+    async def stat(self, key: str) -> StoredObject:
+        object_args = self._object_args(key)
+        with _translate_client_errors(key):
+            found = await self._client.head_object(**object_args)
+        return StoredObject(key, found["ContentLength"], found["LastModified"].timestamp(), found["ETag"].strip('"'))
 
-    async def list(self, prefix: str, limit: int = 1000) -> Sequence[Stored]:
-        found: list[Stored] = []
+    async def list(self, prefix: str, limit: int = 1000) -> Sequence[StoredObject]:
+        found: list[StoredObject] = []
         more: dict[str, str] = {}
-        with _telling(prefix):
+        with _translate_client_errors(prefix):
             while len(found) < limit:
                 page = await self._client.list_objects_v2(
                     Bucket=self._bucket, Prefix=f"{self._prefix}{prefix}", MaxKeys=min(limit - len(found), 1000), **more
@@ -157,54 +157,56 @@ class S3Storage:
                 more = {"ContinuationToken": page["NextContinuationToken"]}
         return found
 
-    def _stored(self, item: Mapping[str, Any]) -> Stored:
-        return Stored(item["Key"][len(self._prefix) :], item["Size"], item["LastModified"].timestamp(), item["ETag"].strip('"'))
+    def _stored(self, item: Mapping[str, Any]) -> StoredObject:
+        return StoredObject(
+            item["Key"][len(self._prefix) :], item["Size"], item["LastModified"].timestamp(), item["ETag"].strip('"')
+        )
 
     async def delete(self, keys: Sequence[str]) -> None:
-        named = [self._named(key)["Key"] for key in keys]
-        for start in range(0, len(named), _DELETED_AT_ONCE):
-            objects = [{"Key": name} for name in named[start : start + _DELETED_AT_ONCE]]
-            with _telling(keys[start]):
+        object_args = [self._object_args(key)["Key"] for key in keys]
+        for start in range(0, len(object_args), _DELETED_AT_ONCE):
+            objects = [{"Key": name} for name in object_args[start : start + _DELETED_AT_ONCE]]
+            with _translate_client_errors(keys[start]):
                 answer = await self._client.delete_objects(Bucket=self._bucket, Delete={"Objects": objects, "Quiet": True})
             if errors := answer.get("Errors"):
                 raise PlatformFault(f"the storage did not delete {len(errors)} objects: {errors[0].get('Message', '')}")
 
     async def presign(self, key: str, expires_s: int, filename: str = "") -> str | None:
-        if not 1 <= expires_s <= _LONGEST_PRESIGNED_S:
-            raise InvalidRequest(f"an address can be good for 1 to {_LONGEST_PRESIGNED_S} seconds, not {expires_s}")
-        wanted = {**self._named(key)}
+        if not 1 <= expires_s <= _MAX_PRESIGNED_S:
+            raise InvalidRequest(f"an address can be good for 1 to {_MAX_PRESIGNED_S} seconds, not {expires_s}")
+        wanted = {**self._object_args(key)}
         if filename:
             wanted["ResponseContentDisposition"] = f"attachment; filename*=UTF-8''{quote(filename, safe='')}"
-        with _telling(key):
+        with _translate_client_errors(key):
             return str(await self._signer.generate_presigned_url("get_object", Params=wanted, ExpiresIn=expires_s))
 
     async def check(self) -> None:
         try:
-            with _telling(self._bucket):
+            with _translate_client_errors(self._bucket):
                 await self._client.head_bucket(Bucket=self._bucket)
         except NotFound as error:
             raise Unavailable(f"the storage has no bucket {self._bucket!r}: create it") from error
 
 
 @contextlib.contextmanager
-def _telling(key: str) -> Iterator[None]:
+def _translate_client_errors(key: str) -> Iterator[None]:
     """Errors of the client, and those of its connections that it lets through, as ours."""
     try:
         yield
     except ClientError as error:
-        raise _told(error, key) from error
+        raise _to_sandbox_error(error, key) from error
     except (BotoCoreError, AioClientError, OSError, TimeoutError) as error:
-        told = f"the storage does not answer: {error}"
-        logging.getLogger(__name__).warning("%s", told)
-        raise Unavailable("the storage does not answer; the server's log says why").with_private(told) from error
+        message = f"the storage does not answer: {error}"
+        logging.getLogger(__name__).warning("%s", message)
+        raise Unavailable("the storage does not answer; the server's log says why").with_private(message) from error
 
 
-def _told(error: ClientError, key: str) -> SandboxError:
+def _to_sandbox_error(error: ClientError, key: str) -> SandboxError:
     code = _code(error)
     if code == "NoSuchBucket":
         return Unavailable("the storage has no such bucket: create it")
     if code in _MISSING:
-        return NotFound(f"the storage holds nothing under {show(key)}")
+        return NotFound(f"the storage holds nothing under {show_name(key)}")
     if code in _REFUSED:
         return Unavailable(f"the storage refuses us ({code}): check the access key, its secret and its rights")
     return PlatformFault(f"the storage failed ({code}): {error.response.get('Error', {}).get('Message', '')}")

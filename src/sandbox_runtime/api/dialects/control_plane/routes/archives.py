@@ -40,13 +40,13 @@ async def pack_folder(
     return ClosingStream(_with_first(first, packed), stack, headers, form.content_type)
 
 
-@routes.post("/archive", responses=returns(wire.Unpacked))
+@routes.post("/archive", responses=returns(wire.UnpackResult))
 async def unpack_folder(request: Request, session_id: Identifier, path: Folder = "") -> Response:
     """Unpack an archive into a folder. The body is a tar, tar.gz or zip."""
     sessions, owner, folder = sessions_of(request), owner_of(request), relative(path)
     unpacked = await (await sessions.files(session_id, owner)).unpack(body_chunks(request), folder)
     await sessions.saved(session_id, owner)
-    return answer(wire.Unpacked(session_id=session_id, path=folder, files=unpacked.files, size=unpacked.size_bytes))
+    return answer(wire.UnpackResult(session_id=session_id, path=folder, files=unpacked.files, size=unpacked.size_bytes))
 
 
 @routes.get("/watch", response_class=StreamingResponse)

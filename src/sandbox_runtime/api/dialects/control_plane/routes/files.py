@@ -23,7 +23,7 @@ from sandbox_runtime.api.requests import body_chunks
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions import Sessions
-from sandbox_runtime.workspace.listing import Kind
+from sandbox_runtime.workspace.listing import EntryKind
 
 routes = router("/sessions/{session_id}", "files")
 signed = router("/signed-files", "files")
@@ -56,7 +56,7 @@ async def list_files(
             etag=entry.etag,
         )
         for entry in listing.entries
-        if entry.kind is Kind.file
+        if entry.kind is EntryKind.file
     ]
     return answer(wire.FileList(session_id=session_id, files=found, count=len(found), truncated=listing.truncated))
 
@@ -176,7 +176,7 @@ async def _sent(sessions: Sessions, session_id: str, owner: str, name: str, offs
         "Content-Security-Policy": "sandbox",
         "X-File-Size": str(size),
     }
-    return ClosingStream(download.pieces(offset, sent), stack, headers)
+    return ClosingStream(download.chunks(offset, sent), stack, headers)
 
 
 async def _pieces(given: UploadFile) -> AsyncIterator[bytes]:

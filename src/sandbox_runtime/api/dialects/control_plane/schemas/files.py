@@ -50,7 +50,7 @@ class Moved(BaseModel):
     target: str
 
 
-class Unpacked(BaseModel):
+class UnpackResult(BaseModel):
     session_id: str
     path: str
     files: int

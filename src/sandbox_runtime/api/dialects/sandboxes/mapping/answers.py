@@ -15,7 +15,7 @@ from sandbox_runtime.api.dialects.sandboxes.mapping.requests import DEFAULT_IMAG
 from sandbox_runtime.api.dialects.sandboxes.responses import now
 from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, FileRecord, Session, SessionState
 from sandbox_runtime.model.health import Health
-from sandbox_runtime.workspace.listing import Entry, Kind
+from sandbox_runtime.workspace.listing import Entry, EntryKind
 
 STATES_OF_STATUS: dict[str, tuple[SessionState, ...]] = {
     "creating": (SessionState.creating,),
@@ -209,9 +209,9 @@ def file(
         name=name.rpartition("/")[2],
         size=entry.size_bytes,
         mod_time=moment(entry.modified_ns // 1_000_000),
-        is_dir=entry.kind is Kind.folder,
+        is_dir=entry.kind is EntryKind.folder,
         mode=f"{entry.mode:04o}",
-        content_type=None if entry.kind is Kind.folder else mimetypes.guess_type(name)[0] or "application/octet-stream",
+        content_type=None if entry.kind is EntryKind.folder else mimetypes.guess_type(name)[0] or "application/octet-stream",
         **more,
     )
 

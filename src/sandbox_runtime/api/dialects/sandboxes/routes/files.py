@@ -25,7 +25,7 @@ from sandbox_runtime.api.file_response import FileDownload, attachment_headers
 from sandbox_runtime.api.requests import body_chunks, read_body
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import FileRecord
-from sandbox_runtime.workspace.listing import Entry, Kind
+from sandbox_runtime.workspace.listing import Entry, EntryKind
 
 routes = router("/sandboxes/{sandbox_id}/files", "files")
 Folder = Annotated[str, Query(max_length=4096)]
@@ -72,7 +72,7 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     sessions, owner = sessions_of(request), owner_of(request)
     files = await sessions.files(sandbox_id, owner)
     entry = await files.stat(name)
-    if entry.kind is Kind.folder:
+    if entry.kind is EntryKind.folder:
         return answer(request, answers.file(entry, name))
     if request.headers.get("accept", "").startswith(_BYTES):
         # Nothing that a sandbox made runs as a page of this server.

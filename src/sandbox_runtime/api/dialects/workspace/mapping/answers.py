@@ -11,7 +11,7 @@ from sandbox_runtime.api.dialects.workspace.schemas import Json
 from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionKind, ExecutionState, Session
 from sandbox_runtime.sessions.lifecycle.lifecycle import SESSION_ENDED
-from sandbox_runtime.workspace import Entry, Kind, Slice, is_text
+from sandbox_runtime.workspace import Entry, EntryKind, Slice, is_text
 
 HIDDEN_FILES = ("stdout.log", "stderr.log")
 _TIMED_OUT, _KILLED, _NOT_STARTED, _CANCELLED, _SIGNAL_BASE = 124, 137, 127, 130, 128
@@ -23,7 +23,7 @@ _EXIT_CODE_OF = {
 }
 _TIMEOUT_ENDINGS = (Ending.timed_out, Ending.cpu_exceeded)
 _HANDLER_NOT_LOADED = 1
-_TYPES = {Kind.file: "file", Kind.folder: "directory", Kind.link: "link", Kind.other: "other"}
+_TYPES = {EntryKind.file: "file", EntryKind.folder: "directory", EntryKind.link: "link", EntryKind.other: "other"}
 
 
 def envelope(plain: Json, data: Any = None, result: Any = None) -> Json:
