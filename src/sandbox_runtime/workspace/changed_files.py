@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sandbox_runtime.model import File
 from sandbox_runtime.workspace.area import Area, Quotas, resolve
 from sandbox_runtime.workspace.fetch import read_up_to
-from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 _MAX_DEPTH = 32

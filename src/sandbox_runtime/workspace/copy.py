@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import data_extents
 from sandbox_runtime.workspace.folders import Owner, folder, make_folders, open_folder, owner_of, parent, set_owner_and_mode
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import translate_os_errors
+from sandbox_runtime.workspace.syscalls import open_beneath
 from sandbox_runtime.workspace.walk import WalkEntry, read_link, walk
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.model import File
 from sandbox_runtime.workspace.area import Area, Quotas, resolve
-from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _CHUNK_BYTES = 1024 * 1024
 

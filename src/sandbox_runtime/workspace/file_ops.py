@@ -12,7 +12,7 @@ from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.folders import folder, make_folders, owner_of, parent
 from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
-from sandbox_runtime.workspace.renaming import rename
+from sandbox_runtime.workspace.syscalls import rename
 from sandbox_runtime.workspace.walk import TooDeep, TooManyNames, walk
 
 _BATCH_SIZE = 100_000

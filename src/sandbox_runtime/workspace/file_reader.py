@@ -15,8 +15,8 @@ from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.extents import CHUNK_BYTES, read_range
 from sandbox_runtime.workspace.listing import Entry, to_entry
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 # What is told as text where a protocol goes by the name; everything else is bytes.
 _TEXT_SUFFIXES = (

@@ -14,10 +14,9 @@ from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.folders import make_folders, open_folder, owner_of, set_owner_and_mode
 from sandbox_runtime.workspace.listing import Entry, to_entry
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
-from sandbox_runtime.workspace.renaming import rename
 from sandbox_runtime.workspace.staging import write_all
+from sandbox_runtime.workspace.syscalls import open_beneath, rename
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _ATTEMPTS = 4

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.workspace.area import Area
-from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 Owner = tuple[int, int] | None
 """User and group whom new files are given to; None when what we create has the right owner already."""

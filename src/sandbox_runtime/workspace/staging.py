@@ -17,8 +17,8 @@ from sandbox_runtime.errors import Conflict, SandboxError
 from sandbox_runtime.model import File
 from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.folders import Owner, make_folders, owner_of, parent
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import to_sandbox_error
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _ATTEMPTS = 4

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.workspace import Area, resolve
-from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY
 MAX_NAMES = 100_000

@@ -18,7 +18,7 @@ from sandbox_runtime.model import Artifact, ArtifactKind
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.workspace import Area, resolve
 from sandbox_runtime.workspace.listing import EntryKind, list_folder
-from sandbox_runtime.workspace.openat2 import open_beneath
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 MAX_ARTIFACTS = 1000
 MAX_HASHED_BYTES = 64 * 1024**2

@@ -23,8 +23,8 @@ from sandbox_runtime.quantities import show_bytes
 from sandbox_runtime.workspace.archives.sparse import MAX_EXTENTS, make_sparse
 from sandbox_runtime.workspace.area import Area, resolve_folder
 from sandbox_runtime.workspace.extents import area_bytes, read_range, sparse_extents, zeros
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import translate_os_errors
+from sandbox_runtime.workspace.syscalls import open_beneath
 from sandbox_runtime.workspace.walk import WalkEntry, read_link, walk
 
 _CHUNK_BYTES = 256 * 1024

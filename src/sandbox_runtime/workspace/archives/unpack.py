@@ -14,8 +14,8 @@ from sandbox_runtime.workspace.archives.members import ArchiveBounds, Member, Me
 from sandbox_runtime.workspace.area import Area, resolve_folder
 from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import Owner, folder, make_folders, owner_of, parent, set_owner_and_mode
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 

@@ -11,10 +11,10 @@ from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.workspace.area import Area
 from sandbox_runtime.workspace.extents import SparseWriter
 from sandbox_runtime.workspace.folders import folder, make_folders, owner_of, parent, set_owner_and_mode
-from sandbox_runtime.workspace.openat2 import open_beneath
 from sandbox_runtime.workspace.os_errors import show_name, translate_os_errors
 from sandbox_runtime.workspace.snapshots.manifest import SnapshotEntry, SnapshotEntryKind
 from sandbox_runtime.workspace.snapshots.pack import resolve_scanned
+from sandbox_runtime.workspace.syscalls import open_beneath
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 

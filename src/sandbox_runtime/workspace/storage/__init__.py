@@ -5,7 +5,6 @@ does not exist is NotFound; a storage that cannot be reached, or refuses us, is 
 """
 
 from sandbox_runtime.workspace.storage.factory import StorageOptions, open_storage
-from sandbox_runtime.workspace.storage.port import Storage, StoredObject, check_key, delete_below, read_all
-from sandbox_runtime.workspace.storage.s3_options import S3Options
+from sandbox_runtime.workspace.storage.port import S3Options, Storage, StoredObject, check_key, delete_below, read_all
 
 __all__ = ["S3Options", "Storage", "StorageOptions", "StoredObject", "check_key", "delete_below", "open_storage", "read_all"]

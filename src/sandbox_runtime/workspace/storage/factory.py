@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.workspace.storage.local import LocalStorage
-from sandbox_runtime.workspace.storage.port import Storage
-from sandbox_runtime.workspace.storage.s3_options import S3Options
+from sandbox_runtime.workspace.storage.port import S3Options, Storage
 
 
 @dataclass(frozen=True, slots=True)

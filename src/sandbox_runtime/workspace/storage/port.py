@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
@@ -20,6 +20,23 @@ class StoredObject:
     size_bytes: int
     modified_s: float
     etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class S3Options:
+    """How to reach a bucket. Defined apart from s3.py, so that settings can be read without the client library."""
+
+    bucket: str
+    region: str = "us-east-1"
+    access_key_id: str = ""
+    """Empty: the client uses the credentials of the machine."""
+    secret_access_key: str = field(default="", repr=False)
+    endpoint_url: str = ""
+    """Empty: the endpoint of the region."""
+    public_endpoint_url: str = ""
+    """Address of the same endpoint for others, used in presigned URLs. Empty: the same address."""
+    prefix: str = ""
+    """Prepended to every key, for a shared bucket."""
 
 
 class Storage(Protocol):

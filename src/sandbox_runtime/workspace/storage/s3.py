@@ -20,8 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[impor
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.workspace.os_errors import show_name
-from sandbox_runtime.workspace.storage.port import StoredObject, check_key
-from sandbox_runtime.workspace.storage.s3_options import S3Options
+from sandbox_runtime.workspace.storage.port import S3Options, StoredObject, check_key
 from sandbox_runtime.workspace.threads import rechunk_async
 
 _PART_BYTES = 8 * 1024 * 1024
