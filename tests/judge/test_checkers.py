@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.checkers import find
-from sandbox_runtime.judge.checkers.program import said
+from sandbox_runtime.judge.checkers import find_checker
+from sandbox_runtime.judge.checkers.program import read_checker_result
 from sandbox_runtime.model import Ending, Outcome, Output, Reason
 
 RIGHT, WRONG, LAYOUT = Reason.accepted, Reason.wrong_answer, Reason.presentation
@@ -49,24 +49,24 @@ SEEN = [
 
 @pytest.mark.parametrize(("name", "expected", "printed", "reason"), SEEN)
 def test_what_a_checker_finds(name: str, expected: str, printed: str, reason: Reason) -> None:
-    assert find(name, {})(expected, printed).reason is reason
+    assert find_checker(name, {})(expected, printed).reason is reason
 
 
 def test_floats_have_the_tolerances_of_the_problem() -> None:
-    loose = find("floats", {"absolute": 0.1, "relative": 0})
+    loose = find_checker("floats", {"absolute": 0.1, "relative": 0})
     assert loose("1.0 x", "1.05 x").passed and not loose("1.0", "1.2").passed and not loose("x", "y").passed
-    relative = find("floats", {"absolute": 0, "relative": 1e-3})
+    relative = find_checker("floats", {"absolute": 0, "relative": 1e-3})
     assert relative("1000000", "1000900").passed and not relative("1", "1.01").passed
 
 
 @pytest.mark.parametrize("printed", ["\x00\ufffd\ud800", "9" * 5000, "\u2028\x0b\x0c", "٣"])
 @pytest.mark.parametrize("name", ["exact", "trimmed", "lines", "tokens", "floats", "unordered"])
 def test_no_output_is_too_odd(name: str, printed: str) -> None:
-    assert find(name, {})("3", printed).reason in (WRONG, LAYOUT)
+    assert find_checker(name, {})("3", printed).reason in (WRONG, LAYOUT)
 
 
 def test_a_message_tells_where_and_stays_short() -> None:
-    message = find("lines", {})("a\n" * 3, f"a\n{'x' * 10_000}\na").message
+    message = find_checker("lines", {})("a\n" * 3, f"a\n{'x' * 10_000}\na").message
     assert message.startswith("line 2: ") and len(message) < 300
 
 
@@ -82,12 +82,12 @@ def test_a_message_tells_where_and_stays_short() -> None:
 )
 def test_a_checker_that_does_not_exist_or_options_that_make_no_sense_are_refused(name: str, options: dict[str, object]) -> None:
     with pytest.raises(InvalidRequest):
-        find(name, options)
+        find_checker(name, options)
 
 
 @pytest.mark.parametrize(("code", "reason"), [(0, RIGHT), (1, WRONG), (2, LAYOUT), (7, WRONG)])
 def test_exit_codes_of_checker_programs(code: int, reason: Reason) -> None:
-    found = said(Outcome(Ending.exited, code, stderr=Output(b"some words\n")))
+    found = read_checker_result(Outcome(Ending.exited, code, stderr=Output(b"some words\n")))
     assert found is not None and found.reason is reason and found.message in ("", "some words")
 
 
@@ -102,10 +102,10 @@ def test_exit_codes_of_checker_programs(code: int, reason: Reason) -> None:
     ],
 )
 def test_a_checker_that_fails_says_nothing_of_the_answer(outcome: Outcome) -> None:
-    assert said(outcome) is None
+    assert read_checker_result(outcome) is None
 
 
 def test_a_python_checker_that_cannot_read_the_answer_finds_it_wrong() -> None:
     trace = b"Traceback (most recent call last):\nValueError: invalid literal for int()\n"
-    found = said(Outcome(Ending.exited, 1, stderr=Output(trace)))
+    found = read_checker_result(Outcome(Ending.exited, 1, stderr=Output(trace)))
     assert found is not None and found.reason is WRONG

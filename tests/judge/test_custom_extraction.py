@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.judge.custom_extraction import custom_blocks
-from sandbox_runtime.judge.limits import fitted
+from sandbox_runtime.judge.custom_extraction import extract_custom_blocks
+from sandbox_runtime.judge.limits import fit_limits
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome
 from sandbox_runtime.model.judge import Block
 from sandbox_runtime.settings import Settings
@@ -29,9 +29,9 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 async def found(platform: Platform, logic: str, completion: str = "") -> tuple[Block, ...]:
     async def run(job: Job) -> JobResult:
-        return await platform.engine.run(fitted(job, platform.allowance))
+        return await platform.engine.run(fit_limits(job, platform.allowance))
 
-    return await custom_blocks(run, logic, completion)
+    return await extract_custom_blocks(run, logic, completion)
 
 
 async def test_the_blocks_that_it_submits_come_back(platform: Platform) -> None:
@@ -92,4 +92,4 @@ async def test_a_box_that_fails_is_our_fault() -> None:
         return JobResult(None, Outcome(Ending.lost, message="the box was lost"))
 
     with pytest.raises(PlatformFault, match="the box was lost"):
-        await custom_blocks(lost, "pass", "")
+        await extract_custom_blocks(lost, "pass", "")

@@ -6,17 +6,17 @@ import pytest
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import (
-    Extracted,
+    ExtractedCode,
     default_extract,
-    fenced,
+    fence_language,
+    fenced_blocks,
     freeform,
     freeform_v2,
-    heuristic,
-    incomplete,
-    language_of_fence,
+    heuristic_blocks,
+    incomplete_blocks,
     trim_stop_tokens,
 )
-from sandbox_runtime.judge.extraction.braces import end_of_block
+from sandbox_runtime.judge.extraction.braces import block_end
 from sandbox_runtime.model.judge import Block, Completion
 
 TICKS = "```"
@@ -29,31 +29,31 @@ def block(word: str, code: str) -> str:
 @pytest.mark.requirement("judge-11.01")
 def test_every_closed_fence_is_a_block_with_its_language() -> None:
     text = f"First {block('python', 'a = 1')}then\n{block('C++', 'int a;')}and {TICKS}plain\nx\n  {TICKS} done"
-    assert fenced(text) == [Block(30, "python", "a = 1"), Block(30, "cpp", "int a;"), Block(30, "", "x")]
-    assert incomplete(text) == []
+    assert fenced_blocks(text) == [Block(30, "python", "a = 1"), Block(30, "cpp", "int a;"), Block(30, "", "x")]
+    assert incomplete_blocks(text) == []
 
 
 @pytest.mark.requirement("judge-11.01")
 def test_a_fence_that_is_never_closed_is_an_incomplete_block() -> None:
     text = f"{block('python', 'a = 1')}\n{TICKS}python\nb = 2"
-    assert [found.code for found in fenced(text)] == ["a = 1"]
-    assert incomplete(text) == [Block(20, "python", "b = 2")]
+    assert [found.code for found in fenced_blocks(text)] == ["a = 1"]
+    assert incomplete_blocks(text) == [Block(20, "python", "b = 2")]
 
 
 def test_backticks_behind_the_last_statement_are_no_code() -> None:
-    assert incomplete(f"{TICKS}py\nprint(1){TICKS}") == [Block(20, "python", "print(1)")]
+    assert incomplete_blocks(f"{TICKS}py\nprint(1){TICKS}") == [Block(20, "python", "print(1)")]
 
 
 def test_backticks_within_a_sentence_open_nothing() -> None:
-    assert fenced(f"call {TICKS}f(x){TICKS} and see\n{block('py', 'y')}") == [Block(30, "python", "y")]
+    assert fenced_blocks(f"call {TICKS}f(x){TICKS} and see\n{block('py', 'y')}") == [Block(30, "python", "y")]
 
 
 def test_a_doubled_fence_counts_once() -> None:
-    assert fenced(f"{TICKS}\n{TICKS}python\nx\n{TICKS}\n{TICKS}\n") == [Block(30, "python", "x")]
+    assert fenced_blocks(f"{TICKS}\n{TICKS}python\nx\n{TICKS}\n{TICKS}\n") == [Block(30, "python", "x")]
 
 
 def test_a_longer_fence_holds_shorter_ones() -> None:
-    assert fenced(f"{TICKS}`md\n{block('py', 'x')}{TICKS}`\n") == [Block(30, "", f"{TICKS}py\nx\n{TICKS}")]
+    assert fenced_blocks(f"{TICKS}`md\n{block('py', 'x')}{TICKS}`\n") == [Block(30, "", f"{TICKS}py\nx\n{TICKS}")]
 
 
 @pytest.mark.requirement("judge-11.02")
@@ -80,14 +80,14 @@ def test_a_longer_fence_holds_shorter_ones() -> None:
 )
 def test_the_word_behind_a_fence_names_a_language(words: str, language: str | None) -> None:
     for word in words.split():
-        assert language_of_fence(word) == (word if language is None else language)
+        assert fence_language(word) == (word if language is None else language)
 
 
 @pytest.mark.requirement("judge-11.03")
 def test_the_default_way_takes_the_first_block_in_the_language_else_the_first() -> None:
     text = block("bash", "ls") + block("python", "a") + block("python", "b")
-    assert default_extract(Completion(text), "python") == Extracted("a", "fenced")
-    assert default_extract(Completion(text), "java") == Extracted("ls", "fenced")
+    assert default_extract(Completion(text), "python") == ExtractedCode("a", "fenced")
+    assert default_extract(Completion(text), "java") == ExtractedCode("ls", "fenced")
 
 
 def test_javascript_and_nodejs_are_one_language() -> None:
@@ -99,10 +99,10 @@ def test_javascript_and_nodejs_are_one_language() -> None:
 def test_the_default_way_prefers_closed_to_open_to_guessed() -> None:
     guessed = "def f():\n    return 1\n"
     opened = f"{guessed}\n{TICKS}python\nb = 2"
-    assert default_extract(Completion(opened + f"\n{TICKS}\n"), "python") == Extracted("b = 2", "fenced")
-    assert default_extract(Completion(opened), "python") == Extracted("b = 2", "incomplete_fenced")
-    assert default_extract(Completion(guessed), "python") == Extracted("def f():\n    return 1", "heuristic")
-    assert default_extract(Completion("I do not know."), "python") == Extracted("", "empty")
+    assert default_extract(Completion(opened + f"\n{TICKS}\n"), "python") == ExtractedCode("b = 2", "fenced")
+    assert default_extract(Completion(opened), "python") == ExtractedCode("b = 2", "incomplete_fenced")
+    assert default_extract(Completion(guessed), "python") == ExtractedCode("def f():\n    return 1", "heuristic")
+    assert default_extract(Completion("I do not know."), "python") == ExtractedCode("", "empty")
 
 
 def test_blocks_of_the_callers_own_win_when_their_priority_is_highest() -> None:
@@ -117,25 +117,25 @@ def test_python_without_fences_is_found_between_sentences() -> None:
         "Here it is:\n\nimport re\nfrom math import *\nMOD = 7\n\n@cache\ndef f(x):\n    '''Says\nmore.'''\n    return x\n\n"
         "class A:\n    pass\n\nThis works because of magic.\nif you like, try it\n"
     )
-    [found] = heuristic(text, "python")
+    [found] = heuristic_blocks(text, "python")
     assert found.priority == 10
     assert found.code.startswith("import re\nfrom math import *\nMOD = 7\n") and found.code.endswith("class A:\n    pass")
 
 
 @pytest.mark.requirement("judge-11.01")
 def test_sql_and_bash_without_fences() -> None:
-    assert heuristic("Use this:\nSELECT 1;\n", "sql") == [Block(10, "sql", "SELECT 1;")]
-    assert heuristic("ls | wc", "bash") == [Block(10, "bash", "ls | wc")]
-    assert heuristic("fn main() {}", "rust") == []
+    assert heuristic_blocks("Use this:\nSELECT 1;\n", "sql") == [Block(10, "sql", "SELECT 1;")]
+    assert heuristic_blocks("ls | wc", "bash") == [Block(10, "bash", "ls | wc")]
+    assert heuristic_blocks("fn main() {}", "rust") == []
 
 
 @pytest.mark.requirement("judge-11.06", "judge-11.07")
 def test_freeform_joins_blocks_by_a_blank_line_and_drops_carriage_returns() -> None:
     text = block("python", "a = 1\r") + block("bash", "ls") + block("python", "b = 2")
-    assert freeform(text, "python") == Extracted("a = 1\n\nb = 2", "fenced")
+    assert freeform(text, "python") == ExtractedCode("a = 1\n\nb = 2", "fenced")
     assert freeform(text, "python", first_block_only=True).code == "a = 1"
     assert freeform(text, "python", code_block_idx=1).code == "b = 2"
-    assert freeform(text, "python", code_block_idx=2) == Extracted("", "empty")
+    assert freeform(text, "python", code_block_idx=2) == ExtractedCode("", "empty")
 
 
 @pytest.mark.requirement("judge-11.06")
@@ -148,7 +148,7 @@ def test_freeform_for_few_shots_takes_nothing_behind_the_first_answer() -> None:
 def test_freeform_can_insist_on_the_language() -> None:
     text = block("", "a = 1")
     assert freeform(text, "python").code == "a = 1"
-    assert freeform(text, "python", exactly_match=True) == Extracted("", "empty")
+    assert freeform(text, "python", exactly_match=True) == ExtractedCode("", "empty")
 
 
 @pytest.mark.requirement("judge-11.06")
@@ -263,4 +263,4 @@ def test_no_text_is_too_hard(text: str) -> None:
         default_extract(Completion(text), language)
         freeform(text, language)
         freeform_v2(text, language)
-    end_of_block(text, 0)
+    block_end(text, 0)

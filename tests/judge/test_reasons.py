@@ -7,8 +7,8 @@ import signal
 import pytest
 
 from sandbox_runtime.engine import InteractiveResult
-from sandbox_runtime.judge.interaction import settled
-from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
+from sandbox_runtime.judge.interaction import interactive_result
+from sandbox_runtime.judge.reasons import reason_of, was_delayed, was_maybe_killed, was_starved
 from sandbox_runtime.model import Blame, Ending, Outcome, Output, Reason, Usage
 
 OK, FAILED = Outcome(Ending.exited, 0), Outcome(Ending.exited, 1)
@@ -53,26 +53,28 @@ def test_what_cannot_be_started_is_ours_unless_it_was_compiled_to_something_else
 
 
 def test_a_kill_may_have_come_from_outside() -> None:
-    assert doubtful(Outcome(Ending.signaled, signal=signal.SIGKILL))
-    assert doubtful(Outcome(Ending.exited, 137))
-    assert doubtful(Outcome(Ending.exited, 1, stderr=Output(b"g++: fatal error: Killed signal terminated program cc1plus\n")))
-    assert not doubtful(Outcome(Ending.signaled, signal=signal.SIGSEGV))
-    assert not doubtful(FAILED) and not doubtful(OK)
+    assert was_maybe_killed(Outcome(Ending.signaled, signal=signal.SIGKILL))
+    assert was_maybe_killed(Outcome(Ending.exited, 137))
+    assert was_maybe_killed(
+        Outcome(Ending.exited, 1, stderr=Output(b"g++: fatal error: Killed signal terminated program cc1plus\n"))
+    )
+    assert not was_maybe_killed(Outcome(Ending.signaled, signal=signal.SIGSEGV))
+    assert not was_maybe_killed(FAILED) and not was_maybe_killed(OK)
     shown = b"main.cpp:1:2: error: #error Killed signal terminated program\n    1 | int Killed = signal: killed;\n"
-    assert not doubtful(Outcome(Ending.exited, 1, stderr=Output(shown)))
+    assert not was_maybe_killed(Outcome(Ending.exited, 1, stderr=Output(shown)))
     killed = Outcome(Ending.signaled, signal=signal.SIGKILL)
     assert reason_of(killed, step="compile") == (Reason.not_judged, Blame.platform)
 
 
 def test_a_program_whose_time_ran_out_without_computing_may_have_been_held_up() -> None:
     waited, shared, busy = (Outcome(Ending.timed_out, usage=Usage(wall_s=10, cpu_user_s=used_s)) for used_s in (0.1, 2, 9))
-    assert [held_up(one) for one in (waited, shared, busy)] == [True, True, False]
-    assert [starved(one) for one in (waited, shared, busy)] == [False, True, False]
-    assert not held_up(Outcome(Ending.exited, 1, usage=Usage(wall_s=10)))
+    assert [was_delayed(one) for one in (waited, shared, busy)] == [True, True, False]
+    assert [was_starved(one) for one in (waited, shared, busy)] == [False, True, False]
+    assert not was_delayed(Outcome(Ending.exited, 1, usage=Usage(wall_s=10)))
 
 
 def _settled(first: Outcome, second: Outcome, *, first_ended_first: bool) -> tuple[Reason, Blame | None]:
-    found, blame = settled(InteractiveResult(first, second, first_ended_first), compiled=False)
+    found, blame = interactive_result(InteractiveResult(first, second, first_ended_first), compiled=False)
     return found.reason, blame
 
 

@@ -19,11 +19,11 @@ from sandbox_runtime.judge.rows import (
     FolderRows,
     RowOptions,
     Rows,
-    ensure_json,
+    json_column,
     open_rows,
     provided_row,
     provided_rows,
-    unpacked,
+    unpack_tests,
 )
 from sandbox_runtime.model.judge import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial
 
@@ -145,11 +145,11 @@ async def test_a_line_that_is_no_row_is_named(tmp_path: Path, text: str) -> None
 
 @pytest.mark.requirement("judge-7.07")
 def test_json_in_a_text_is_decoded() -> None:
-    assert ensure_json({"labels": '{"a": 1}'}, "labels") == ensure_json({"labels": {"a": 1}}, "labels") == {"a": 1}
+    assert json_column({"labels": '{"a": 1}'}, "labels") == json_column({"labels": {"a": 1}}, "labels") == {"a": 1}
     with pytest.raises(InvalidRequest, match="not JSON"):
-        ensure_json({"labels": "{"}, "labels")
+        json_column({"labels": "{"}, "labels")
     with pytest.raises(InvalidRequest, match="no column 'labels'"):
-        ensure_json({"label": 1}, "labels")
+        json_column({"label": 1}, "labels")
 
 
 def test_rows_of_a_request_have_the_shape_that_is_asked_for() -> None:
@@ -168,8 +168,8 @@ def packed(value: object, protocol: int = 4) -> str:
 def test_packed_tests_are_unpacked(protocol: int) -> None:
     value = {"inputs": ["1\n", "1\n", "é"], "outputs": [1, -2, 2**40, 1.5], "fn_name": None, "more": {"a": [True, False]}}
     if protocol > 1:
-        assert unpacked(packed(value, protocol)) == value
-    assert unpacked(packed(json.dumps(value), protocol)) == unpacked(json.dumps(value)) == value
+        assert unpack_tests(packed(value, protocol)) == value
+    assert unpack_tests(packed(json.dumps(value), protocol)) == unpack_tests(json.dumps(value)) == value
 
 
 class Bomb:
@@ -202,5 +202,5 @@ def laughs() -> list[Any]:
 )
 def test_a_pickle_that_does_anything_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(InvalidRequest, match="tests"):
-        unpacked(text)
+        unpack_tests(text)
     assert capsys.readouterr().out == ""

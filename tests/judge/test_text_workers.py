@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from sandbox_runtime.benchmarks.registry import datasets, samples_folder
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.judge.text_workers import LONG_CHARACTERS, SHORT_CHARACTERS, TextWorkers, _packed
+from sandbox_runtime.judge.text_workers import LONG_CHARACTERS, SHORT_CHARACTERS, TextWorkers, _pickle_request
 from sandbox_runtime.model.judge import Completion, Dataset, Options, Row
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -62,7 +62,7 @@ async def test_completions_of_every_benchmark_are_read_the_same_there(workers: T
     for text, options in dataset.benchmark.reference(row, Options(dataset.id, language="python")):  # type: ignore[misc]
         arguments = (row, Completion(text), options)
         here = dataset.benchmark.trial(*arguments)
-        assert _packed(dataset.benchmark.trial, arguments) is not None  # or it would run in a thread
+        assert _pickle_request(dataset.benchmark.trial, arguments) is not None  # or it would run in a thread
         assert await workers.run(LONG_CHARACTERS, dataset.benchmark.trial, *arguments) == here
 
 

@@ -50,8 +50,8 @@ SUPPLIED: Supplied = MappingProxyType(
     {
         "sandbox_runtime.api.dialect.path_pattern": _declared_paths,
         "sandbox_runtime.benchmarks.cruxeval.placeholders._check_copy": _function_names,
-        "sandbox_runtime.judge.extraction.stop_words._pattern": _stop_tokens,
-        "sandbox_runtime.judge.integrity.inspection._with_patterns": _guards,
+        "sandbox_runtime.judge.extraction.stop_words._compile_pattern": _stop_tokens,
+        "sandbox_runtime.judge.integrity.inspection._check_patterns": _guards,
         "sandbox_runtime.languages.detection.language_of": _guessed,
         "sandbox_runtime.mcp.prompts.arguments.form": _prompt_forms,
         "sandbox_runtime.mcp.tools.word_filter.check_words": _filtered,

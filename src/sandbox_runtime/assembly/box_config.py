@@ -101,7 +101,11 @@ def options_of(settings: Settings) -> BackendOptions:
             STD: Preset(STANDARD_MODULES, given=handlers.injected_modules()),
             name: Preset(modules, given=handlers.injected_modules()),
             NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_modules()),
-            JUDGE: Preset((*modules, *judge_warm.STANDARD), at_once=False, given=(*judge_warm.given(), *integrity.given())),
+            JUDGE: Preset(
+                (*modules, *judge_warm.STANDARD),
+                at_once=False,
+                given=(*judge_warm.preloaded_modules(), *integrity.harness_modules()),
+            ),
             CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.injected_modules(), copied=True),
         },
         keep_bytes=settings.output_keep_bytes,

@@ -24,7 +24,7 @@ from sandbox_runtime.engine import (
     Engine,
 )
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.judge.batches import Batches, by, open_batches
+from sandbox_runtime.judge.batches import Batches, make_line_judge, open_batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import open_rows
@@ -82,5 +82,7 @@ async def batches_opened(
     if isinstance(sessions, str):
         yield sessions
         return
-    async with open_batches(sessions.store, by(judge), judge.datasets(), batch_options_of(settings), log, ledger) as batches:
+    async with open_batches(
+        sessions.store, make_line_judge(judge), judge.datasets(), batch_options_of(settings), log, ledger
+    ) as batches:
         yield batches

@@ -14,7 +14,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted, before, default_extract
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, text_before
 from sandbox_runtime.model.job import File
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
@@ -73,10 +73,10 @@ def _unit_tests(template: str, files: tuple[File, ...]) -> tuple[str, File] | No
 
 
 def tested_module(
-    extracted: Extracted, options: Options, module: str, tests: File, *, files: tuple[File, ...], run_s: float = _RUN_S
+    extracted: ExtractedCode, options: Options, module: str, tests: File, *, files: tuple[File, ...], run_s: float = _RUN_S
 ) -> Trial:
     """A solution whose unit tests import it by name."""
-    text_of_tests = before(tests.content.decode(errors="replace"), "if __name__ ==")
+    text_of_tests = text_before(tests.content.decode(errors="replace"), "if __name__ ==")
     return python_trial(
         extracted,
         options,

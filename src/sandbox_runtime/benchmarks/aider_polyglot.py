@@ -23,7 +23,7 @@ from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.sources.java import blocks_of, type_files
 from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
+from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.job import File
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
@@ -58,7 +58,7 @@ class _Exercise:
     tests: Texts
     support: Texts
     options: Options
-    extracted: Extracted
+    extracted: ExtractedCode
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
@@ -80,17 +80,17 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     extracted = default_extract(completion, language)
     solution = answered(completion, extracted, stubs)
     whole = blocks_of(completion.text) if language == "java" and not completion.custom else "\n\n".join(solution.values())
-    extracted = Extracted(whole, extracted.kind) if solution else EMPTY
+    extracted = ExtractedCode(whole, extracted.kind) if solution else EMPTY
     exercise = _Exercise(text(labels, "exercise"), solution, _texts(row, "tests"), _texts(row, "support"), options, extracted)
     return dataclasses.replace(make(exercise), test_code="\n\n".join(exercise.tests.values()))
 
 
-def answered(completion: Completion, extracted: Extracted, stubs: Texts) -> Texts:
+def answered(completion: Completion, extracted: ExtractedCode, stubs: Texts) -> Texts:
     """Which block is which file."""
     names = list(stubs)
     if len(names) == 1 or completion.custom:
         return {names[0]: extracted.code}
-    blocks = fenced(completion.text)
+    blocks = fenced_blocks(completion.text)
     named = {name: code for name in names for code in _named(completion.text, name)}
     left = [block.code for block in blocks if block.code not in named.values()]
     return {**dict(zip((name for name in names if name not in named), left, strict=False)), **named}
@@ -102,7 +102,7 @@ def _named(written: str, name: str) -> list[str]:
     lines = written.split("\n")
     for at, (line, below) in enumerate(pairwise(lines)):
         if below.startswith("```") and line.count("`") <= 2 and named.search(line):
-            return [block.code for block in fenced("\n".join(lines[at + 1 :]))[:1]]
+            return [block.code for block in fenced_blocks("\n".join(lines[at + 1 :]))[:1]]
     return []
 
 

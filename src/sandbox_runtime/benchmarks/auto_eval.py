@@ -19,7 +19,7 @@ from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.sources.java import blocks_of, junit_files
 from sandbox_runtime.benchmarks.trials import fence, flag
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted, before, default_extract
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, text_before
 from sandbox_runtime.model.job import File
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial, Verdict
 
@@ -69,7 +69,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     return _placed(tests_of(row), extracted, without_entry(extracted.code, language), runs, language, options)
 
 
-def _placed(test: Mapping[str, Any], extracted: Extracted, code: str, runs: str, language: str, options: Options) -> Trial:
+def _placed(test: Mapping[str, Any], extracted: ExtractedCode, code: str, runs: str, language: str, options: Options) -> Trial:
     template, files = code_of(test), assets_of(test)
     if MARKER in template:
         code = repr(code) if flag(options, "repr_code") else code
@@ -77,7 +77,7 @@ def _placed(test: Mapping[str, Any], extracted: Extracted, code: str, runs: str,
         files = (*(file for file in files if file.name != _PAGE), File(_PAGE, code.encode(errors="surrogatepass")))
         template, code = template + MARKER, ""
     else:
-        template, code = f"{MARKER}\n{template}", before(code, _PYTHON_MAIN)
+        template, code = f"{MARKER}\n{template}", text_before(code, _PYTHON_MAIN)
     if runs in ("go", "go_test"):
         template, code = MARKER, merged([template.replace(MARKER, code)])
     return marked_trial(
@@ -111,21 +111,21 @@ def java_trial(row: Row, completion: Completion, options: Options, *, compile_s:
     return dataclasses.replace(trial, full_code=f"{extracted.code}\n{tests}")
 
 
-def _java_blocks(completion: Completion) -> Extracted:
+def _java_blocks(completion: Completion) -> ExtractedCode:
     """All blocks: answers of several classes often have one for each."""
     found = default_extract(completion, "java")
-    return found if completion.custom or found.kind != "fenced" else Extracted(blocks_of(completion.text), found.kind)
+    return found if completion.custom or found.kind != "fenced" else ExtractedCode(blocks_of(completion.text), found.kind)
 
 
 def without_entry(code: str, language: str) -> str:
     """Without what would run before the tests do, or beside them."""
     if language == "python":
-        code = before(code, 'if __name__ == "__main__":')
+        code = text_before(code, 'if __name__ == "__main__":')
     elif language == "cpp":
-        code = before(code, "int main()")
+        code = text_before(code, "int main()")
     elif language in ("go", "go_test"):
         code = code.replace("package main", "", 1)
-    return before(code, "# Example usage")
+    return text_before(code, "# Example usage")
 
 
 def _extra(row: Row, verdict: Verdict) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.rows import ensure_json
+from sandbox_runtime.judge.rows import json_column
 from sandbox_runtime.model.judge import Row
 
 _ID_COLUMNS = ("id", "task_id", "name", "question_id")
@@ -41,7 +41,7 @@ def optional_text(row: Row, *names: str) -> str | None:
 
 def decoded(row: Row, name: str) -> Any:
     """The value of a column, out of its JSON text where it is one; None where the column is missing."""
-    return ensure_json(row, name) if name in row else None
+    return json_column(row, name) if name in row else None
 
 
 def mapping(row: Row, name: str) -> Mapping[str, Any]:

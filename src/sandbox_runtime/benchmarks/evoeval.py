@@ -11,7 +11,7 @@ from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
-from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced, incomplete, trim_stop_tokens
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, incomplete_blocks, trim_stop_tokens
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 
@@ -27,11 +27,11 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     return python_trial(extracted, options, solution=extracted.code, tests=tests, preamble=before, entry=entry)
 
 
-def _extracted(row: Row, completion: Completion, options: Options) -> Extracted:
+def _extracted(row: Row, completion: Completion, options: Options) -> ExtractedCode:
     """An answer with fences holds the whole function; one without goes on where the prompt ends."""
     if flag(options, "is_freeform"):
         return default_extract(completion, "python")
-    if fenced(completion.text) or incomplete(completion.text):
+    if fenced_blocks(completion.text) or incomplete_blocks(completion.text):
         return freely(completion, "python", first_block_only=True)
     written = trim_stop_tokens(completion.text, texts(labels_of(row), "stop_tokens"))
     return freely(completion, "python", text=f"{text(row, 'content', 'prompt')}\n{written}", first_block_only=True)

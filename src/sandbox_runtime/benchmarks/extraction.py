@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sandbox_runtime.judge.extraction import FENCED, Extracted, FreeformOptions, default_extract, freeform
+from sandbox_runtime.judge.extraction import FENCED, ExtractedCode, FreeformOptions, default_extract, freeform
 from sandbox_runtime.model.judge import Completion
 
 
-def freely(completion: Completion, language: str, *, text: str | None = None, **options: Unpack[FreeformOptions]) -> Extracted:
+def freely(
+    completion: Completion, language: str, *, text: str | None = None, **options: Unpack[FreeformOptions]
+) -> ExtractedCode:
     """text: what to read instead of all that the model wrote."""
     if any(block.priority > FENCED for block in completion.custom):
         return default_extract(completion, language)

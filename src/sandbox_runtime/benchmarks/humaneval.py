@@ -19,7 +19,7 @@ from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
-from sandbox_runtime.judge.extraction import EMPTY, Extracted, fenced, incomplete
+from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _USUAL_S, _TEST_CLASSES_S = 20.0, 60.0
@@ -70,7 +70,7 @@ def _python(row: Row, completion: Completion, options: Options, tongue: Tongue) 
     )
 
 
-def _solution(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[Extracted, str]:
+def _solution(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[ExtractedCode, str]:
     """The function with all that stands before it."""
     prompt = _prompt(row)
     if flag(options, "is_freeform"):
@@ -82,7 +82,7 @@ def _solution(row: Row, completion: Completion, options: Options, tongue: Tongue
     return _continued(written), joining.joined(prompt, written)
 
 
-def _program(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[Extracted, str]:
+def _program(row: Row, completion: Completion, options: Options, tongue: Tongue) -> tuple[ExtractedCode, str]:
     stop_tokens = _stop_tokens(row) or ()
     if flag(options, "is_freeform"):
         extracted = _answer(row, completion, tongue)
@@ -104,17 +104,17 @@ def _file(body: str, tongue: Tongue) -> str:
     return tongue.header + body
 
 
-def _answer(row: Row, completion: Completion, tongue: Tongue) -> Extracted:
+def _answer(row: Row, completion: Completion, tongue: Tongue) -> ExtractedCode:
     """The block that has the function; all that was written, where there is no block in it."""
     name = _entry_point(row) or answers.function_name(_prompt(row)) or None
     found = freely(completion, tongue.fence, first_block_only=True, entry_point=name)
-    if found.code or fenced(completion.text) or incomplete(completion.text):
+    if found.code or fenced_blocks(completion.text) or incomplete_blocks(completion.text):
         return found
-    return Extracted(completion.text, "heuristic") if completion.text.strip() else EMPTY
+    return ExtractedCode(completion.text, "heuristic") if completion.text.strip() else EMPTY
 
 
-def _continued(written: str) -> Extracted:
-    return Extracted(written, "heuristic") if written.strip() else Extracted(written, "empty")
+def _continued(written: str) -> ExtractedCode:
+    return ExtractedCode(written, "heuristic") if written.strip() else ExtractedCode(written, "empty")
 
 
 def _tongue(row: Row, options: Options) -> Tongue:

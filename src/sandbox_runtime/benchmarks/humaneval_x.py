@@ -18,7 +18,7 @@ from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted, before_first_unindented_line, fenced
+from sandbox_runtime.judge.extraction import ExtractedCode, before_first_unindented_line, fenced_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 60.0, 30.0
@@ -61,7 +61,7 @@ class _Parts:
     code: str
     """The whole function: where the answer was its body alone, with the declaration in front."""
     options: Options
-    extracted: Extracted
+    extracted: ExtractedCode
 
 
 def _python(parts: _Parts) -> Trial:
@@ -153,14 +153,14 @@ def language_of(row: Row, options: Options) -> str:
     raise InvalidRequest(f"the row says no language: its task_id {told!r} begins with none of {', '.join(_TRIALS)}")
 
 
-def _extracted(completion: Completion, language: str, options: Options) -> Extracted:
-    if completion.custom or fenced(completion.text) or flag(options, "is_freeform"):
+def _extracted(completion: Completion, language: str, options: Options) -> ExtractedCode:
+    if completion.custom or fenced_blocks(completion.text) or flag(options, "is_freeform"):
         return freely(completion, language)
     written = before_first_unindented_line(completion.text) if language == "python" else completion.text
-    return Extracted(written, "heuristic" if written.strip() else "empty")
+    return ExtractedCode(written, "heuristic" if written.strip() else "empty")
 
 
-def _whole(row: Row, extracted: Extracted, language: str) -> str:
+def _whole(row: Row, extracted: ExtractedCode, language: str) -> str:
     """The body goes on where the prompt ends; a block with the whole function needs what the prompt has in front of it."""
     asked = _asked(row, language)
     heads = list(_SIGNATURE.finditer(asked))

@@ -19,7 +19,7 @@ from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
 from sandbox_runtime.benchmarks.value_program import telling
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
-from sandbox_runtime.judge.rows import unpacked
+from sandbox_runtime.judge.rows import unpack_tests
 from sandbox_runtime.model.job import Job
 from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
@@ -124,7 +124,7 @@ def _tests(row: Row) -> _Tests:
     if row.get("test") is None:
         return _published(row)
     test = row["test"]
-    held = unpacked(test) if isinstance(test, str) else test
+    held = unpack_tests(test) if isinstance(test, str) else test
     held = decoded(held, "input_output") if isinstance(held, Mapping) and "input_output" in held else held
     if not isinstance(held, Mapping):
         raise InvalidRequest("the column 'test' must hold input_output with inputs and outputs")
@@ -145,7 +145,7 @@ def _published(row: Row) -> _Tests:
 
 def _listed(row: Row, name: str) -> list[Mapping[str, Any]]:
     value = row.get(name)
-    held = (unpacked(value) if isinstance(value, str) else value) if value else []
+    held = (unpack_tests(value) if isinstance(value, str) else value) if value else []
     if not isinstance(held, list) or not all(isinstance(each, Mapping) for each in held):
         raise InvalidRequest(f"the column {name!r} must be a list of objects with input and output")
     return held

@@ -10,7 +10,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.trials import fence, python_trial
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted, before
+from sandbox_runtime.judge.extraction import ExtractedCode, text_before
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _TASK = "You are an expert Python programmer, and here is your task: {task} Your code should pass these tests:\n\n{tests}\n"
@@ -61,12 +61,12 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     )
 
 
-def _extracted(completion: Completion) -> Extracted:
+def _extracted(completion: Completion) -> ExtractedCode:
     """What a base model adds to its function (the end mark, tests, a remark) is cut off. In a fenced block a text at the left
     edge is the model's own and stays."""
-    found = freely(completion, "python", text=before(completion.text, _DONE), first_block_only=True)
-    code = before(before(found.code, "\nassert"), "if __name__ ==")
-    return Extracted(code if found.kind == "fenced" else before(code, '\n"""'), found.kind)
+    found = freely(completion, "python", text=text_before(completion.text, _DONE), first_block_only=True)
+    code = text_before(text_before(found.code, "\nassert"), "if __name__ ==")
+    return ExtractedCode(code if found.kind == "fenced" else text_before(code, '\n"""'), found.kind)
 
 
 def _task(row: Row) -> str:

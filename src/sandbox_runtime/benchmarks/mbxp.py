@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.antihack import passes_text_rule
-from sandbox_runtime.judge.extraction import FENCED, Extracted, default_extract, fenced, freeform_v2
+from sandbox_runtime.judge.extraction import FENCED, ExtractedCode, default_extract, fenced_blocks, freeform_v2
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S = _RUN_S = 30.0
@@ -85,7 +85,7 @@ def _file(template: str, code: str, runs: str) -> tuple[str, str]:
     return MARKER, merged([template.replace(MARKER, code)], add_standard=True, drop_unused=True)
 
 
-def _extracted(completion: Completion, language: str, options: Options) -> Extracted:
+def _extracted(completion: Completion, language: str, options: Options) -> ExtractedCode:
     mode = options.extra.get("autoeval_extract_code_mode") or "first"
     if mode not in _MODES:
         raise InvalidRequest(f"the option 'autoeval_extract_code_mode' must be one of {', '.join(_MODES)}, not {mode!r}")
@@ -95,7 +95,7 @@ def _extracted(completion: Completion, language: str, options: Options) -> Extra
         completion.text,
         language,
         first_block_only=mode == "first",
-        exactly_match=any(block.language for block in fenced(completion.text)),
+        exactly_match=any(block.language for block in fenced_blocks(completion.text)),
         inner_function_only=_method_only(language, options.dataset),
     )
 

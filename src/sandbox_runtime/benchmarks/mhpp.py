@@ -10,7 +10,7 @@ import re
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
-from sandbox_runtime.judge.extraction import Extracted, default_extract
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _QUOTES = '"""'
@@ -42,7 +42,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     return python_trial(extracted, options, solution=extracted.code, tests=text(row, "test"), info=labels_of(row))
 
 
-def _extracted(content: str, completion: Completion) -> Extracted:
+def _extracted(content: str, completion: Completion) -> ExtractedCode:
     """The function, or the body of the one that was asked for."""
     found = default_extract(completion, "python")
     if found.code.strip():

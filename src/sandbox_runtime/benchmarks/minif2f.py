@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id,
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.trials import fence, refused
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced, incomplete
+from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _WALL_S = 300.0
@@ -92,17 +92,17 @@ def _judged(trial: Trial, row: Row, code: str, name: str, proof: str) -> Trial:
     return trial
 
 
-def _extracted(row: Row, completion: Completion) -> Extracted:
+def _extracted(row: Row, completion: Completion) -> ExtractedCode:
     """A block with the theorem, or one that goes on where the statement ends."""
     found = default_extract(completion, "lean")
-    if found.kind == "empty" and not fenced(completion.text) and not incomplete(completion.text):
-        found = Extracted(completion.text, "heuristic") if completion.text.strip() else EMPTY
+    if found.kind == "empty" and not fenced_blocks(completion.text) and not incomplete_blocks(completion.text):
+        found = ExtractedCode(completion.text, "heuristic") if completion.text.strip() else EMPTY
     if _DECLARES.search(found.code) or not found.code.strip():
         return found
     opened = _SORRY.sub("", text(row, "content"))
     proof = found.code.strip("\n")
     joined = f"{opened}{proof}" if proof.lstrip().startswith(":=") else f"{opened}:= by\n{_indented(proof)}"
-    return Extracted(joined, found.kind)
+    return ExtractedCode(joined, found.kind)
 
 
 def _indented(proof: str) -> str:

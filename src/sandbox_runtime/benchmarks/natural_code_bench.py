@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.auto_eval import java_trial
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import assets_of, code_of, tests_of
 from sandbox_runtime.benchmarks.trials import fence, python_trial
-from sandbox_runtime.judge.extraction import EMPTY, Extracted, default_extract, fenced
+from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
@@ -52,16 +52,16 @@ def _language(row: Row, options: Options) -> str:
     return told or ("java" if "java" in options.dataset else "python")
 
 
-def _python_of(completion: Completion) -> Extracted:
+def _python_of(completion: Completion) -> ExtractedCode:
     """Between tags, in a fence, or from the first line that looks like a program."""
     tagged, closed, _ = completion.text.partition(_TAG)[2].partition(_END_TAG)
     if closed and not completion.custom:
-        return default_extract(Completion(tagged), "python") if fenced(tagged) else Extracted(tagged, "fenced")
+        return default_extract(Completion(tagged), "python") if fenced_blocks(tagged) else ExtractedCode(tagged, "fenced")
     found = default_extract(completion, "python")
     if found.kind in ("fenced", "incomplete_fenced"):
         return found
     begins = _BEGINS.search(completion.text)
-    return Extracted(completion.text[begins.start() :], "heuristic") if begins else EMPTY
+    return ExtractedCode(completion.text[begins.start() :], "heuristic") if begins else EMPTY
 
 
 def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sandbox_runtime.benchmarks.trials import limits, python_trial
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted
+from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.job import File, Job
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Row, Trial
 
@@ -21,7 +21,7 @@ _SKIPPED_NAME = "IGNORE_THIS_FILE"
 
 
 def program_trial(
-    extracted: Extracted,
+    extracted: ExtractedCode,
     options: Options,
     *,
     language: str,
@@ -57,7 +57,7 @@ def program_trial(
 
 
 def marked_trial(
-    extracted: Extracted,
+    extracted: ExtractedCode,
     options: Options,
     *,
     language: str,

@@ -15,7 +15,7 @@ from typing import Any
 
 from sandbox_runtime.benchmarks.columns import decoded, optional_text, row_id, text
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import fenced, incomplete
+from sandbox_runtime.judge.extraction import fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.job import Job
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
@@ -130,7 +130,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
 
 
 def _written(completion: Completion) -> str:
-    blocks = [*fenced(completion.text), *incomplete(completion.text)]
+    blocks = [*fenced_blocks(completion.text), *incomplete_blocks(completion.text)]
     return blocks[0].code if blocks else completion.text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted
+from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.job import File, Job
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Trial
 from sandbox_runtime.model.limits import Limits
@@ -44,7 +44,7 @@ def future_first(code: str) -> str:
 
 
 def python_trial(
-    extracted: Extracted,
+    extracted: ExtractedCode,
     options: Options,
     *,
     solution: str,

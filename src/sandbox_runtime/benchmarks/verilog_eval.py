@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.trials import fence, refused
-from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced, freeform_v2, incomplete
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, freeform_v2, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 60.0, 30.0
@@ -71,7 +71,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     return dataclasses.replace(refused(trial, tricks[0]), tamper=tricks) if tricks else trial
 
 
-def _extracted(completion: Completion, preface: str) -> Extracted:
+def _extracted(completion: Completion, preface: str) -> ExtractedCode:
     """A module with all the ports that were asked for is taken as it is, with those beside it. Of another, what stands behind
     its ports: the head is the row's own."""
     whole = _whole(completion)
@@ -81,11 +81,11 @@ def _extracted(completion: Completion, preface: str) -> Extracted:
     return freeform_v2(completion.text, "verilog")
 
 
-def _whole(completion: Completion) -> Extracted:
+def _whole(completion: Completion) -> ExtractedCode:
     found = default_extract(completion, "verilog")
-    if found.kind != "empty" or fenced(completion.text) or incomplete(completion.text):
+    if found.kind != "empty" or fenced_blocks(completion.text) or incomplete_blocks(completion.text):
         return found
-    return Extracted(completion.text, "heuristic" if completion.text.strip() else "empty")
+    return ExtractedCode(completion.text, "heuristic" if completion.text.strip() else "empty")
 
 
 def _same_head(found: re.Match[str], asked: re.Match[str]) -> bool:

@@ -93,28 +93,28 @@ def _object(line: bytes, number: int) -> dict[str, Any]:
 
 async def judged_here(settings: Settings, asked: Asked, completions: Iterable[Mapping[str, Any]]) -> Judged:
     from sandbox_runtime.assembly import open_platform
-    from sandbox_runtime.judge.batches import Line, by, each_judged
+    from sandbox_runtime.judge.batches import BatchLine, judge_lines, make_line_judge
 
-    lines = [(number, Line(**one)) for number, one in enumerate(completions)]
+    lines = [(number, BatchLine(**one)) for number, one in enumerate(completions)]
     found = Judged()
     async with open_platform(settings, ahead=True) as platform:
         platform.judge.dataset(asked.dataset, asked.config.get("dataset_type"))
         with _shown(asked, len(lines), found) as keep:
-            async for result in each_judged(by(platform.judge), asked.dataset, asked.config, lines, asked.parallel):
+            async for result in judge_lines(make_line_judge(platform.judge), asked.dataset, asked.config, lines, asked.parallel):
                 keep(json.loads(result.text))
     return found
 
 
 async def self_checked(settings: Settings, asked: Asked) -> Judged:
     from sandbox_runtime.assembly import open_platform
-    from sandbox_runtime.judge.batches import each_judged
+    from sandbox_runtime.judge.batches import judge_lines
 
     found = Judged()
     async with open_platform(settings, ahead=True) as platform, _references(platform.judge, asked) as (lines, judging):
         for name, reason in lines.skipped.items():
             found.skipped[name] = reason
         with _shown(asked, len(lines.found), found) as keep:
-            async for result in each_judged(judging, asked.dataset, asked.config, lines.found, asked.parallel):
+            async for result in judge_lines(judging, asked.dataset, asked.config, lines.found, asked.parallel):
                 keep(json.loads(result.text))
     return found
 
@@ -128,21 +128,21 @@ class _Lines:
 @asynccontextmanager
 async def _references(judge: Any, asked: Asked) -> AsyncIterator[tuple[_Lines, Any]]:
     """The reference solutions as lines, and what judges them under the options that each brings along."""
-    from sandbox_runtime.judge.batches import Line, read_config
-    from sandbox_runtime.judge.judge import MOST_ROWS
+    from sandbox_runtime.judge.batches import BatchLine, read_config
+    from sandbox_runtime.judge.judge import MAX_ROWS
     from sandbox_runtime.judge.metrics import groups_of
-    from sandbox_runtime.judge.self_check import Missing, Reference, references
+    from sandbox_runtime.judge.self_check import NoReference, Reference, references
 
     dataset = judge.dataset(asked.dataset, asked.config.get("dataset_type"))
     options = read_config(asked.dataset, asked.config).options
     lines, kept = _Lines(), dict[int, Reference]()
-    async for one in references(judge, dataset, options, asked.limit or MOST_ROWS):
-        if isinstance(one, Missing):
+    async for one in references(judge, dataset, options, asked.limit or MAX_ROWS):
+        if isinstance(one, NoReference):
             lines.skipped[one.called] = one.reason
             continue
         number = len(lines.found)
         kept[number] = one
-        lines.found.append((number, Line(one.called, one.completion, number)))
+        lines.found.append((number, BatchLine(one.called, one.completion, number)))
 
     async def judging(line: Any, _config: Any) -> Any:
         one = kept[line.sample]

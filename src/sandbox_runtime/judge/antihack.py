@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-_LEAVES_WELL = re.compile(r"exit\([ \t\r\n]*0[ \t\r\n]*\)")
+_EARLY_EXIT = re.compile(r"exit\([ \t\r\n]*0[ \t\r\n]*\)")
 
 
-class APython:
+class PythonAntiHack:
     @staticmethod
     def expand_code(code: str) -> str:
         """With a head that leaves nothing to call that would end the program."""
@@ -21,10 +21,10 @@ class APython:
 
     @staticmethod
     def judge(code: str) -> bool:
-        return _stays(code)
+        return _has_no_early_exit(code)
 
 
-class ACpp:
+class CppAntiHack:
     @staticmethod
     def expand_code(code: str) -> str:
         """With a head that makes every exit an abortion. The library's own headers come first: they declare the true one."""
@@ -32,18 +32,20 @@ class ACpp:
 
     @staticmethod
     def judge(code: str) -> bool:
-        return _stays(code)
+        return _has_no_early_exit(code)
 
 
-ANTIS: Mapping[str, type[APython] | type[ACpp]] = MappingProxyType({"python": APython, "cpp": ACpp})
+ANTI_HACKS: Mapping[str, type[PythonAntiHack] | type[CppAntiHack]] = MappingProxyType(
+    {"python": PythonAntiHack, "cpp": CppAntiHack}
+)
 """By language; others have none."""
 
 
 def passes_text_rule(code: str, language: str) -> bool:
     """Whether the text holds no exit with code 0, in the languages that have the rule."""
-    anti = ANTIS.get(language)
+    anti = ANTI_HACKS.get(language)
     return anti is None or anti.judge(code)
 
 
-def _stays(code: str) -> bool:
-    return _LEAVES_WELL.search(code) is None
+def _has_no_early_exit(code: str) -> bool:
+    return _EARLY_EXIT.search(code) is None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sandbox_runtime.engine import InteractiveResult
-from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.judge.checkers.program import said, told
+from sandbox_runtime.judge.checkers import CheckResult
+from sandbox_runtime.judge.checkers.program import checker_message, read_checker_result
 from sandbox_runtime.judge.reasons import reason_of
 from sandbox_runtime.model import Blame, Ending, Outcome, Reason
 
@@ -14,28 +14,30 @@ more is asked for, because on a busy machine nobody gets more."""
 _TIME = (Ending.timed_out, Ending.cpu_exceeded)
 
 
-def settled(joined: InteractiveResult, *, compiled: bool) -> tuple[Found, Blame | None]:
+def interactive_result(joined: InteractiveResult, *, compiled: bool) -> tuple[CheckResult, Blame | None]:
     """Whoever failed first is told of: what the other did then, with nobody to talk to, is no fault of its own."""
     solution, interactor = joined.first, joined.second
     if joined.first_ended_first and not solution.ok:
         if solution.ending in _TIME and _kept_waiting(solution, interactor):
-            return _no_word("the interactor kept the solution waiting until the time was up")
-        return _of_solution(solution, compiled)
-    word = said(interactor)
+            return _not_judged("the interactor kept the solution waiting until the time was up")
+        return _solution_failure(solution, compiled)
+    word = read_checker_result(interactor)
     if word is None:
-        return _no_word(f"the interactor failed ({interactor.message or _end_of(interactor)}): {told(interactor)}")
+        return _not_judged(
+            f"the interactor failed ({interactor.message or _exit_text(interactor)}): {checker_message(interactor)}"
+        )
     if not word.passed:
         return word, Blame.program
-    return (word, None) if solution.ok else _of_solution(solution, compiled)
+    return (word, None) if solution.ok else _solution_failure(solution, compiled)
 
 
-def _of_solution(solution: Outcome, compiled: bool) -> tuple[Found, Blame]:
+def _solution_failure(solution: Outcome, compiled: bool) -> tuple[CheckResult, Blame]:
     reason, blame = reason_of(solution, step="run", compiled=compiled)
-    return Found(reason, solution.message), blame
+    return CheckResult(reason, solution.message), blame
 
 
-def _no_word(message: str) -> tuple[Found, Blame]:
-    return Found(Reason.not_judged, message), Blame.caller
+def _not_judged(message: str) -> tuple[CheckResult, Blame]:
+    return CheckResult(Reason.not_judged, message), Blame.caller
 
 
 def _kept_waiting(solution: Outcome, interactor: Outcome) -> bool:
@@ -44,5 +46,5 @@ def _kept_waiting(solution: Outcome, interactor: Outcome) -> bool:
     return used_s > least_s
 
 
-def _end_of(outcome: Outcome) -> str:
+def _exit_text(outcome: Outcome) -> str:
     return f"exit code {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"

@@ -7,15 +7,15 @@ import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.custom_extraction import custom_blocks
+from sandbox_runtime.judge.custom_extraction import extract_custom_blocks
 from sandbox_runtime.judge.loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict
 
-MOST_ROWS = 1_000_000
-_ROWS_AT_ONCE = 32
-MOST_COMPLETION_BYTES = 1024 * 1024
+MAX_ROWS = 1_000_000
+_ROWS_PER_CHUNK = 32
+MAX_COMPLETION_BYTES = 1024 * 1024
 
 
 class Judge:
@@ -31,7 +31,7 @@ class Judge:
         rows: Rows,
         table: Callable[[str], str],
         workers: TextWorkers,
-        most_completion_bytes: int = MOST_COMPLETION_BYTES,
+        most_completion_bytes: int = MAX_COMPLETION_BYTES,
     ) -> None:
         self._loop = loop
         self._datasets = {dataset.id: dataset for dataset in datasets}
@@ -59,7 +59,7 @@ class Judge:
         name: str,
         options: Options,
         offset: int = 0,
-        limit: int = MOST_ROWS,
+        limit: int = MAX_ROWS,
         *,
         provided: object = None,
         dataset_type: str | None = None,
@@ -67,9 +67,9 @@ class Judge:
         """Of a row that has several, all first ones are told before all second ones."""
         dataset = self.dataset(name, dataset_type)
         rounds: list[list[Prompt]] = []
-        rows = _each(provided_rows(provided)) if provided is not None else self._rows.page(dataset, offset, limit)
-        async for some in _in_pieces(rows):
-            for prompts in await asyncio.to_thread(_asked, dataset.benchmark, some, options):
+        rows = _iterate(provided_rows(provided)) if provided is not None else self._rows.page(dataset, offset, limit)
+        async for some in _in_chunks(rows):
+            for prompts in await asyncio.to_thread(_make_prompts, dataset.benchmark, some, options):
                 _deal(rounds, prompts)
         return [prompt for dealt in rounds for prompt in dealt]
 
@@ -103,16 +103,16 @@ class Judge:
             return provided_row(provided)
         return await self._loop.persist(lambda: self._rows.one(dataset, called))
 
-    def rows(self, dataset: Dataset, offset: int = 0, limit: int = MOST_ROWS) -> AsyncIterator[Row]:
+    def rows(self, dataset: Dataset, offset: int = 0, limit: int = MAX_ROWS) -> AsyncIterator[Row]:
         """In the order of their ids."""
         return self._rows.page(dataset, offset, limit)
 
     async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
         """Read the completion. Raises InvalidRequest for one that is longer than allowed."""
         self._check_length(text)
-        blocks = await custom_blocks(self._loop.run, extract, text) if extract else ()
+        blocks = await extract_custom_blocks(self._loop.run, extract, text) if extract else ()
         arguments = (row, Completion(text, blocks), options)
-        return await self._workers.run(len(text) + _length(row), dataset.benchmark.trial, *arguments)
+        return await self._workers.run(len(text) + _row_length(row), dataset.benchmark.trial, *arguments)
 
     def _check_length(self, text: str) -> None:
         most = self._most_completion_bytes
@@ -128,24 +128,24 @@ class Judge:
         return await self._loop.judge(trial, dataset)
 
 
-async def _each(rows: Sequence[Row]) -> AsyncIterator[Row]:
+async def _iterate(rows: Sequence[Row]) -> AsyncIterator[Row]:
     for row in rows:
         yield row
 
 
-async def _in_pieces(rows: AsyncIterator[Row]) -> AsyncIterator[list[Row]]:
+async def _in_chunks(rows: AsyncIterator[Row]) -> AsyncIterator[list[Row]]:
     """So that making the prompts of a large dataset keeps nobody waiting."""
     some: list[Row] = []
     async for row in rows:
         some.append(row)
-        if len(some) == _ROWS_AT_ONCE:
+        if len(some) == _ROWS_PER_CHUNK:
             yield some
             some = []
     if some:
         yield some
 
 
-def _asked(benchmark: Benchmark, rows: Sequence[Row], options: Options) -> list[tuple[Prompt, ...]]:
+def _make_prompts(benchmark: Benchmark, rows: Sequence[Row], options: Options) -> list[tuple[Prompt, ...]]:
     return [benchmark.prompts(row, options) for row in rows]
 
 
@@ -162,5 +162,5 @@ def _with_extra(benchmark: Benchmark, row: Row, verdict: Verdict) -> Verdict:
     return dataclasses.replace(verdict, extra={**verdict.extra, **benchmark.extra(row, verdict)})
 
 
-def _length(row: Row) -> int:
+def _row_length(row: Row) -> int:
     return sum(len(value) for value in row.values() if isinstance(value, str | list))

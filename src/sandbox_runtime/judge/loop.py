@@ -19,15 +19,15 @@ from sandbox_runtime.engine import Engine, RequestLimits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
-from sandbox_runtime.judge.guarded_job import Sealed, seal
-from sandbox_runtime.judge.limits import fitted
-from sandbox_runtime.judge.trial_runner import CannotCheck, Hearing, Lost, Means
-from sandbox_runtime.judge.verdicts import decided, our_fault, unjudged, verdict
+from sandbox_runtime.judge.guarded_job import GuardedJob, guard
+from sandbox_runtime.judge.limits import fit_limits
+from sandbox_runtime.judge.trial_runner import CheckerBroken, InconclusiveRun, TrialRunner, TrialRunnerConfig
+from sandbox_runtime.judge.verdicts import decided_verdict, not_judged_case, platform_fault, trial_verdict
 from sandbox_runtime.model import Blame, Job, JobResult, Trial, Verdict
 from sandbox_runtime.telemetry import JudgeMetrics, Log
 
 T = TypeVar("T")
-_LONG_TEXT = 16 * 1024
+_LONG_TEXT_CHARACTERS = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ class Loop:
         self._log = log
         self._allowance = allowance
         self._given = options.given
-        self._means = Means(allowance, options.attempts, self._again, options.parallel, options.preset)
+        self._means = TrialRunnerConfig(allowance, options.attempts, self._again, options.parallel, options.preset)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Raises only for a trial that cannot be served as it is (InvalidRequest, NotFound)."""
         began = time.monotonic()
-        found = decided(trial) if trial.decided is not None else await self._judged(_served(trial))
+        found = decided_verdict(trial) if trial.decided is not None else await self._judged(_check_trial(trial))
         self._metrics.record_verdict(dataset, found.reason, time.monotonic() - began)
         return found
 
@@ -66,43 +66,45 @@ class Loop:
 
         async def once() -> JobResult:
             async with self._engine.slot(no_retry=True) as place:
-                result = await place.run(fitted(job, self._allowance))
-            if fault := our_fault(result):
-                raise Lost(fault, result)
+                result = await place.run(fit_limits(job, self._allowance))
+            if fault := platform_fault(result):
+                raise InconclusiveRun(fault, result)
             return result
 
         return await self.persist(once)
 
     async def _judged(self, trial: Trial) -> Verdict:
-        sealed = await self._sealed(dataclasses.replace(trial, job=fitted(trial.job, self._allowance)))
+        sealed = await self._sealed(dataclasses.replace(trial, job=fit_limits(trial.job, self._allowance)))
         first = trial.cases[0]
         try:
             return await self._in_a_place(trial, sealed)
-        except CannotCheck as error:
-            return verdict(trial, [unjudged(first, str(error), None, Blame.caller)])
+        except CheckerBroken as error:
+            return trial_verdict(trial, [not_judged_case(first, str(error), None, Blame.caller)])
         except OUR_FAULTS as fault:
             self._log.warning("a completion was not judged", reason=str(fault))
-            return verdict(trial, [unjudged(first, str(fault), fault.result if isinstance(fault, Lost) else None)])
+            return trial_verdict(
+                trial, [not_judged_case(first, str(fault), fault.result if isinstance(fault, InconclusiveRun) else None)]
+            )
 
-    async def _sealed(self, trial: Trial) -> Sealed:
+    async def _sealed(self, trial: Trial) -> GuardedJob:
         """Its cost depends on the text, so a long one is read in a thread."""
-        if len(trial.job.code) + len(trial.guard.solution) + len(trial.guard.tests) < _LONG_TEXT:
-            return seal(trial, given=self._given)
-        return await asyncio.to_thread(seal, trial, given=self._given)
+        if len(trial.job.code) + len(trial.guard.solution) + len(trial.guard.tests) < _LONG_TEXT_CHARACTERS:
+            return guard(trial, given=self._given)
+        return await asyncio.to_thread(guard, trial, given=self._given)
 
-    async def _in_a_place(self, trial: Trial, sealed: Sealed) -> Verdict:
+    async def _in_a_place(self, trial: Trial, sealed: GuardedJob) -> Verdict:
         async with AsyncExitStack() as stack:
             place = await self.persist(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
-            hearing = Hearing(place, trial, sealed, self._means)
+            hearing = TrialRunner(place, trial, sealed, self._means)
             cases = await hearing.cases()
-        return verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
+        return trial_verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
 
     def _again(self, fault: Exception) -> None:
         self._metrics.record_retry()
         self._log.info("a step of judging is tried again", reason=str(fault))
 
 
-def _served(trial: Trial) -> Trial:
+def _check_trial(trial: Trial) -> Trial:
     if not trial.cases:
         raise InvalidRequest("there is nothing to judge by: the problem has no cases")
     if (trial.check.job is None) == (trial.check.name in (checkers.PROGRAM, checkers.INTERACTIVE)):

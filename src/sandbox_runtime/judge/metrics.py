@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.rows.json_text import ensure_json
+from sandbox_runtime.judge.rows.json_text import json_column
 from sandbox_runtime.model import Reason, Row
 
 _GROUP_COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -102,7 +102,7 @@ def groups_of(row: Row, language: str | None = None) -> dict[str, str]:
 
 def _labels(row: Row) -> Mapping[str, object]:
     try:
-        found = ensure_json(row, "labels")
+        found = json_column(row, "labels")
     except InvalidRequest:
         return {}
     return found if isinstance(found, Mapping) else {}

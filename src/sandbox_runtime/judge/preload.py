@@ -17,5 +17,5 @@ def preload():
 '''
 
 
-def given() -> tuple[tuple[str, str], ...]:
+def preloaded_modules() -> tuple[tuple[str, str], ...]:
     return ((_NAME, _SOURCE),)

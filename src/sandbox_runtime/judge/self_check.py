@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import RequestError
-from sandbox_runtime.judge.judge import MOST_ROWS, Judge
-from sandbox_runtime.judge.rows.port import NAMES
+from sandbox_runtime.judge.judge import MAX_ROWS, Judge
+from sandbox_runtime.judge.rows.port import NAME_COLUMNS
 from sandbox_runtime.model import Dataset, Options, Row
 
 
@@ -22,7 +22,7 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoReference:
     """A row that has no reference solution, or none that can be asked for."""
 
     called: str
@@ -30,21 +30,21 @@ class Missing:
 
 
 async def references(
-    judge: Judge, dataset: Dataset, options: Options, limit: int = MOST_ROWS
-) -> AsyncIterator[Reference | Missing]:
+    judge: Judge, dataset: Dataset, options: Options, limit: int = MAX_ROWS
+) -> AsyncIterator[Reference | NoReference]:
     """Of every row, in the order of their ids; a row may have several."""
     async for row in judge.rows(dataset, 0, limit):
-        for one in _of_row(dataset, row, options):
+        for one in _row_references(dataset, row, options):
             yield one
 
 
-def _of_row(dataset: Dataset, row: Row, options: Options) -> tuple[Reference | Missing, ...]:
-    called = next((str(row[name]) for name in NAMES if row.get(name) is not None), "?")
+def _row_references(dataset: Dataset, row: Row, options: Options) -> tuple[Reference | NoReference, ...]:
+    called = next((str(row[name]) for name in NAME_COLUMNS if row.get(name) is not None), "?")
     asked = dataset.benchmark.reference
     if asked is None:
-        return (Missing(called, "this kind of dataset has no reference solutions"),)
+        return (NoReference(called, "this kind of dataset has no reference solutions"),)
     try:
         found = asked(row, options)
     except RequestError as error:
-        return (Missing(called, str(error)),)
-    return tuple(Reference(row, called, *one) for one in found) or (Missing(called, "the row has no reference solution"),)
+        return (NoReference(called, str(error)),)
+    return tuple(Reference(row, called, *one) for one in found) or (NoReference(called, "the row has no reference solution"),)

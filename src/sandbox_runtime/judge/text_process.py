@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct(">Q")
-MEMORY_BYTES = 4 * 1024**3
+MAX_MEMORY_BYTES = 4 * 1024**3
 _NICE = 5
 
 
@@ -31,14 +31,14 @@ class _Pickler(pickle.Pickler):
         return (_read_only, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
 
 
-def packed(value: object) -> bytes:
+def dumps(value: object) -> bytes:
     buffer = io.BytesIO()
     _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
     return buffer.getvalue()
 
 
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     os.nice(_NICE)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints something must not speak into the answers
@@ -48,23 +48,23 @@ def main() -> None:
 
 
 def _answer(answers: BinaryIO, request: bytes) -> None:
-    data = _called(request)
+    data = _call(request)
     answers.write(LENGTH.pack(len(data)) + data)
     answers.flush()
 
 
-def _called(request: bytes) -> bytes:
+def _call(request: bytes) -> bytes:
     """Whether it went well, and the result or the exception."""
     try:
         function, arguments = pickle.loads(request)
-        return packed((True, function(*arguments)))
+        return dumps((True, function(*arguments)))
     except Exception as error:
         return _failure(error)
 
 
 def _failure(error: Exception) -> bytes:
     try:
-        pickle.loads(data := packed((False, error)))
+        pickle.loads(data := dumps((False, error)))
         return data
     except Exception:
-        return packed((False, RuntimeError(f"{type(error).__name__}: {error}"[:1000])))
+        return dumps((False, RuntimeError(f"{type(error).__name__}: {error}"[:1000])))

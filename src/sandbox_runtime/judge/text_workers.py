@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.judge.text_process import LENGTH, packed
+from sandbox_runtime.judge.text_process import LENGTH, dumps
 
 T = TypeVar("T")
 
@@ -23,15 +23,15 @@ SHORT_CHARACTERS = 16 * 1024
 """Shorter texts are worked on in place: that takes less than a millisecond."""
 LONG_CHARACTERS = 128 * 1024
 """Longer ones go to a process; those between, to a thread."""
-CALL_WITHIN_S = 60.0
-_END_WITHIN_S = 5.0
+CALL_TIMEOUT_S = 60.0
+_KILL_TIMEOUT_S = 5.0
 _PROGRAM = "from sandbox_runtime.judge.text_process import main; main()"
 
 
 class TextWorkers:
     """most: processes at once; each is started when it is first needed. Whoever has this owes close()."""
 
-    def __init__(self, most: int = 2, within_s: float = CALL_WITHIN_S) -> None:
+    def __init__(self, most: int = 2, within_s: float = CALL_TIMEOUT_S) -> None:
         self._idle: list[asyncio.subprocess.Process] = []
         self._places = asyncio.Semaphore(most)
         self._within_s = within_s
@@ -49,7 +49,7 @@ class TextWorkers:
             return function(*arguments)
         if characters < LONG_CHARACTERS:
             return await asyncio.to_thread(function, *arguments)
-        request = await asyncio.to_thread(_packed, function, arguments)
+        request = await asyncio.to_thread(_pickle_request, function, arguments)
         if request is None:
             return await asyncio.to_thread(function, *arguments)
         async with self._places:
@@ -60,14 +60,14 @@ class TextWorkers:
 
     async def close(self) -> None:
         while self._idle:
-            await _ended(self._idle.pop())
+            await _kill(self._idle.pop())
 
     async def _exchanged(self, request: bytes) -> bytes:
         """A process that failed, or whose caller was cancelled in between, is not used again."""
-        process = self._idle.pop() if self._idle else await _started()
+        process = self._idle.pop() if self._idle else await _start_process()
         try:
             async with asyncio.timeout(self._within_s):
-                answer = await _answer(process, request)
+                answer = await _exchange(process, request)
         except TimeoutError as error:
             raise InvalidRequest(f"the text could not be worked on within {self._within_s:g} s; send a shorter one") from error
         except (OSError, asyncio.IncompleteReadError) as error:
@@ -77,23 +77,23 @@ class TextWorkers:
             return answer
         finally:
             if process not in self._idle:
-                await asyncio.shield(_ended(process))
+                await asyncio.shield(_kill(process))
 
 
-def _packed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes | None:
+def _pickle_request(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes | None:
     """None for what cannot be sent to another process, such as a function within a function."""
     try:
-        return packed((function, arguments))
+        return dumps((function, arguments))
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
 
 
-async def _started() -> asyncio.subprocess.Process:
+async def _start_process() -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(sys.executable, "-c", _PROGRAM, stdin=pipe, stdout=pipe)
 
 
-async def _answer(process: asyncio.subprocess.Process, request: bytes) -> bytes:
+async def _exchange(process: asyncio.subprocess.Process, request: bytes) -> bytes:
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(LENGTH.pack(len(request)))
     process.stdin.write(request)
@@ -102,9 +102,9 @@ async def _answer(process: asyncio.subprocess.Process, request: bytes) -> bytes:
     return await process.stdout.readexactly(size)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _kill(process: asyncio.subprocess.Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_END_WITHIN_S):
+        async with asyncio.timeout(_KILL_TIMEOUT_S):
             await process.wait()

@@ -15,30 +15,30 @@ from sandbox_runtime.engine import BuiltProgram, EngineSlot, OutputBudget, Reque
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.judge import checkers
 from sandbox_runtime.judge.attempts import OUR_FAULTS, Attempts
-from sandbox_runtime.judge.checkers import Compare, Found
-from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, said, told
-from sandbox_runtime.judge.guarded_job import Sealed
-from sandbox_runtime.judge.interaction import settled
-from sandbox_runtime.judge.limits import fitted, patient
+from sandbox_runtime.judge.checkers import CheckResult, Compare
+from sandbox_runtime.judge.checkers.program import ANSWER, INPUT, OUTPUT, checker_message, read_checker_result
+from sandbox_runtime.judge.guarded_job import GuardedJob
+from sandbox_runtime.judge.interaction import interactive_result
+from sandbox_runtime.judge.limits import fit_limits, with_more_wall_time
 from sandbox_runtime.judge.verdicts import (
     case_verdict,
-    ended,
-    failure,
-    maybe_held_up,
+    failure_reason,
+    last_outcome,
+    maybe_delayed,
     maybe_killed,
     maybe_starved,
-    our_fault,
-    unjudged,
+    not_judged_case,
+    platform_fault,
 )
 from sandbox_runtime.model import Blame, Case, CaseVerdict, File, Job, JobResult, Outcome, Reason, Trial
 
-_LONG_TEXT = 64 * 1024
+_LONG_TEXT_CHARACTERS = 64 * 1024
 """From here on texts are compared in a thread, because others wait for this one."""
-_PARTNERS_EXTRA_S = 5.0
-_TOLD_CHARACTERS = 400
+_INTERACTOR_EXTRA_S = 5.0
+_MAX_MESSAGE_CHARACTERS = 400
 
 
-class Lost(PlatformFault):
+class InconclusiveRun(PlatformFault):
     """A run that says nothing of its program."""
 
     def __init__(self, message: str, result: JobResult | None = None) -> None:
@@ -46,12 +46,12 @@ class Lost(PlatformFault):
         self.result = result
 
 
-class CannotCheck(Exception):
+class CheckerBroken(Exception):
     """The checker or interactor itself does not work: nothing can be said, however often it is tried."""
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class TrialRunnerConfig:
     """parallel: cases of one trial that run at once. preset: the warm interpreter of graded programs."""
 
     allowance: RequestLimits
@@ -61,10 +61,10 @@ class Means:
     preset: str
 
 
-class Hearing:
+class TrialRunner:
     """For one use."""
 
-    def __init__(self, place: EngineSlot, trial: Trial, sealed: Sealed, means: Means) -> None:
+    def __init__(self, place: EngineSlot, trial: Trial, sealed: GuardedJob, means: TrialRunnerConfig) -> None:
         self._place = place
         self._trial = trial
         self._sealed = sealed
@@ -72,7 +72,7 @@ class Hearing:
         self.tamper: tuple[str, ...] = ()
         """What its cases did to their own grading, once they were heard."""
         self._budget = OutputBudget(means.allowance.quotas.max_total_bytes)
-        self._compare = _compare(trial)
+        self._compare = _find_compare(trial)
         self._program: BuiltProgram | None = None
         self._partner: BuiltProgram | None = None
 
@@ -88,17 +88,17 @@ class Hearing:
             self._partner = await self._means.attempts.make(self._built(partner=True), self._means.again)
             _check_compiled(self._partner)
         found = await self._place.run_each(
-            len(self._trial.cases), self._numbered, _failed, parallel=self._means.parallel, stop_early=not self._trial.run_all
+            len(self._trial.cases), self._numbered, _is_failed, parallel=self._means.parallel, stop_early=not self._trial.run_all
         )
         return tuple(case for case in found if case is not None)
 
     def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[BuiltProgram]]:
         """partner: not the graded program, but its checker or interactor."""
         job, preset = (self._partners_job(), "") if partner else (self._sealed.job, self._means.preset)
-        doubt = _Doubt(self._means.attempts.most - 1)
+        doubt = FlakyRunGuard(self._means.attempts.most - 1)
 
         async def once() -> BuiltProgram:
-            longer = dataclasses.replace(job, compile_limits=patient(job, self._means.allowance).compile_limits)
+            longer = dataclasses.replace(job, compile_limits=with_more_wall_time(job, self._means.allowance).compile_limits)
             program = await self._place.build(longer if doubt.starved else job, preset=preset)
             if not program.runnable:
                 doubt.examine(JobResult(program.compile, None))
@@ -109,12 +109,12 @@ class Hearing:
     def _partners_job(self) -> Job:
         job = self._trial.check.job
         assert job is not None
-        job = fitted(job, self._means.allowance)
+        job = fit_limits(job, self._means.allowance)
         return self._patient(job) if self._trial.check.name == checkers.INTERACTIVE else job
 
     def _patient(self, job: Job) -> Job:
         """So that of two that wait for each other the solution's time is up first."""
-        wall_s = max(job.run_limits.wall_s, self._sealed.job.run_limits.wall_s + _PARTNERS_EXTRA_S)
+        wall_s = max(job.run_limits.wall_s, self._sealed.job.run_limits.wall_s + _INTERACTOR_EXTRA_S)
         wall_s = min(wall_s, self._means.allowance.max_wall_s)
         return dataclasses.replace(job, run_limits=job.run_limits.replace(wall_s=wall_s))
 
@@ -125,7 +125,7 @@ class Hearing:
         try:
             return self._within_budget(await self._case(case))
         except OUR_FAULTS as fault:
-            return unjudged(case, str(fault), fault.result if isinstance(fault, Lost) else None)
+            return not_judged_case(case, str(fault), fault.result if isinstance(fault, InconclusiveRun) else None)
 
     def _within_budget(self, verdict: CaseVerdict) -> CaseVerdict:
         return verdict if verdict.run is None else dataclasses.replace(verdict, run=self._budget.trim(verdict.run))
@@ -137,7 +137,7 @@ class Hearing:
 
     async def _run(self, case: Case, longer: bool) -> JobResult:
         stdin = case.stdin if self._sealed.stdin is None else self._sealed.stdin
-        job = patient(self._sealed.job, self._means.allowance) if longer else self._sealed.job
+        job = with_more_wall_time(self._sealed.job, self._means.allowance) if longer else self._sealed.job
         if self._program is None:
             return await self._place.run(dataclasses.replace(job, stdin=stdin), preset=self._means.preset)
         result = await self._place.run_case(self._program, stdin, limits=job.run_limits)
@@ -145,7 +145,7 @@ class Hearing:
 
     async def _sure(self, run: Callable[[bool], Awaitable[JobResult]]) -> JobResult:
         """A result that says something of the program. run is told whether it may take longer than usual."""
-        doubt = _Doubt(self._means.attempts.most - 1)
+        doubt = FlakyRunGuard(self._means.attempts.most - 1)
 
         async def once() -> JobResult:
             result = await run(doubt.starved)
@@ -158,11 +158,13 @@ class Hearing:
         inspected = self._sealed.inspect(result)
         result, self.tamper = inspected.result, (*self.tamper, *inspected.tamper)
         if inspected.found is not None:
-            return case_verdict(case, result, inspected.found, _blame(inspected.found))
-        failed = failure(result)
+            return case_verdict(case, result, inspected.found, _blame_for(inspected.found))
+        failed = failure_reason(result)
         if failed is not None:
-            outcome = ended(result)
-            return case_verdict(case, result, Found(failed[0], (outcome and outcome.message) or inspected.message), failed[1])
+            outcome = last_outcome(result)
+            return case_verdict(
+                case, result, CheckResult(failed[0], (outcome and outcome.message) or inspected.message), failed[1]
+            )
         assert result.run is not None
         return await self._checked(case, result, result.run)
 
@@ -170,57 +172,59 @@ class Hearing:
         if self._partner is not None:
             return await self._asked(case, result, run, self._partner)
         if self._compare is None:
-            return case_verdict(case, result, checkers.RIGHT, None)
+            return case_verdict(case, result, checkers.ACCEPTED, None)
         if run.stdout.dropped_bytes:
             return self._too_much(case, result, run)
-        found = await _compared(self._compare, case.expected, run.stdout.text)
-        return case_verdict(case, result, found, _blame(found))
+        found = await _compare_output(self._compare, case.expected, run.stdout.text)
+        return case_verdict(case, result, found, _blame_for(found))
 
     def _too_much(self, case: Case, result: JobResult, run: Outcome) -> CaseVerdict:
         """Of an output that was not kept whole nothing can be said but that it is too long, unless the right one is as well."""
         kept = len(run.stdout.head) + len(run.stdout.tail)
         if len(case.expected.encode(errors="surrogatepass")) > kept // 2:
-            return unjudged(case, "the expected output is longer than what is kept of outputs: raise output_keep_bytes", result)
-        return case_verdict(case, result, Found(Reason.output_limit, "far more was printed than expected"), Blame.program)
+            return not_judged_case(
+                case, "the expected output is longer than what is kept of outputs: raise output_keep_bytes", result
+            )
+        return case_verdict(case, result, CheckResult(Reason.output_limit, "far more was printed than expected"), Blame.program)
 
     async def _asked(self, case: Case, result: JobResult, run: Outcome, checker: BuiltProgram) -> CaseVerdict:
-        files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _bytes(case.expected)))
+        files = (File(INPUT, case.stdin or b""), File(OUTPUT, bytes(run.stdout)), File(ANSWER, _encode(case.expected)))
         checked = await self._sure(lambda _: self._place.run_case(checker, None, args=(INPUT, OUTPUT, ANSWER), files=files))
-        outcome = ended(checked)
+        outcome = last_outcome(checked)
         assert outcome is not None
-        found = said(outcome)
+        found = read_checker_result(outcome)
         if found is None:
-            return unjudged(
-                case, f"the checker failed: {outcome.message or told(outcome) or outcome.ending}", result, Blame.caller
+            return not_judged_case(
+                case, f"the checker failed: {outcome.message or checker_message(outcome) or outcome.ending}", result, Blame.caller
             )
-        return case_verdict(case, result, found, _blame(found))
+        return case_verdict(case, result, found, _blame_for(found))
 
     async def _interactive(self, case: Case) -> CaseVerdict:
         return await self._means.attempts.make(lambda: self._talk(case), self._means.again)
 
     async def _talk(self, case: Case) -> CaseVerdict:
         assert self._program is not None and self._partner is not None
-        files = (File(INPUT, case.stdin or b""), File(ANSWER, _bytes(case.expected)))
+        files = (File(INPUT, case.stdin or b""), File(ANSWER, _encode(case.expected)))
         joined = await self._place.run_interactive(self._program, self._partner, args=(INPUT, OUTPUT, ANSWER), files=files)
         result = JobResult(self._program.compile, joined.first)
         for outcome in (joined.first, joined.second):
             if outcome.blame is Blame.platform:
-                raise Lost(outcome.message, result)
-        found, blame = settled(joined, compiled=self._program.compile is not None)
+                raise InconclusiveRun(outcome.message, result)
+        found, blame = interactive_result(joined, compiled=self._program.compile is not None)
         if found.reason is Reason.not_judged and blame is Blame.platform:
-            raise Lost(found.message, result)
+            raise InconclusiveRun(found.message, result)
         return case_verdict(case, result, found, blame)
 
 
-def _compare(trial: Trial) -> Compare | None:
+def _find_compare(trial: Trial) -> Compare | None:
     name = trial.check.name
     if name in (checkers.STATUS, checkers.PROGRAM, checkers.INTERACTIVE):
         return None
-    return checkers.find(name, trial.check.options)
+    return checkers.find_checker(name, trial.check.options)
 
 
-async def _compared(compare: Compare, expected: str, printed: str) -> Found:
-    if len(expected) + len(printed) < _LONG_TEXT:
+async def _compare_output(compare: Compare, expected: str, printed: str) -> CheckResult:
+    if len(expected) + len(printed) < _LONG_TEXT_CHARACTERS:
         return compare(expected, printed)
     return await asyncio.to_thread(compare, expected, printed)
 
@@ -228,10 +232,10 @@ async def _compared(compare: Compare, expected: str, printed: str) -> Found:
 def _check_compiled(program: BuiltProgram) -> None:
     outcome = program.compile
     if outcome is not None and not outcome.ok:
-        raise CannotCheck(f"the checker does not compile: {outcome.message or outcome.stderr.text[-_TOLD_CHARACTERS:]}")
+        raise CheckerBroken(f"the checker does not compile: {outcome.message or outcome.stderr.text[-_MAX_MESSAGE_CHARACTERS:]}")
 
 
-class _Doubt:
+class FlakyRunGuard:
     """Whether a result says anything of the program, over several attempts at the same. A program that seems to have been killed
     is run again so many times before it is believed that it kills itself; one that may have been held up, once."""
 
@@ -242,25 +246,25 @@ class _Doubt:
         """Whether others had the turns of a program whose time ran out: then it may have more of it."""
 
     def examine(self, result: JobResult) -> None:
-        """Raises Lost where it says nothing."""
-        if fault := our_fault(result):
-            raise Lost(fault, result)
+        """Raises InconclusiveRun where it says nothing."""
+        if fault := platform_fault(result):
+            raise InconclusiveRun(fault, result)
         if self._left and maybe_killed(result):
             self._left -= 1
-            raise Lost("the program was killed, maybe not by itself", result)
-        if self._patience and maybe_held_up(result):
+            raise InconclusiveRun("the program was killed, maybe not by itself", result)
+        if self._patience and maybe_delayed(result):
             self._patience -= 1
             self.starved = maybe_starved(result)
-            raise Lost("the time of a program ran out while it had less than its share of the processor", result)
+            raise InconclusiveRun("the time of a program ran out while it had less than its share of the processor", result)
 
 
-def _failed(case: CaseVerdict) -> bool:
+def _is_failed(case: CaseVerdict) -> bool:
     return not case.passed
 
 
-def _blame(found: Found) -> Blame | None:
+def _blame_for(found: CheckResult) -> Blame | None:
     return None if found.passed else Blame.program
 
 
-def _bytes(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode(errors="surrogatepass")

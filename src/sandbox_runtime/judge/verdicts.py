@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox_runtime.judge.checkers import Found
-from sandbox_runtime.judge.reasons import doubtful, held_up, reason_of, starved
+from sandbox_runtime.judge.checkers import CheckResult
+from sandbox_runtime.judge.reasons import reason_of, was_delayed, was_maybe_killed, was_starved
 from sandbox_runtime.model import Blame, Case, CaseVerdict, JobResult, Outcome, Reason, Trial, Verdict
 from sandbox_runtime.model.judge import NOTHING
 
 
-def ended(result: JobResult) -> Outcome | None:
+def last_outcome(result: JobResult) -> Outcome | None:
     return result.run or result.compile
 
 
-def failure(result: JobResult) -> tuple[Reason, Blame] | None:
+def failure_reason(result: JobResult) -> tuple[Reason, Blame] | None:
     """None for a run that ended well."""
     if result.compile is not None and not result.compile.ok:
         return reason_of(result.compile, step="compile")
@@ -24,41 +24,41 @@ def failure(result: JobResult) -> tuple[Reason, Blame] | None:
     return None if result.run.ok else reason_of(result.run, step="run", compiled=result.compile is not None)
 
 
-def our_fault(result: JobResult) -> str:
+def platform_fault(result: JobResult) -> str:
     """In words; empty where the result says something of the program."""
-    failed, outcome = failure(result), ended(result)
+    failed, outcome = failure_reason(result), last_outcome(result)
     if failed is None or failed[0] is not Reason.not_judged:
         return ""
     return (outcome and outcome.message) or "the run gave no outcome"
 
 
 def maybe_killed(result: JobResult) -> bool:
-    outcome = ended(result)
-    return outcome is not None and doubtful(outcome)
+    outcome = last_outcome(result)
+    return outcome is not None and was_maybe_killed(outcome)
 
 
-def maybe_held_up(result: JobResult) -> bool:
-    outcome = ended(result)
-    return outcome is not None and held_up(outcome)
+def maybe_delayed(result: JobResult) -> bool:
+    outcome = last_outcome(result)
+    return outcome is not None and was_delayed(outcome)
 
 
 def maybe_starved(result: JobResult) -> bool:
-    outcome = ended(result)
-    return outcome is not None and starved(outcome)
+    outcome = last_outcome(result)
+    return outcome is not None and was_starved(outcome)
 
 
-def case_verdict(case: Case, result: JobResult, found: Found, blame: Blame | None) -> CaseVerdict:
+def case_verdict(case: Case, result: JobResult, found: CheckResult, blame: Blame | None) -> CaseVerdict:
     passed = found.passed
     info = case.short_info if passed and case.short_info is not None else case.info
     files = {file.name: file.content for file in result.files}
     return CaseVerdict(passed, found.reason, blame, result.compile, result.run, info, found.message, files)
 
 
-def unjudged(case: Case, message: str, result: JobResult | None, blame: Blame = Blame.platform) -> CaseVerdict:
-    return case_verdict(case, result or JobResult(None, None), Found(Reason.not_judged, message), blame)
+def not_judged_case(case: Case, message: str, result: JobResult | None, blame: Blame = Blame.platform) -> CaseVerdict:
+    return case_verdict(case, result or JobResult(None, None), CheckResult(Reason.not_judged, message), blame)
 
 
-def verdict(
+def trial_verdict(
     trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = (), extra: Mapping[str, Any] = NOTHING
 ) -> Verdict:
     """As the first case that did not pass has it."""
@@ -78,12 +78,12 @@ def verdict(
     )
 
 
-def decided(trial: Trial) -> Verdict:
+def decided_verdict(trial: Trial) -> Verdict:
     """Without a run."""
     if trial.decided:
         reason, blame = Reason.accepted, None
     else:
         reason, blame = (Reason.tampered if trial.tamper else Reason.wrong_answer), Blame.program
-    found = Found(reason, trial.note)
+    found = CheckResult(reason, trial.note)
     cases = [case_verdict(case, JobResult(None, None), found, blame) for case in trial.cases[:1] or (Case(),)]
-    return verdict(trial, cases, trial.tamper)
+    return trial_verdict(trial, cases, trial.tamper)

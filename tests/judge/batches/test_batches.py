@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TooMany, Unavailable
-from sandbox_runtime.judge.batches import Batches, BatchOptions, Config, Line, open_batches
-from sandbox_runtime.judge.batches import line_judge as trying
+from sandbox_runtime.judge.batches import Batches, BatchLine, BatchOptions, LineConfig, line_judge, open_batches
 from sandbox_runtime.model import Batch, BatchState, Blame, Medium, Reason, StorageKind, StorageLimits, Verdict
 from sandbox_runtime.quantities import GIB
 from sandbox_runtime.store import BatchFilter, Store, open_store
@@ -29,13 +28,13 @@ class Judging:
     """Judges as it is told to: `right` is right, `stuck` waits for a word, everything else is wrong."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[int | str, Config]] = []
+        self.seen: list[tuple[int | str, LineConfig]] = []
         self.go = asyncio.Event()
         self.stuck = asyncio.Event()
         self.cancelled = 0
         self.faults: list[Exception] = []
 
-    async def __call__(self, line: Line, config: Config) -> tuple[Verdict, Mapping[str, str]]:
+    async def __call__(self, line: BatchLine, config: LineConfig) -> tuple[Verdict, Mapping[str, str]]:
         self.seen.append((line.id, config))
         if self.faults:
             raise self.faults.pop()
@@ -59,7 +58,7 @@ def judging() -> Judging:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trying, "FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr(line_judge, "FIRST_WAIT_S", 0.01)
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
-from sandbox_runtime.judge.integrity.exit_proof import SEALS
+from sandbox_runtime.judge.integrity.exit_proof import EXIT_PROOFS
 from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace
-from sandbox_runtime.judge.integrity.preparation import Prepared
+from sandbox_runtime.judge.integrity.preparation import PreparedRun
 from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial
@@ -35,12 +35,12 @@ def ran(stdout: bytes | Output, exit_code: int = 0) -> JobResult:
     return JobResult(None, Outcome(Ending.exited, exit_code, stdout=printed))
 
 
-def prompt_of(prepared: Prepared) -> str:
+def prompt_of(prepared: PreparedRun) -> str:
     assert prepared.job.reply is not None
     return prepared.job.reply.prompt.decode().strip()
 
 
-@pytest.mark.parametrize("language", sorted(set(SEALS) - {"rust_test", "verilog"}))
+@pytest.mark.parametrize("language", sorted(set(EXIT_PROOFS) - {"rust_test", "verilog"}))
 def test_neither_the_token_nor_the_prompt_is_in_the_program_or_its_input(language: str) -> None:
     prepared = prepare(ending(language, PROGRAMS.get(language, "")), NONCE)
     given = prepared.job.code + "".join(file.content.decode() for file in prepared.job.files)

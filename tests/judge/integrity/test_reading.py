@@ -7,8 +7,8 @@ import json
 import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
-from sandbox_runtime.judge.integrity.exit_proof import SEALS
-from sandbox_runtime.judge.integrity.tokens import Tokens, read
+from sandbox_runtime.judge.integrity.exit_proof import EXIT_PROOFS
+from sandbox_runtime.judge.integrity.tokens import Tokens, read_report
 from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial
@@ -50,12 +50,12 @@ def test_a_trial_without_a_guard_is_run_as_it_is() -> None:
 
 
 def test_our_words_are_taken_out_of_what_was_printed() -> None:
-    told = read(Output(b"one\n" + f"\x1e{TOKENS.report} frames\x1e".encode() + b"two\n" + PASSED + b"three"), TOKENS)
+    told = read_report(Output(b"one\n" + f"\x1e{TOKENS.report} frames\x1e".encode() + b"two\n" + PASSED + b"three"), TOKENS)
     assert (told.words, told.how, told.stdout) == (("frames",), "passed", Output(b"one\ntwo\nthree"))
 
 
 def test_the_end_is_found_in_the_tail_of_an_output_that_was_cut() -> None:
-    told = read(Output(b"head", b"tail" + PASSED, 1000), TOKENS)
+    told = read_report(Output(b"head", b"tail" + PASSED, 1000), TOKENS)
     assert (told.how, told.stdout) == ("passed", Output(b"head", b"tail", 1000))
 
 
@@ -91,4 +91,4 @@ def test_what_must_be_printed_and_what_must_not_is_looked_for_in_both_streams() 
 
 def test_every_seal_is_of_a_language_of_the_catalog() -> None:
     catalog = load_catalog("")
-    assert all(catalog.find(name).name == name for name in SEALS)
+    assert all(catalog.find(name).name == name for name in EXIT_PROOFS)

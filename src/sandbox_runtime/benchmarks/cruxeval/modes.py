@@ -6,7 +6,7 @@ import dataclasses
 
 from sandbox_runtime.benchmarks.columns import text
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import before, fenced
+from sandbox_runtime.judge.extraction import fenced_blocks, text_before
 from sandbox_runtime.model.judge import Options, Row
 
 INPUT, OUTPUT = "input", "output"
@@ -34,6 +34,6 @@ def is_of_many(row: Row) -> bool:
 
 def answer_in(completion: str) -> str:
     """What stands between the marks; a fence around it is no part of it."""
-    written = before(before(completion, _DONE), _CLOSE).rpartition(_OPEN)[2]
-    blocks = fenced(written)
+    written = text_before(text_before(completion, _DONE), _CLOSE).rpartition(_OPEN)[2]
+    blocks = fenced_blocks(written)
     return (blocks[0].code if blocks else written).strip()

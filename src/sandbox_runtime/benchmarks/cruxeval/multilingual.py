@@ -12,7 +12,7 @@ from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.sources.go import merged
 from sandbox_runtime.benchmarks.trials import python_trial, refused
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted
+from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.judge import Completion, Options, Row, Trial
 
 _STEP_S = 30.0
@@ -70,7 +70,7 @@ def _python_answer(told: str, mode: str) -> str:
 
 
 def _trial(row: Row, options: Options, language: str, told: str, check: str) -> Trial:
-    code, extracted = text(row, "code"), Extracted(told, "heuristic" if told else "empty")
+    code, extracted = text(row, "code"), ExtractedCode(told, "heuristic" if told else "empty")
     if language == "python":
         return python_trial(extracted, options, solution=code, tests=check, run_s=_STEP_S, shared=True)
     whole = f"{code}\n{check}"

@@ -8,7 +8,7 @@ from sandbox_runtime.benchmarks.columns import text
 from sandbox_runtime.benchmarks.cruxeval.expressions import FUNCTION, Copied, NoAnswer, expression
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, answer_in, in_mode
 from sandbox_runtime.benchmarks.trials import python_trial, refused
-from sandbox_runtime.judge.extraction import Extracted
+from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.judge import Completion, Options, Row, Trial
 
 _RUN_S = 30.0
@@ -28,7 +28,7 @@ def python_trial_of(row: Row, completion: Completion, options: Options, mode: st
 def _trial(row: Row, options: Options, mode: str, told: str, answer: str) -> Trial:
     right = text(row, "output") if mode == INPUT else f"{FUNCTION}({text(row, 'input')})"
     return python_trial(
-        Extracted(told, "empty" if not told else "heuristic"),
+        ExtractedCode(told, "empty" if not told else "heuristic"),
         options,
         solution=f"{text(row, 'code')}\n\n\ndef {_ANSWER}():\n    return {answer}\n",
         tests=f"assert {_ANSWER}() == {right}",

@@ -16,7 +16,7 @@ from sandbox_runtime.benchmarks.functions import completion as joining
 from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.prompts import completion_prompt
 from sandbox_runtime.benchmarks.trials import fence, python_trial
-from sandbox_runtime.judge.extraction import Extracted, fenced, incomplete
+from sandbox_runtime.judge.extraction import ExtractedCode, fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 __all__ = ["EVALPLUS"]
@@ -57,15 +57,15 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     )
 
 
-def _extracted(row: Row, completion: Completion) -> Extracted:
+def _extracted(row: Row, completion: Completion) -> ExtractedCode:
     """A whole function, in a block or not; or what a model goes on with where the prompt ends."""
     name, prompt = _entry_point(row), text(row, "prompt")
-    within = bool(fenced(completion.text) or incomplete(completion.text) or completion.custom)
+    within = bool(fenced_blocks(completion.text) or incomplete_blocks(completion.text) or completion.custom)
     if within or not _begins_a_function(row) or f"def {name}" in completion.text:
         found = freely(completion, "python", first_block_only=True, entry_point=name or None)
         lacks = _begins_a_function(row) and name and f"def {name}" not in found.code
-        return Extracted(joining.joined(prompt, found.code), found.kind) if lacks else found
-    return Extracted(joining.joined(prompt, joining.body_of(completion.text)), "heuristic")
+        return ExtractedCode(joining.joined(prompt, found.code), found.kind) if lacks else found
+    return ExtractedCode(joining.joined(prompt, joining.body_of(completion.text)), "heuristic")
 
 
 def _entry_point(row: Row) -> str:

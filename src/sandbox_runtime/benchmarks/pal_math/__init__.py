@@ -20,7 +20,7 @@ from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, opti
 from sandbox_runtime.benchmarks.trials import fence, limits
 from sandbox_runtime.benchmarks.value_program import telling
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import Extracted, default_extract, fenced
+from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.job import Job
 from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
@@ -48,12 +48,12 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     )
 
 
-def _extracted(completion: Completion) -> Extracted:
+def _extracted(completion: Completion) -> ExtractedCode:
     """The first block that has the function: models write others around it."""
     if not completion.custom:
-        for block in fenced(completion.text):
+        for block in fenced_blocks(completion.text):
             if _SOLUTION.search(block.code):
-                return Extracted(block.code, "fenced")
+                return ExtractedCode(block.code, "fenced_blocks")
     return default_extract(completion, "python")
 
 

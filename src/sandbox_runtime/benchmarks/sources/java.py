@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from sandbox_runtime.judge.extraction import fenced, incomplete, same_language
+from sandbox_runtime.judge.extraction import fenced_blocks, incomplete_blocks, same_language
 from sandbox_runtime.model.job import File
 
 _JUPITER = "import org.junit.jupiter.api.*;\nimport static org.junit.jupiter.api.Assertions.*;\n"
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 
 def blocks_of(text: str) -> str:
     """All Java that a model wrote in fences, those without a language too; where all name others, all; else the text itself."""
-    found = fenced(text) or incomplete(text)
+    found = fenced_blocks(text) or incomplete_blocks(text)
     ours = [block.code for block in found if not block.language or same_language(block.language, "java")]
     return "\n\n".join(ours or [block.code for block in found]) if found else text
 

@@ -6,19 +6,19 @@ places evenly: a batch of a million lines does not keep another owner's ten wait
 """
 
 from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches
-from sandbox_runtime.judge.batches.config import Config, read_config
-from sandbox_runtime.judge.batches.line_judge import Judging, by, each_judged
-from sandbox_runtime.judge.batches.lines import Line, Result, read_line
+from sandbox_runtime.judge.batches.config import LineConfig, read_config
+from sandbox_runtime.judge.batches.line_judge import LineJudge, judge_lines, make_line_judge
+from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, read_line
 
 __all__ = [
+    "BatchLine",
     "BatchOptions",
     "Batches",
-    "Config",
-    "Judging",
-    "Line",
-    "Result",
-    "by",
-    "each_judged",
+    "LineConfig",
+    "LineJudge",
+    "LineResult",
+    "judge_lines",
+    "make_line_judge",
     "open_batches",
     "read_config",
     "read_line",

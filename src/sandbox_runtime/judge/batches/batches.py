@@ -16,9 +16,9 @@ from typing import Any
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import InvalidRequest, NotFound, TooMany
 from sandbox_runtime.judge.batches.config import read_config
-from sandbox_runtime.judge.batches.line_judge import Judging
+from sandbox_runtime.judge.batches.line_judge import LineJudge
 from sandbox_runtime.judge.batches.spool import Spool
-from sandbox_runtime.judge.batches.workers import Running
+from sandbox_runtime.judge.batches.workers import BatchWorkers
 from sandbox_runtime.judge.metrics import Summary, summarize
 from sandbox_runtime.model import ENDED_BATCH_STATES, AuditEntry, Batch, BatchState, StorageKind
 from sandbox_runtime.model.limits import GIB, MIB
@@ -26,11 +26,11 @@ from sandbox_runtime.store import BatchFilter, Page, Store
 from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace.ledger import Ledger
 
-LIVE = (BatchState.waiting, BatchState.running)
-_TOLD_EVERY_S = 0.25
-_QUIET_S = 15.0
-_RETENTION_EVERY_S = 3600.0
-_AT_ONCE = 500
+LIVE_STATES = (BatchState.waiting, BatchState.running)
+_MIN_UPDATE_INTERVAL_S = 0.25
+_KEEPALIVE_S = 15.0
+_RETENTION_INTERVAL_S = 3600.0
+_PAGE_SIZE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,9 @@ class BatchOptions:
 class Batches:
     """owner: "" sees the batches of all."""
 
-    def __init__(self, store: Store, running: Running, options: BatchOptions, datasets: Container[str], ledger: Ledger) -> None:
+    def __init__(
+        self, store: Store, running: BatchWorkers, options: BatchOptions, datasets: Container[str], ledger: Ledger
+    ) -> None:
         self._ledger = ledger
         self._spools: dict[str, Spool] = {}
         self._store = store
@@ -96,7 +98,7 @@ class Batches:
 
     async def _begin(self, batch: Batch, spool: Spool, actor: str) -> tuple[Batch, bool]:
         try:
-            found, new = await self._store.batches.add_once(batch, audit=_entry(actor, "create", batch))
+            found, new = await self._store.batches.add_once(batch, audit=_audit_entry(actor, "create", batch))
         except BaseException:
             self._remove(batch.id, batch.owner)
             raise
@@ -124,8 +126,8 @@ class Batches:
         batch = await self.get(name, owner)
         ended = await self._store.batches.update_if(
             name,
-            LIVE,
-            audit=_entry(actor, "cancel", batch),
+            LIVE_STATES,
+            audit=_audit_entry(actor, "cancel", batch),
             state=BatchState.cancelled,
             ended_ms=timestamps.now_ms(),
         )
@@ -137,7 +139,7 @@ class Batches:
         batch = await self.get(name, owner)
         if not batch.ended:
             await self.cancel(name, owner, actor)
-        await self._store.batches.delete(name, audit=_entry(actor, "delete", batch))
+        await self._store.batches.delete(name, audit=_audit_entry(actor, "delete", batch))
         self._remove(name, batch.owner)
 
     async def follow(self, name: str, owner: str = "") -> AsyncIterator[Batch | None]:
@@ -147,8 +149,8 @@ class Batches:
             yield batch
             if batch.ended or work is None:
                 return
-            await asyncio.sleep(_TOLD_EVERY_S)
-            while not await work.changed_since(batch, _QUIET_S):
+            await asyncio.sleep(_MIN_UPDATE_INTERVAL_S)
+            while not await work.changed_since(batch, _KEEPALIVE_S):
                 yield None
 
     async def results(self, name: str, owner: str = "", *, offset: int = 0, follow: bool = False) -> AsyncIterator[bytes]:
@@ -163,7 +165,7 @@ class Batches:
             elif work is None or seen is None or not follow:
                 return
             else:
-                await work.changed_since(seen, _QUIET_S)
+                await work.changed_since(seen, _KEEPALIVE_S)
 
     async def summary(self, name: str, owner: str = "", ks: Sequence[int] = (1,)) -> Summary:
         """Scores of what was judged up to now."""
@@ -189,7 +191,7 @@ class Batches:
             raise NotFound(f"there is no dataset {dataset[:80]!r}; `sandbox datasets list` tells which there are")
 
     async def _check_count(self, owner: str) -> None:
-        live = await self._store.batches.count(BatchFilter(owner=owner, states=LIVE))
+        live = await self._store.batches.count(BatchFilter(owner=owner, states=LIVE_STATES))
         if live >= self._options.most_live_per_owner:
             raise TooMany(f"{live} batches wait or run already: wait for one of them to end, or cancel one", retry_after_s=30)
 
@@ -204,7 +206,7 @@ class Batches:
     async def resume(self) -> None:
         """Goes on with what an earlier process left, and removes what nobody knows of."""
         known: set[str] = set()
-        while page := (await self._store.batches.list(None, limit=_AT_ONCE, offset=len(known))).items:
+        while page := (await self._store.batches.list(None, limit=_PAGE_SIZE, offset=len(known))).items:
             known |= {batch.id for batch in page}
             for batch in page:
                 spool = self._spool(batch.id, batch.owner)
@@ -222,11 +224,11 @@ class Batches:
         """Removes batches that ended long ago, again and again."""
         while True:
             await self.forget_old(timestamps.now_ms())
-            await asyncio.sleep(_RETENTION_EVERY_S)
+            await asyncio.sleep(_RETENTION_INTERVAL_S)
 
     async def forget_old(self, at_ms: int) -> int:
         """Returns how many went."""
-        page = await self._store.batches.list(BatchFilter(states=ENDED_BATCH_STATES), limit=_AT_ONCE)
+        page = await self._store.batches.list(BatchFilter(states=ENDED_BATCH_STATES), limit=_PAGE_SIZE)
         before_ms = at_ms - int(self._options.keep_s * 1000)
         old = [batch for batch in page.items if (batch.ended_ms or batch.updated_ms) < before_ms]
         for batch in old:
@@ -234,7 +236,7 @@ class Batches:
         return len(old)
 
 
-def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
+def _audit_entry(actor: str, action: str, batch: Batch) -> AuditEntry:
     details = json.dumps({"dataset": batch.dataset, "total": batch.total})
     return AuditEntry(
         at_ms=timestamps.now_ms(),
@@ -249,11 +251,11 @@ def _entry(actor: str, action: str, batch: Batch) -> AuditEntry:
 
 @asynccontextmanager
 async def open_batches(
-    store: Store, judging: Judging, datasets: Container[str], options: BatchOptions, log: Log, ledger: Ledger
+    store: Store, judging: LineJudge, datasets: Container[str], options: BatchOptions, log: Log, ledger: Ledger
 ) -> AsyncIterator[Batches]:
     """judging: what judges one completion. datasets: the ids of those that are registered."""
     options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with Running(store, judging, options.parallel, log) as running:
+    async with BatchWorkers(store, judging, options.parallel, log) as running:
         batches = Batches(store, running, options, datasets, ledger)
         await batches.resume()
         retaining = asyncio.create_task(batches.retain())

@@ -12,11 +12,11 @@ from sandbox_runtime.model import Options, Row
 _TEXTS = ("dataset_type", "language", "locale", "custom_extract_logic")
 _TIMES = ("compile_timeout", "run_timeout")
 _OTHERS = ("is_fewshot", "provided_data", "extra")
-_LONGEST_S = 86_400
+_MAX_TIMEOUT_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class LineConfig:
     """dataset_type: the class of a dataset that is not registered. extract: the caller's own extraction code. row: the problem
     itself, where it comes with the completion."""
 
@@ -26,11 +26,11 @@ class Config:
     row: Row | None = None
 
 
-def read_config(dataset: str, *told: Mapping[str, Any] | None) -> Config:
+def read_config(dataset: str, *told: Mapping[str, Any] | None) -> LineConfig:
     """Of several, a later one goes before an earlier one, word by word. Raises InvalidRequest."""
     config: dict[str, Any] = {}
     for one in told:
-        config |= {name: value for name, value in _checked(one or {}).items() if value is not None}
+        config |= {name: value for name, value in _check(one or {}).items() if value is not None}
     options = Options(
         dataset=dataset,
         language=config.get("language"),
@@ -40,24 +40,24 @@ def read_config(dataset: str, *told: Mapping[str, Any] | None) -> Config:
         run_timeout_s=config.get("run_timeout"),
         extra=config.get("extra", {}),
     )
-    return Config(options, config.get("dataset_type"), config.get("custom_extract_logic"), config.get("provided_data"))
+    return LineConfig(options, config.get("dataset_type"), config.get("custom_extract_logic"), config.get("provided_data"))
 
 
-def _checked(config: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check(config: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(config, Mapping):
         raise InvalidRequest("config must be an object")
     unknown = set(config) - {*_TEXTS, *_TIMES, *_OTHERS}
     if unknown:
         raise InvalidRequest(f"config has no {sorted(unknown)[0]!r}; it has {', '.join((*_TEXTS, *_TIMES, *_OTHERS))}")
     for name, value in config.items():
-        if value is not None and not _fits(name, value):
+        if value is not None and not _is_valid(name, value):
             raise InvalidRequest(f"config.{name} cannot be {str(value)[:60]!r}")
     return config
 
 
-def _fits(name: str, value: Any) -> bool:
+def _is_valid(name: str, value: Any) -> bool:
     if name in _TEXTS:
         return isinstance(value, str)
     if name in _TIMES:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _LONGEST_S
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _MAX_TIMEOUT_S
     return isinstance(value, bool) if name == "is_fewshot" else isinstance(value, Mapping)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from typing import Generic, TypeVar
 
-Work = TypeVar("Work")
+T = TypeVar("T")
 
 
-class Sharing(Generic[Work]):
+class FairQueue(Generic[T]):
     """Pure bookkeeping. Whoever has had a turn goes to the end of the line."""
 
     def __init__(self) -> None:
-        self._owners: OrderedDict[str, deque[Work]] = OrderedDict()
+        self._owners: OrderedDict[str, deque[T]] = OrderedDict()
 
-    def add(self, owner: str, work: Work) -> None:
+    def add(self, owner: str, work: T) -> None:
         self._owners.setdefault(owner, deque()).append(work)
 
-    def remove(self, owner: str, work: Work) -> None:
+    def remove(self, owner: str, work: T) -> None:
         """Nothing where it is not in line any more."""
         line = self._owners.get(owner, deque())
         if work in line:
@@ -25,7 +25,7 @@ class Sharing(Generic[Work]):
         if owner in self._owners and not line:
             del self._owners[owner]
 
-    def next(self) -> Work | None:
+    def next(self) -> T | None:
         """The one whose turn it is. It stays in line, behind all others."""
         if not self._owners:
             return None

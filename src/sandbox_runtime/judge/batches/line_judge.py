@@ -7,20 +7,20 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 
 from sandbox_runtime.errors import PlatformFault, RequestError, TooMany, Unavailable
-from sandbox_runtime.judge.batches.config import Config, read_config
-from sandbox_runtime.judge.batches.lines import Line, Result, refused, result_of
+from sandbox_runtime.judge.batches.config import LineConfig, read_config
+from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, refused_line, to_line_result
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.metrics import groups_of
 from sandbox_runtime.model import Blame, Reason, Verdict
 
-Judging = Callable[[Line, Config], Awaitable[tuple[Verdict, Mapping[str, str]]]]
+LineJudge = Callable[[BatchLine, LineConfig], Awaitable[tuple[Verdict, Mapping[str, str]]]]
 """A completion under its options → the verdict, and the groups its problem belongs to."""
-ROUNDS = 5
-FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
+MAX_ROUNDS = 5
+FIRST_WAIT_S, MAX_WAIT_S = 0.5, 30.0
 
 
-def by(judge: Judge) -> Judging:
-    async def one(line: Line, config: Config) -> tuple[Verdict, Mapping[str, str]]:
+def make_line_judge(judge: Judge) -> LineJudge:
+    async def one(line: BatchLine, config: LineConfig) -> tuple[Verdict, Mapping[str, str]]:
         options = config.options
         dataset = judge.dataset(options.dataset, config.dataset_type)
         row = await judge.row(dataset, line.id, config.row)
@@ -30,45 +30,45 @@ def by(judge: Judge) -> Judging:
     return one
 
 
-async def judged(judging: Judging, number: int, line: Line, config: Callable[[], Config]) -> Result:
+async def judge_line(judging: LineJudge, number: int, line: BatchLine, config: Callable[[], LineConfig]) -> LineResult:
     """config: the options of the line; where they do not fit, the line is told so."""
     wait_s = FIRST_WAIT_S
-    result = await _once(judging, number, line, config)
-    for _ in range(ROUNDS - 1):
-        if _final(result):
+    result = await _judge_once(judging, number, line, config)
+    for _ in range(MAX_ROUNDS - 1):
+        if _is_final(result):
             break
         await asyncio.sleep(wait_s)
-        wait_s = min(2 * wait_s, LONGEST_WAIT_S)
-        result = await _once(judging, number, line, config)
+        wait_s = min(2 * wait_s, MAX_WAIT_S)
+        result = await _judge_once(judging, number, line, config)
     return result
 
 
-async def _once(judging: Judging, number: int, line: Line, config: Callable[[], Config]) -> Result:
+async def _judge_once(judging: LineJudge, number: int, line: BatchLine, config: Callable[[], LineConfig]) -> LineResult:
     begun_s = time.monotonic()
     try:
         verdict, groups = await judging(line, config())
     except (TooMany, Unavailable, PlatformFault) as error:
         verdict, groups = Verdict(False, Reason.not_judged, Blame.platform, message=str(error)), {}
     except RequestError as error:
-        return refused(number, line, str(error))
-    return result_of(number, line, verdict, groups, time.monotonic() - begun_s)
+        return refused_line(number, line, str(error))
+    return to_line_result(number, line, verdict, groups, time.monotonic() - begun_s)
 
 
-def _final(result: Result) -> bool:
+def _is_final(result: LineResult) -> bool:
     """Whatever the platform is not to blame for."""
     return result.reason is not Reason.not_judged or result.told["blame"] != Blame.platform
 
 
-async def each_judged(
-    judging: Judging, dataset: str, config: Mapping[str, object], lines: Iterable[tuple[int, Line]], parallel: int
-) -> AsyncIterator[Result]:
+async def judge_lines(
+    judging: LineJudge, dataset: str, config: Mapping[str, object], lines: Iterable[tuple[int, BatchLine]], parallel: int
+) -> AsyncIterator[LineResult]:
     """Without files and without a store: results as they come, so many at once. Leaving early stops what is under way."""
     waiting = iter(lines)
-    running: set[asyncio.Task[Result]] = set()
+    running: set[asyncio.Task[LineResult]] = set()
     try:
         while True:
             while len(running) < parallel and (found := next(waiting, None)) is not None:
-                running.add(asyncio.create_task(_of(judging, dataset, config, *found)))
+                running.add(asyncio.create_task(_judge_with_config(judging, dataset, config, *found)))
             if not running:
                 return
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -80,5 +80,7 @@ async def each_judged(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _of(judging: Judging, dataset: str, config: Mapping[str, object], number: int, line: Line) -> Result:
-    return await judged(judging, number, line, lambda: read_config(dataset, config, line.config))
+async def _judge_with_config(
+    judging: LineJudge, dataset: str, config: Mapping[str, object], number: int, line: BatchLine
+) -> LineResult:
+    return await judge_line(judging, number, line, lambda: read_config(dataset, config, line.config))

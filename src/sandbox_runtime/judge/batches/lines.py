@@ -17,7 +17,7 @@ _ID_CHARACTERS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BatchLine:
     """sample: which of several completions of one problem it is; told back, and nothing more."""
 
     id: int | str
@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LineResult:
     """What the file of results holds of one completion. index: the number of its line, from 0."""
 
     index: int
@@ -44,7 +44,7 @@ class Result:
         return json.dumps(found | dict(self.told), ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
-def read_line(raw: bytes, number: int) -> Line:
+def read_line(raw: bytes, number: int) -> BatchLine:
     """number: of the line, from 0, for the error. Raises InvalidRequest."""
     check_json_values(raw, f"line {number + 1}")
     try:
@@ -65,7 +65,7 @@ def read_line(raw: bytes, number: int) -> Line:
         raise InvalidRequest(f"line {number + 1}: sample must be a number or a text of at most {_ID_CHARACTERS} characters")
     if config is not None and not isinstance(config, dict):
         raise InvalidRequest(f"line {number + 1}: config must be an object")
-    return Line(told["id"], told["completion"], sample, config)
+    return BatchLine(told["id"], told["completion"], sample, config)
 
 
 def _is_id(value: Any) -> bool:
@@ -74,7 +74,7 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
 
 
-def result_of(index: int, line: Line, verdict: Verdict, groups: Mapping[str, str], wall_s: float) -> Result:
+def to_line_result(index: int, line: BatchLine, verdict: Verdict, groups: Mapping[str, str], wall_s: float) -> LineResult:
     told: dict[str, Any] = {
         "accepted": verdict.accepted,
         "reason": verdict.reason.value,
@@ -83,11 +83,11 @@ def result_of(index: int, line: Line, verdict: Verdict, groups: Mapping[str, str
         "cases": len(verdict.cases),
         "wall_s": round(wall_s, 4),
     }
-    told |= {name: value for name, value in _seldom(verdict, groups) if value}
-    return Result(index, line.id, line.sample, verdict.reason, told)
+    told |= {name: value for name, value in _optional_fields(verdict, groups) if value}
+    return LineResult(index, line.id, line.sample, verdict.reason, told)
 
 
-def _seldom(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
+def _optional_fields(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:
     failed = next((case for case in verdict.cases if not case.passed), None)
     message = verdict.message or (failed.message if failed else "")
     return (
@@ -95,17 +95,17 @@ def _seldom(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any
         ("tamper", list(verdict.tamper)),
         ("groups", dict(groups)),
         ("guard", verdict.extra.get("guard")),
-        ("stderr", _last_words(failed)),
+        ("stderr", _stderr_tail(failed)),
     )
 
 
-def _last_words(case: CaseVerdict | None) -> str:
+def _stderr_tail(case: CaseVerdict | None) -> str:
     """The end of what a failed run or compilation wrote to standard error: the traceback."""
     ended = (case.run or case.compile) if case is not None else None
     return ended.stderr.text[-_STDERR_CHARACTERS:] if ended is not None else ""
 
 
-def refused(index: int, line: Line, message: str) -> Result:
+def refused_line(index: int, line: BatchLine, message: str) -> LineResult:
     """A completion that cannot be judged as it was sent: an unknown id, options that do not fit. Nobody's answer is wrong."""
     told = {"accepted": False, "reason": Reason.not_judged.value, "blame": "caller", "message": message[:500]}
-    return Result(index, line.id, line.sample, Reason.not_judged, told)
+    return LineResult(index, line.id, line.sample, Reason.not_judged, told)

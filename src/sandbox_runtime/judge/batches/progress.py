@@ -8,14 +8,14 @@ import os
 from collections.abc import Generator
 from typing import Self
 
-from sandbox_runtime.judge.batches.config import Config, read_config
-from sandbox_runtime.judge.batches.lines import Line, Result
+from sandbox_runtime.judge.batches.config import LineConfig, read_config
+from sandbox_runtime.judge.batches.lines import BatchLine, LineResult
 from sandbox_runtime.judge.batches.spool import Spool, write_result
 from sandbox_runtime.model import Batch, Reason
 
 
-class Work:
-    """Made with `await Work.resumed(…)`. Everything here runs in the event loop; reading back what was done before does not."""
+class BatchProgress:
+    """Create with `await BatchProgress.resumed(…)`. All methods but `resumed` run in the event loop."""
 
     def __init__(self, batch: Batch, spool: Spool, config: dict[str, object], done: bytearray, reasons: dict[str, int]) -> None:
         self.batch = batch
@@ -28,8 +28,8 @@ class Work:
         self._config = config
         self.noting = asyncio.Lock()
         """Held by whoever brings the store up to date."""
-        self._lines: Generator[tuple[int, Line], None, None] = spool.lines(done)
-        self._next: tuple[int, Line] | None = None
+        self._lines: Generator[tuple[int, BatchLine], None, None] = spool.lines(done)
+        self._next: tuple[int, BatchLine] | None = None
         self._descriptor = spool.open_results()
         self._changed = asyncio.Event()
         self._advance()
@@ -49,7 +49,7 @@ class Work:
         """No line is left to begin with."""
         return self._next is None
 
-    def take(self) -> tuple[int, Line]:
+    def take(self) -> tuple[int, BatchLine]:
         taken = self._next
         assert taken is not None
         self._advance()
@@ -58,11 +58,11 @@ class Work:
     def _advance(self) -> None:
         self._next = next(self._lines, None)
 
-    def config_of(self, line: Line) -> Config:
+    def config_of(self, line: BatchLine) -> LineConfig:
         """Raises InvalidRequest."""
         return read_config(self.batch.dataset, self._config, line.config)
 
-    def keep(self, result: Result) -> None:
+    def keep(self, result: LineResult) -> None:
         """Raises Unavailable where it cannot be kept; then nothing of it is."""
         write_result(self._descriptor, result)
         self._spool.charge.grow(len(result.text), force=True)
@@ -76,7 +76,7 @@ class Work:
         self._count()
 
     def _count(self) -> None:
-        self.batch = counted(self.batch, self.reasons)
+        self.batch = with_counts(self.batch, self.reasons)
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -101,7 +101,7 @@ class Work:
         self._changed.set()
 
 
-def counted(batch: Batch, reasons: dict[str, int]) -> Batch:
+def with_counts(batch: Batch, reasons: dict[str, int]) -> Batch:
     return dataclasses.replace(
         batch,
         judged=sum(reasons.values()),

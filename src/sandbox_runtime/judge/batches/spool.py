@@ -17,13 +17,13 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
-from sandbox_runtime.judge.batches.lines import Line, Result, read_line
+from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, read_line
 from sandbox_runtime.judge.metrics import Sample
 from sandbox_runtime.model import Reason
 from sandbox_runtime.workspace.ledger import Charge
 
 INPUT, RESULTS = "input.jsonl", "results.jsonl"
-_PIECE_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
 
 
 class Spool:
@@ -46,7 +46,7 @@ class Spool:
             self._folder.mkdir(mode=0o700, parents=True)
             with open(self._input, "xb") as file:
                 count = 0
-                async for line in _lines(pieces, most_bytes, most_line_bytes):
+                async for line in _split_lines(pieces, most_bytes, most_line_bytes):
                     read_line(line, count)
                     self.charge.grow(len(line))
                     file.write(line)
@@ -77,18 +77,18 @@ class Spool:
                 if not line.endswith(b"\n"):
                     break
                 whole_bytes += len(line)
-                index, reason = _read_back(line)
-                mark(bits, index)
+                index, reason = _parse_result(line)
+                set_bit(bits, index)
                 reasons[reason] = reasons.get(reason, 0) + 1
         os.truncate(self._results, whole_bytes)
         return bits, reasons
 
-    def lines(self, done: bytearray) -> Generator[tuple[int, Line], None, None]:
+    def lines(self, done: bytearray) -> Generator[tuple[int, BatchLine], None, None]:
         """Those that have no result yet."""
         try:
             with open(self._input, "rb") as file:
                 for number, raw in enumerate(file):
-                    if not marked(done, number):
+                    if not has_bit(done, number):
                         yield number, read_line(raw, number)
         except OSError as error:
             raise PlatformFault(f"the completions of a batch cannot be read: {error.strerror}") from error
@@ -103,7 +103,7 @@ class Spool:
             return b"", offset
         with open(self._results, "rb") as file:
             file.seek(offset)
-            found = file.read(_PIECE_BYTES)
+            found = file.read(_READ_BYTES)
             if found and not found.endswith(b"\n"):
                 found += file.readline()
         whole = found[: found.rfind(b"\n") + 1]
@@ -120,7 +120,7 @@ class Spool:
 
     def recount(self) -> None:
         """Charge what lies on the disk."""
-        self.charge.resize(sum(_size(path) for path in (self._input, self._results)), force=True)
+        self.charge.resize(sum(_file_size(path) for path in (self._input, self._results)), force=True)
 
     def remove_input(self) -> None:
         """The batch has ended: nobody reads what was sent again."""
@@ -133,14 +133,14 @@ class Spool:
         self.charge.release()
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     try:
         return path.stat().st_size
     except OSError:
         return 0
 
 
-def _read_back(line: bytes) -> tuple[int, str]:
+def _parse_result(line: bytes) -> tuple[int, str]:
     try:
         told = json.loads(line)
         return int(told["index"]), str(told["reason"])
@@ -148,7 +148,7 @@ def _read_back(line: bytes) -> tuple[int, str]:
         raise PlatformFault("the file of results holds a line that is no result: something else has written to it") from error
 
 
-def write_result(descriptor: int, result: Result) -> None:
+def write_result(descriptor: int, result: LineResult) -> None:
     """In one call, so that lines never mix. A full disk takes it back as a whole."""
     text = result.text
     before = os.fstat(descriptor).st_size
@@ -162,19 +162,19 @@ def write_result(descriptor: int, result: Result) -> None:
     raise Unavailable(f"a result cannot be kept: {reason}")
 
 
-def mark(bits: bytearray, number: int) -> None:
+def set_bit(bits: bytearray, number: int) -> None:
     at = number >> 3
     if at >= len(bits):
         bits.extend(bytes(at + 1 - len(bits)))
     bits[at] |= 1 << (number & 7)
 
 
-def marked(bits: bytearray, number: int) -> bool:
+def has_bit(bits: bytearray, number: int) -> bool:
     at = number >> 3
     return at < len(bits) and bool(bits[at] & 1 << (number & 7))
 
 
-async def _lines(pieces: AsyncIterator[bytes], most_bytes: int, most_line_bytes: int) -> AsyncIterator[bytes]:
+async def _split_lines(pieces: AsyncIterator[bytes], most_bytes: int, most_line_bytes: int) -> AsyncIterator[bytes]:
     """Each with its end; the last may come without one. Empty ones are left out."""
     rest, total, number = b"", 0, 0
     async for piece in pieces:

@@ -16,26 +16,26 @@ from typing import Self
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, Unavailable
-from sandbox_runtime.judge.batches.fair_queue import Sharing
-from sandbox_runtime.judge.batches.line_judge import FIRST_WAIT_S, LONGEST_WAIT_S, Judging, judged
-from sandbox_runtime.judge.batches.lines import Line, Result
-from sandbox_runtime.judge.batches.progress import Work
+from sandbox_runtime.judge.batches.fair_queue import FairQueue
+from sandbox_runtime.judge.batches.line_judge import FIRST_WAIT_S, MAX_WAIT_S, LineJudge, judge_line
+from sandbox_runtime.judge.batches.lines import BatchLine, LineResult
+from sandbox_runtime.judge.batches.progress import BatchProgress
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.model import Batch, BatchState
 from sandbox_runtime.store import Store
 from sandbox_runtime.telemetry import Log
 
-_NOTED_EVERY_S = 1.0
+_STORE_INTERVAL_S = 1.0
 
 
-class Running:
-    def __init__(self, store: Store, judging: Judging, parallel: int, log: Log) -> None:
+class BatchWorkers:
+    def __init__(self, store: Store, judging: LineJudge, parallel: int, log: Log) -> None:
         self._store = store
         self._judging = judging
         self._parallel = parallel
         self._log = log
-        self._works: dict[str, Work] = {}
-        self._sharing: Sharing[Work] = Sharing()
+        self._works: dict[str, BatchProgress] = {}
+        self._sharing: FairQueue[BatchProgress] = FairQueue()
         self._more = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -54,14 +54,14 @@ class Running:
             work.close()
         self._works.clear()
 
-    def find(self, name: str) -> Work | None:
+    def find(self, name: str) -> BatchProgress | None:
         return self._works.get(name)
 
     async def add(self, batch: Batch, spool: Spool) -> None:
         try:
             if not spool.complete:
                 raise PlatformFault("the completions of this batch are gone from the disk: send it again under another key")
-            work = await Work.resumed(batch, spool, json.loads(batch.config_json or "{}"))
+            work = await BatchProgress.resumed(batch, spool, json.loads(batch.config_json or "{}"))
         except (PlatformFault, OSError) as error:
             self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
             spool.remove_input()
@@ -100,13 +100,13 @@ class Running:
             if work.judged_all:
                 await self._finish(work)
 
-    async def _next(self) -> Work:
+    async def _next(self) -> BatchProgress:
         async with self._more:
             while (work := self._sharing.next()) is None:
                 await self._more.wait()
             return work
 
-    async def _one(self, work: Work) -> None:
+    async def _one(self, work: BatchProgress) -> None:
         if work.exhausted:
             return
         number, line = work.take()
@@ -124,10 +124,10 @@ class Running:
         if not task.cancelled() and task.exception() is not None:
             self._log.error("a completion of a batch could not be judged", batch=work.batch.id, exc_info=task.exception())
 
-    async def _judge(self, work: Work, number: int, line: Line) -> None:
-        await self._keep(work, await judged(self._judging, number, line, lambda: work.config_of(line)))
+    async def _judge(self, work: BatchProgress, number: int, line: BatchLine) -> None:
+        await self._keep(work, await judge_line(self._judging, number, line, lambda: work.config_of(line)))
 
-    async def _keep(self, work: Work, result: Result) -> None:
+    async def _keep(self, work: BatchProgress, result: LineResult) -> None:
         """However long it takes: the completion was judged, and that must not get lost."""
         wait_s = FIRST_WAIT_S
         while True:
@@ -136,25 +136,25 @@ class Running:
             except Unavailable as error:
                 self._log.error("a result cannot be kept", batch=work.batch.id, reason=str(error))
             await asyncio.sleep(wait_s)
-            wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+            wait_s = min(2 * wait_s, MAX_WAIT_S)
 
     # The row in the store.
 
     async def _note_often(self) -> None:
         while True:
-            await asyncio.sleep(_NOTED_EVERY_S)
+            await asyncio.sleep(_STORE_INTERVAL_S)
             for work in list(self._works.values()):
                 if work.batch != work.stored:
                     await self._noted(work)
 
-    async def _noted(self, work: Work) -> None:
+    async def _noted(self, work: BatchProgress) -> None:
         """A store that is away comes back: the file has it all."""
         try:
             await self._note(work)
         except SandboxError as error:
             self._log.warning("how a batch stands could not be noted", batch=work.batch.id, reason=str(error))
 
-    async def _note(self, work: Work, **changes: object) -> None:
+    async def _note(self, work: BatchProgress, **changes: object) -> None:
         async with work.noting:
             await work.sync()
             counts = {name: getattr(work.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
@@ -165,7 +165,7 @@ class Running:
                 work.now(await self._store.batches.get(work.batch.id))  # ended from outside meanwhile
                 raise
 
-    async def _finish(self, work: Work) -> None:
+    async def _finish(self, work: BatchProgress) -> None:
         """Every line has its result. The row says so at last, however long the store is away."""
         wait_s = FIRST_WAIT_S
         while not work.stored.ended:
@@ -176,16 +176,16 @@ class Running:
             except SandboxError as error:
                 self._log.warning("the end of a batch could not be noted", batch=work.batch.id, reason=str(error))
                 await asyncio.sleep(wait_s)
-                wait_s = min(2 * wait_s, LONGEST_WAIT_S)
+                wait_s = min(2 * wait_s, MAX_WAIT_S)
         await self._close(work)
 
-    async def _fail(self, work: Work, error: PlatformFault) -> None:
+    async def _fail(self, work: BatchProgress, error: PlatformFault) -> None:
         self._log.error("a batch cannot go on", batch=work.batch.id, reason=str(error))
         with contextlib.suppress(SandboxError):
             await self._note(work, state=BatchState.failed, ended_ms=timestamps.now_ms(), message=str(error))
         await self.drop(work.batch)
 
-    async def _close(self, work: Work) -> None:
+    async def _close(self, work: BatchProgress) -> None:
         """Once, whoever comes first: the last worker or the one who cancelled it."""
         if self._works.get(work.batch.id) is not work or work.closing:
             return

@@ -18,20 +18,20 @@ from sandbox_runtime.judge.checkers.exact import exact
 from sandbox_runtime.judge.checkers.floats import floats
 from sandbox_runtime.judge.checkers.json_value import json_value
 from sandbox_runtime.judge.checkers.lines import lines
-from sandbox_runtime.judge.checkers.result import RIGHT, Found
+from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult
 from sandbox_runtime.judge.checkers.tokens import tokens
 from sandbox_runtime.judge.checkers.trimmed import trimmed
 from sandbox_runtime.judge.checkers.unordered import unordered
 
-__all__ = ["INTERACTIVE", "PROGRAM", "RIGHT", "STATUS", "Compare", "Found", "find"]
+__all__ = ["ACCEPTED", "INTERACTIVE", "PROGRAM", "STATUS", "CheckResult", "Compare", "find_checker"]
 
 STATUS, PROGRAM, INTERACTIVE = "status", "program", "interactive"
 """Those that compare no texts: a good end is all, or another program decides."""
 
-Compare = Callable[[str, str], Found]
+Compare = Callable[[str, str], CheckResult]
 """(expected, printed) → what is found."""
 
-_BY_NAME: Mapping[str, Callable[..., Found]] = {
+_BY_NAME: Mapping[str, Callable[..., CheckResult]] = {
     "exact": exact,
     "trimmed": trimmed,
     "lines": lines,
@@ -44,7 +44,7 @@ _BY_NAME: Mapping[str, Callable[..., Found]] = {
 _OPTIONS: Mapping[str, tuple[str, ...]] = {"floats": ("absolute", "relative")}
 
 
-def find(name: str, options: Mapping[str, Any]) -> Compare:
+def find_checker(name: str, options: Mapping[str, Any]) -> Compare:
     compare = _BY_NAME.get(name)
     if compare is None:
         known = ", ".join((STATUS, *_BY_NAME, PROGRAM, INTERACTIVE))

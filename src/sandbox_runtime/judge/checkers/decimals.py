@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.checkers.numbers import close, number
-from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
+from sandbox_runtime.judge.checkers.numbers import is_close, parse_number
+from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, clip, wrong_answer
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 _ABSOLUTE, _RELATIVE = 1e-8, 1e-5
 _FROM_WHOLE = 1e-6
 
 
-def decimals(expected: str, printed: str) -> Found:
+def decimals(expected: str, printed: str) -> CheckResult:
     wanted, got = _lines(expected), _lines(printed)
     if len(wanted) != len(got):
-        return wrong(f"{len(got)} lines were printed; {len(wanted)} were expected")
+        return wrong_answer(f"{len(got)} lines were printed; {len(wanted)} were expected")
     for place, (words, right) in enumerate(zip(got, wanted, strict=True), 1):
         if words != right and not _same(words, right):
-            told = f"line {place}: {clipped(' '.join(words))} was printed; {clipped(' '.join(right))} was expected"
-            return wrong(told)
-    return RIGHT
+            told = f"line {place}: {clip(' '.join(words))} was printed; {clip(' '.join(right))} was expected"
+            return wrong_answer(told)
+    return ACCEPTED
 
 
 def _lines(text: str) -> list[list[str]]:
@@ -38,9 +38,9 @@ def _same(words: list[str], right: list[str]) -> bool:
 def _same_word(word: str, wanted: str) -> bool:
     if word == wanted:
         return True
-    printed, expected = number(word), number(wanted)
+    printed, expected = parse_number(word), parse_number(wanted)
     if printed is None or expected is None:
         return False
     if not _WHOLE.fullmatch(wanted):
-        return close(printed, expected, absolute=_ABSOLUTE, relative=_RELATIVE)
-    return _WHOLE.fullmatch(word) is None and close(printed, expected, absolute=_FROM_WHOLE)
+        return is_close(printed, expected, absolute=_ABSOLUTE, relative=_RELATIVE)
+    return _WHOLE.fullmatch(word) is None and is_close(printed, expected, absolute=_FROM_WHOLE)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.result import RIGHT, Found, layout, wrong
+from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, wrong_answer, wrong_presentation
 
 
-def exact(expected: str, printed: str) -> Found:
+def exact(expected: str, printed: str) -> CheckResult:
     if printed == expected:
-        return RIGHT
+        return ACCEPTED
     if printed.split() == expected.split():
-        return layout("the output differs from the expected one in blanks or line breaks alone")
-    return wrong("the output is not the expected one")
+        return wrong_presentation("the output differs from the expected one in blanks or line breaks alone")
+    return wrong_answer("the output is not the expected one")

@@ -6,17 +6,17 @@ import math
 import re
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
-_LONGEST = 400
+_MAX_CHARACTERS = 400
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """None for what is none. Narrower than Python's own reading, which takes `1_0` for ten and digits of any script."""
-    if len(text) > _LONGEST or _NUMBER.fullmatch(text) is None:
+    if len(text) > _MAX_CHARACTERS or _NUMBER.fullmatch(text) is None:
         return None
     return float(text)
 
 
-def close(printed: float, expected: float, *, absolute: float = 0.0, relative: float = 0.0) -> bool:
+def is_close(printed: float, expected: float, *, absolute: float = 0.0, relative: float = 0.0) -> bool:
     """Within either tolerance of what was expected. Infinities are close to themselves alone, and nothing is close to NaN."""
     if printed == expected:
         return True

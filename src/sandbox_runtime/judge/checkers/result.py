@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sandbox_runtime.model import Reason
 
-_SHOWN = 60
+_MAX_SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CheckResult:
     reason: Reason
     message: str = ""
 
@@ -19,17 +19,17 @@ class Found:
         return self.reason is Reason.accepted
 
 
-RIGHT = Found(Reason.accepted)
+ACCEPTED = CheckResult(Reason.accepted)
 
 
-def wrong(message: str) -> Found:
-    return Found(Reason.wrong_answer, message)
+def wrong_answer(message: str) -> CheckResult:
+    return CheckResult(Reason.wrong_answer, message)
 
 
-def layout(message: str) -> Found:
-    return Found(Reason.presentation, message)
+def wrong_presentation(message: str) -> CheckResult:
+    return CheckResult(Reason.presentation, message)
 
 
-def clipped(text: str) -> str:
+def clip(text: str) -> str:
     """For messages: quoted, and short."""
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}…"
+    return repr(text) if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]!r}…"

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.judge.checkers.numbers import close, number
-from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
+from sandbox_runtime.judge.checkers.numbers import is_close, parse_number
+from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, clip, wrong_answer
 
 _ABSOLUTE = 1e-5
 
 
-def tokens(expected: str, printed: str) -> Found:
-    return compared(expected.lower().split(), printed.lower().split(), absolute=_ABSOLUTE, relative=0.0)
+def tokens(expected: str, printed: str) -> CheckResult:
+    return compare_tokens(expected.lower().split(), printed.lower().split(), absolute=_ABSOLUTE, relative=0.0)
 
 
-def compared(wanted: list[str], got: list[str], *, absolute: float, relative: float) -> Found:
+def compare_tokens(wanted: list[str], got: list[str], *, absolute: float, relative: float) -> CheckResult:
     if len(wanted) != len(got):
-        return wrong(f"{len(got)} words were printed; {len(wanted)} were expected")
+        return wrong_answer(f"{len(got)} words were printed; {len(wanted)} were expected")
     for place, (word, right) in enumerate(zip(got, wanted, strict=True), 1):
         if word != right and not _close(word, right, absolute, relative):
-            return wrong(f"word {place}: {clipped(word)} was printed; {clipped(right)} was expected")
-    return RIGHT
+            return wrong_answer(f"word {place}: {clip(word)} was printed; {clip(right)} was expected")
+    return ACCEPTED
 
 
 def _close(word: str, right: str, absolute: float, relative: float) -> bool:
-    printed, expected = number(word), number(right)
-    return printed is not None and expected is not None and close(printed, expected, absolute=absolute, relative=relative)
+    printed, expected = parse_number(word), parse_number(right)
+    return printed is not None and expected is not None and is_close(printed, expected, absolute=absolute, relative=relative)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sandbox_runtime.judge.checkers.exact import exact
-from sandbox_runtime.judge.checkers.result import Found
+from sandbox_runtime.judge.checkers.result import CheckResult
 
 
-def trimmed(expected: str, printed: str) -> Found:
+def trimmed(expected: str, printed: str) -> CheckResult:
     return exact(_trimmed(expected), _trimmed(printed))
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sandbox_runtime.judge.checkers.result import RIGHT, Found, clipped, wrong
+from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, clip, wrong_answer
 
 
-def unordered(expected: str, printed: str) -> Found:
+def unordered(expected: str, printed: str) -> CheckResult:
     wanted, got = _lines(expected), _lines(printed)
     if wanted == got:
-        return RIGHT
+        return ACCEPTED
     missing, surplus = wanted - got, got - wanted
     if missing:
-        return wrong(f"{clipped(next(iter(missing)))} was expected and not printed, or not as often")
-    return wrong(f"{clipped(next(iter(surplus)))} was not expected, or not as often")
+        return wrong_answer(f"{clip(next(iter(missing)))} was expected and not printed, or not as often")
+    return wrong_answer(f"{clip(next(iter(surplus)))} was not expected, or not as often")
 
 
 def _lines(text: str) -> Counter[str]:

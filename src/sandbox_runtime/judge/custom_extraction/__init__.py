@@ -5,6 +5,6 @@ Contract: it never runs in this process. It finds in its scope what other judges
 fails is the caller's fault and is told with what it printed; a box that fails is ours.
 """
 
-from sandbox_runtime.judge.custom_extraction.runner import custom_blocks
+from sandbox_runtime.judge.custom_extraction.runner import extract_custom_blocks
 
-__all__ = ["custom_blocks"]
+__all__ = ["extract_custom_blocks"]

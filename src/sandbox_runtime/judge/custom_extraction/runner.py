@@ -12,12 +12,12 @@ from sandbox_runtime.model import Blame, File, Job, JobResult, Limits, Outcome
 from sandbox_runtime.model.judge import Block
 from sandbox_runtime.model.limits import MIB
 
-MOST_BLOCKS = 1000
+MAX_BLOCKS = 1000
 WALL_S = 10.0
-_TOLD_CHARACTERS = 2000
+_MAX_MESSAGE_CHARACTERS = 2000
 _RESULT = "blocks.json"
 _LIMITS = Limits(wall_s=WALL_S, memory_bytes=512 * MIB, processes=16)
-_BLOCK = """from dataclasses import dataclass
+_BLOCK_SOURCE = """from dataclasses import dataclass
 
 @dataclass
 class Block:
@@ -25,13 +25,13 @@ class Block:
     language: str
     code: str
 """
-_STEPS = ("fences", "heuristics", "languages")
+_MODULES = ("fences", "heuristics", "languages")
 _PACKAGES = ("", "/judge", "/judge/extraction", "/model")
 
 Run = Callable[[Job], Awaitable[JobResult]]
 
 
-async def custom_blocks(run: Run, logic: str, completion: str) -> tuple[Block, ...]:
+async def extract_custom_blocks(run: Run, logic: str, completion: str) -> tuple[Block, ...]:
     """The blocks that the logic submits of this completion. run: the engine's way to run a job. Raises InvalidRequest with what
     it printed where the logic itself fails."""
     result = await run(_job(logic, completion))
@@ -39,8 +39,8 @@ async def custom_blocks(run: Run, logic: str, completion: str) -> tuple[Block, .
     if outcome is None or outcome.blame is Blame.platform:
         raise PlatformFault(f"custom_extract_logic could not be run: {outcome.message if outcome else 'it was not started'}")
     if not outcome.ok or not result.files:
-        raise InvalidRequest(f"custom_extract_logic failed: {_told(outcome)}")
-    return _read(result.files[0].content)
+        raise InvalidRequest(f"custom_extract_logic failed: {_failure_text(outcome)}")
+    return _parse_blocks(result.files[0].content)
 
 
 def _job(logic: str, completion: str) -> Job:
@@ -58,8 +58,8 @@ def _files() -> tuple[File, ...]:
     """The steps of extraction under the names by which they know each other, with the one noun that they need."""
     return (
         *(File(f"sandbox_runtime{package}/__init__.py", b"") for package in _PACKAGES),
-        *(File(f"sandbox_runtime/judge/extraction/{step}.py", _source("extraction", step).encode()) for step in _STEPS),
-        File("sandbox_runtime/model/judge.py", _BLOCK.encode()),
+        *(File(f"sandbox_runtime/judge/extraction/{step}.py", _source("extraction", step).encode()) for step in _MODULES),
+        File("sandbox_runtime/model/judge.py", _BLOCK_SOURCE.encode()),
     )
 
 
@@ -67,19 +67,19 @@ def _source(folder: str, name: str) -> str:
     return resources.files("sandbox_runtime.judge").joinpath(folder, f"{name}.py").read_text(encoding="utf-8")
 
 
-def _told(outcome: Outcome) -> str:
-    said = outcome.stderr.text.strip()[-_TOLD_CHARACTERS:]
+def _failure_text(outcome: Outcome) -> str:
+    said = outcome.stderr.text.strip()[-_MAX_MESSAGE_CHARACTERS:]
     return said or outcome.message or outcome.ending.replace("_", " ")
 
 
-def _read(content: bytes) -> tuple[Block, ...]:
+def _parse_blocks(content: bytes) -> tuple[Block, ...]:
     """The file is written by the caller's code as much as by ours: nothing in it is taken for granted."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, list) or len(found) > MOST_BLOCKS or not all(map(_is_block, found)):
-        raise InvalidRequest(f"custom_extract_logic must submit at most {MOST_BLOCKS} CodeBlock(priority, language, code)")
+    if not isinstance(found, list) or len(found) > MAX_BLOCKS or not all(map(_is_block, found)):
+        raise InvalidRequest(f"custom_extract_logic must submit at most {MAX_BLOCKS} CodeBlock(priority, language, code)")
     return tuple(Block(entry["priority"], entry["language"], entry["code"]) for entry in found)
 
 

@@ -5,30 +5,30 @@ Contract: nothing here runs anything, and no step takes longer than in proportio
 Extraction code of a caller's own is run in a box before any of this; what it found comes in with the completion.
 """
 
-from sandbox_runtime.judge.extraction.default import EMPTY, Extracted, chosen, default_extract
-from sandbox_runtime.judge.extraction.fences import FENCED, INCOMPLETE, fenced, incomplete
+from sandbox_runtime.judge.extraction.default import EMPTY, ExtractedCode, choose_block, default_extract
+from sandbox_runtime.judge.extraction.fences import FENCED, INCOMPLETE, fenced_blocks, incomplete_blocks
 from sandbox_runtime.judge.extraction.freeform import FreeformOptions, freeform, freeform_v2
-from sandbox_runtime.judge.extraction.heuristics import HEURISTIC, heuristic
-from sandbox_runtime.judge.extraction.languages import language_of_fence, same_language
-from sandbox_runtime.judge.extraction.stop_words import before, before_first_unindented_line, trim_stop_tokens
+from sandbox_runtime.judge.extraction.heuristics import HEURISTIC, heuristic_blocks
+from sandbox_runtime.judge.extraction.languages import fence_language, same_language
+from sandbox_runtime.judge.extraction.stop_words import before_first_unindented_line, text_before, trim_stop_tokens
 
 __all__ = [
     "EMPTY",
     "FENCED",
     "HEURISTIC",
     "INCOMPLETE",
-    "Extracted",
+    "ExtractedCode",
     "FreeformOptions",
-    "before",
     "before_first_unindented_line",
-    "chosen",
+    "choose_block",
     "default_extract",
-    "fenced",
+    "fence_language",
+    "fenced_blocks",
     "freeform",
     "freeform_v2",
-    "heuristic",
-    "incomplete",
-    "language_of_fence",
+    "heuristic_blocks",
+    "incomplete_blocks",
     "same_language",
+    "text_before",
     "trim_stop_tokens",
 ]

@@ -11,7 +11,7 @@ _TOKEN = re.compile(
 )
 
 
-def end_of_block(code: str, start: int) -> int:
+def block_end(code: str, start: int) -> int:
     """The place behind the brace that closes the first one opened from start on; the end of the code where none does."""
     depth = 0
     for found in _TOKEN.finditer(code, start):
@@ -24,16 +24,16 @@ def end_of_block(code: str, start: int) -> int:
     return len(code)
 
 
-def body_of_block(code: str, start: int) -> str:
+def block_body(code: str, start: int) -> str:
     """What is between the braces."""
     opening = code.find("{", start)
     if opening < 0:
         return ""
-    end = end_of_block(code, opening)
+    end = block_end(code, opening)
     return code[opening + 1 : end - 1 if code[end - 1] == "}" else end]
 
 
 def without_block(code: str, head: re.Pattern[str]) -> str:
     """The code without the first block that the head begins."""
     found = head.search(code)
-    return code if found is None else code[: found.start()] + code[end_of_block(code, found.start()) :]
+    return code if found is None else code[: found.start()] + code[block_end(code, found.start()) :]

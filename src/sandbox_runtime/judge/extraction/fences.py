@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sandbox_runtime.judge.extraction.languages import language_of_fence
+from sandbox_runtime.judge.extraction.languages import fence_language
 from sandbox_runtime.model.judge import Block
 
 FENCED, INCOMPLETE = 30, 20
 
-_AT_START = re.compile(r"[ \t]*(`{3,})[ \t]*([^\s`]*)[^`]*$")
-_WITHIN = re.compile(r"(?<!`)(`{3,})[ \t]*([^\s`]*)[ \t]*$")
+_FENCE_AT_START = re.compile(r"[ \t]*(`{3,})[ \t]*([^\s`]*)[^`]*$")
+_FENCE_AT_END = re.compile(r"(?<!`)(`{3,})[ \t]*([^\s`]*)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,18 @@ class _Piece:
     closed: bool
 
 
-def fenced(text: str) -> list[Block]:
-    return [Block(FENCED, language_of_fence(piece.word), piece.code) for piece in _pieces(text) if piece.closed]
+def fenced_blocks(text: str) -> list[Block]:
+    return [Block(FENCED, fence_language(piece.word), piece.code) for piece in _pieces(text) if piece.closed]
 
 
-def incomplete(text: str) -> list[Block]:
+def incomplete_blocks(text: str) -> list[Block]:
     """The last block, where its end is missing: an answer that was cut off."""
-    return [Block(INCOMPLETE, language_of_fence(piece.word), piece.code) for piece in _pieces(text) if not piece.closed]
+    return [Block(INCOMPLETE, fence_language(piece.word), piece.code) for piece in _pieces(text) if not piece.closed]
 
 
-def tagged(text: str) -> list[tuple[str, Block]]:
+def tagged_blocks(text: str) -> list[tuple[str, Block]]:
     """The blocks that are closed, each with the word behind its fence as it is written."""
-    return [(piece.word, Block(FENCED, language_of_fence(piece.word), piece.code)) for piece in _pieces(text) if piece.closed]
+    return [(piece.word, Block(FENCED, fence_language(piece.word), piece.code)) for piece in _pieces(text) if piece.closed]
 
 
 def _pieces(text: str) -> Iterator[_Piece]:
@@ -53,7 +53,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
             yield _Piece(word, "\n".join(body), closed=True)
             ticks = 0
         else:
-            ticks, word = _again(line, ticks)
+            ticks, word = _reopening(line, ticks)
     if ticks and any(line.strip() for line in body):
         yield _Piece(word, _without_last_fence("\n".join(body)), closed=False)
 
@@ -62,11 +62,11 @@ def _opening(line: str) -> tuple[int, str]:
     """How many backticks open a block on this line, 0 for none, and the word behind them."""
     if "```" not in line:
         return 0, ""
-    found = _AT_START.match(line) or _WITHIN.search(line)
+    found = _FENCE_AT_START.match(line) or _FENCE_AT_END.search(line)
     return (len(found[1]), found[2]) if found else (0, "")
 
 
-def _again(line: str, ticks: int) -> tuple[int, str]:
+def _reopening(line: str, ticks: int) -> tuple[int, str]:
     """A fence right below a fence: with a word it is the true opening of a doubled one, without one the block was empty."""
     again, word = _opening(line)
     return (again, word) if word and again == ticks else (0, "")

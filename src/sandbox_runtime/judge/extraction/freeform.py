@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from sandbox_runtime.judge.extraction import trim
-from sandbox_runtime.judge.extraction.default import EMPTY, Extracted, kind_of
-from sandbox_runtime.judge.extraction.fences import fenced, incomplete
-from sandbox_runtime.judge.extraction.heuristics import heuristic
-from sandbox_runtime.judge.extraction.languages import language_of_fence, same_language
-from sandbox_runtime.judge.extraction.verilog import body_of_module
+from sandbox_runtime.judge.extraction.default import EMPTY, ExtractedCode, block_kind
+from sandbox_runtime.judge.extraction.fences import fenced_blocks, incomplete_blocks
+from sandbox_runtime.judge.extraction.heuristics import heuristic_blocks
+from sandbox_runtime.judge.extraction.languages import fence_language, same_language
+from sandbox_runtime.judge.extraction.verilog import module_body
 from sandbox_runtime.model.judge import Block
 
-_METHODS_ONLY = ("csharp", "java")
+_METHOD_LANGUAGES = ("csharp", "java")
 _EMPTY_DOUBLE_FENCE = re.compile(r"(?m)^```[ \t]*\n(?=```[^\s`])")
 
 
@@ -43,7 +43,7 @@ class FreeformOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class _Options:
     first_block_only: bool = False
     is_fewshot_task: bool = False
     exactly_match: bool = False
@@ -56,26 +56,26 @@ class _Choice:
     declaration: str | None = None
 
 
-def freeform(text: str, language: str, **options: Unpack[FreeformOptions]) -> Extracted:
+def freeform(text: str, language: str, **options: Unpack[FreeformOptions]) -> ExtractedCode:
     """Closed fences, else one that was left open, else what looks like code."""
-    choice = _Choice(**options)
-    return _finished(_blocks(text, language, choice), language, choice, trim.FIRST)
+    choice = _Options(**options)
+    return _to_extracted(_blocks(text, language, choice), language, choice, trim.STEPS_V1)
 
 
-def freeform_v2(text: str, language: str, **options: Unpack[FreeformOptions]) -> Extracted:
+def freeform_v2(text: str, language: str, **options: Unpack[FreeformOptions]) -> ExtractedCode:
     """The second form. Verilog: what stands in the module, or all that was written where there is no block."""
-    choice = _Choice(**options)
+    choice = _Options(**options)
     text = trim.without_carriage_returns(text)
     blocks = _blocks(_EMPTY_DOUBLE_FENCE.sub("", text), language, choice)
     if language == "verilog":
         return _verilog(blocks, text)
-    return _finished(blocks, language, choice, trim.SECOND)
+    return _to_extracted(blocks, language, choice, trim.STEPS_V2)
 
 
-def _blocks(text: str, language: str, choice: _Choice) -> list[Block]:
-    found = [_with_language(block) for block in fenced(text) or incomplete(text)]
+def _blocks(text: str, language: str, choice: _Options) -> list[Block]:
+    found = [_with_first_line_language(block) for block in fenced_blocks(text) or incomplete_blocks(text)]
     if not found:
-        return heuristic(text, language)
+        return heuristic_blocks(text, language)
     if choice.is_fewshot_task:
         found = _up_to_first(found, language)
     found = _in_language(found, language, choice.exactly_match)
@@ -86,10 +86,10 @@ def _blocks(text: str, language: str, choice: _Choice) -> list[Block]:
     return found[:1] if choice.first_block_only else found
 
 
-def _with_language(block: Block) -> Block:
+def _with_first_line_language(block: Block) -> Block:
     """Where the language is not behind the fence but on the first line of the block."""
     first, _, rest = block.code.partition("\n")
-    named = language_of_fence(first.strip()) if rest and not block.language else ""
+    named = fence_language(first.strip()) if rest and not block.language else ""
     return Block(block.priority, named, rest) if named else block
 
 
@@ -104,27 +104,27 @@ def _in_language(blocks: list[Block], language: str, exactly: bool) -> list[Bloc
     return named if named or exactly else [block for block in blocks if not block.language] or blocks
 
 
-def _finished(blocks: list[Block], language: str, choice: _Choice, steps: trim.Steps) -> Extracted:
+def _to_extracted(blocks: list[Block], language: str, choice: _Options, steps: trim.Steps) -> ExtractedCode:
     if not blocks:
         return EMPTY
     code = trim.without_carriage_returns("\n\n".join(block.code for block in blocks))
     if not choice.no_removal:
-        code = _trimmed(code, language, choice, steps)
+        code = _trim(code, language, choice, steps)
     if choice.declaration and choice.entry_point and choice.entry_point not in code:
         code = f"{choice.declaration}\n{code}"
-    return Extracted(code, kind_of(blocks[0]))
+    return ExtractedCode(code, block_kind(blocks[0]))
 
 
-def _trimmed(code: str, language: str, choice: _Choice, steps: trim.Steps) -> str:
+def _trim(code: str, language: str, choice: _Options, steps: trim.Steps) -> str:
     for step in () if choice.is_ut else steps.get(language, ()):
         code = step(code)
-    if choice.inner_function_only and language in _METHODS_ONLY:
+    if choice.inner_function_only and language in _METHOD_LANGUAGES:
         code = trim.first_static_method(code)
     code = trim.without_example_usage(code)
     return trim.without_assertions(code) if choice.remove_asserts else code
 
 
-def _verilog(blocks: list[Block], text: str) -> Extracted:
+def _verilog(blocks: list[Block], text: str) -> ExtractedCode:
     if blocks:
-        return Extracted(body_of_module(blocks[0].code), kind_of(blocks[0]))
-    return Extracted(body_of_module(text), "heuristic" if text.strip() else "empty")
+        return ExtractedCode(module_body(blocks[0].code), block_kind(blocks[0]))
+    return ExtractedCode(module_body(text), "heuristic" if text.strip() else "empty")

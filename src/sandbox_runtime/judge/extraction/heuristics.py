@@ -12,7 +12,7 @@ HEURISTIC = 10
 
 _DEFINITION = re.compile(r"(async\s+def|def|class)\s+\w")
 _START = re.compile(r"((async\s+def|def|class)\s+\w|import\s+\w|from\s+[\w.]+\s+import\b|@\w)")
-_GOES_ON = re.compile(
+_CONTINUATION = re.compile(
     r"""(\#|[)\]}]|'''|\"\"\"                                   # comments, closing brackets, texts
     |(if|elif|for|while|with|try|except|else|finally)\b.*:\s*(\#.*)?$  # heads of blocks
     |[A-Za-z_][\w.]*(\[[^\]]*\])?\s*(:[\w.\[\],\s]+)?([-+*/%|&^@]|//|\*\*|>>|<<)?=(?!=)  # assignments
@@ -23,7 +23,7 @@ _GOES_ON = re.compile(
 _QUERY = re.compile(r"(?im)^[ \t]*(select|with)\b")
 
 
-def heuristic(text: str, language: str) -> list[Block]:
+def heuristic_blocks(text: str, language: str) -> list[Block]:
     find = _FINDERS.get(language)
     code = find(text) if find else ""
     return [Block(HEURISTIC, language, code)] if code.strip() else []
@@ -35,7 +35,7 @@ def _python(text: str) -> str:
     within, quoted = False, ""
     for line in text.replace("\r", "").split("\n"):
         starts = bool(_START.match(line))
-        if not (quoted or starts or (within and _belongs(line))):
+        if not (quoted or starts or (within and _continues(line))):
             within = False
             continue
         if not within:
@@ -43,15 +43,15 @@ def _python(text: str) -> str:
         within = True
         stretches[-1].append(line)
         quoted = _open_quote(line, quoted)
-    kept = ["\n".join(lines).rstrip() for lines in stretches if any(_is_code(line) for line in lines)]
+    kept = ["\n".join(lines).rstrip() for lines in stretches if any(_starts_code(line) for line in lines)]
     return "\n\n".join(kept) if any(_DEFINITION.search(stretch) for stretch in kept) else ""
 
 
-def _belongs(line: str) -> bool:
-    return not line.strip() or line[0] in " \t" or bool(_GOES_ON.match(line))
+def _continues(line: str) -> bool:
+    return not line.strip() or line[0] in " \t" or bool(_CONTINUATION.match(line))
 
 
-def _is_code(line: str) -> bool:
+def _starts_code(line: str) -> bool:
     return bool(_START.match(line))
 
 

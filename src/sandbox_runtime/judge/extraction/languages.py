@@ -47,7 +47,7 @@ _FAMILY_OF: Mapping[str, str] = MappingProxyType(
 )
 
 
-def language_of_fence(word: str) -> str:
+def fence_language(word: str) -> str:
     """The language that the word behind a fence means; empty for one that means none."""
     return _OF_FENCE.get(word, "")
 

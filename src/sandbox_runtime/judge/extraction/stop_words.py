@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from sandbox_runtime.errors import InvalidRequest
 
 PATTERN = "re:"
-_MOST_CHARACTERS, _MOST_ALTERNATIVES = 100, 4
+_MAX_CHARACTERS, _MAX_ALTERNATIVES = 100, 4
 _QUANTIFIER = re.compile(r"(?<!\\)(?:\\\\)*(?:[*+{]|(?<!\()\?)")
 
 
 def trim_stop_tokens(text: str, tokens: Iterable[str]) -> str:
     """The text up to the first of the tokens. One that begins with `re:` is a regular expression."""
-    places = [place for token in tokens if (place := _place(text, token)) >= 0]
+    places = [place for token in tokens if (place := _position(text, token)) >= 0]
     return text[: min(places)] if places else text
 
 
-def before(text: str, mark: str) -> str:
+def text_before(text: str, mark: str) -> str:
     return text.partition(mark)[0]
 
 
@@ -28,20 +28,20 @@ def before_first_unindented_line(text: str) -> str:
     return text[: found.start()] if found else text
 
 
-def _place(text: str, token: str) -> int:
+def _position(text: str, token: str) -> int:
     if not token.startswith(PATTERN):
         return text.find(token) if token else -1
-    found = _pattern(token.removeprefix(PATTERN)).search(text)
+    found = _compile_pattern(token.removeprefix(PATTERN)).search(text)
     return found.start() if found else -1
 
 
-def _pattern(written: str) -> re.Pattern[str]:
+def _compile_pattern(written: str) -> re.Pattern[str]:
     """Rows come from anyone: a pattern whose time could grow faster than the text is refused. Without repetition, and with few
     alternatives, none can."""
-    if len(written) > _MOST_CHARACTERS or written.count("|") > _MOST_ALTERNATIVES or _QUANTIFIER.search(written):
+    if len(written) > _MAX_CHARACTERS or written.count("|") > _MAX_ALTERNATIVES or _QUANTIFIER.search(written):
         raise InvalidRequest(
-            f"the stop token re:{written[:60]!r} is refused: a pattern has at most {_MOST_CHARACTERS} characters and "
-            f"{_MOST_ALTERNATIVES} alternatives and no repetition (* + ? {{}})"
+            f"the stop token re:{written[:60]!r} is refused: a pattern has at most {_MAX_CHARACTERS} characters and "
+            f"{_MAX_ALTERNATIVES} alternatives and no repetition (* + ? {{}})"
         )
     try:
         return re.compile(written)

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.judge.extraction.braces import body_of_block, end_of_block, without_block
-from sandbox_runtime.judge.extraction.stop_words import before
+from sandbox_runtime.judge.extraction.braces import block_body, block_end, without_block
+from sandbox_runtime.judge.extraction.stop_words import text_before
 
 EXAMPLE_USAGE = "# Example usage"
 _PYTHON_MAIN = 'if __name__ == "__main__":'
@@ -28,7 +28,7 @@ def without_carriage_returns(code: str) -> str:
 
 
 def without_example_usage(code: str) -> str:
-    return before(code, EXAMPLE_USAGE)
+    return text_before(code, EXAMPLE_USAGE)
 
 
 def without_assertions(code: str) -> str:
@@ -37,7 +37,7 @@ def without_assertions(code: str) -> str:
 
 
 def without_python_main(code: str) -> str:
-    return before(code, _PYTHON_MAIN)
+    return text_before(code, _PYTHON_MAIN)
 
 
 def without_any_python_main(code: str) -> str:
@@ -48,7 +48,7 @@ def without_any_python_main(code: str) -> str:
 
 
 def without_c_main(code: str) -> str:
-    return before(code, _C_MAIN)
+    return text_before(code, _C_MAIN)
 
 
 def without_go_package(code: str) -> str:
@@ -63,34 +63,34 @@ def without_kotlin_main(code: str) -> str:
     return without_block(code, _KOTLIN_MAIN)
 
 
-def main_class_renamed(code: str) -> str:
+def rename_main_class(code: str) -> str:
     """The tests bring a class Main of their own."""
     return code.replace("public class Main {", "class Solution {")
 
 
-def body_of_scala_object(code: str) -> str:
+def scala_object_body(code: str) -> str:
     found = _SCALA_OBJECT.search(code)
-    return code if found is None else body_of_block(code, found.start())
+    return code if found is None else block_body(code, found.start())
 
 
 def first_static_method(code: str) -> str:
     """Without the class around it."""
     found = _STATIC_METHOD.search(code)
-    return code if found is None else code[found.start() : end_of_block(code, found.start())]
+    return code if found is None else code[found.start() : block_end(code, found.start())]
 
 
-FIRST: Steps = MappingProxyType(
+STEPS_V1: Steps = MappingProxyType(
     {
         "python": (without_python_main,),
         "cpp": (without_c_main,),
-        "java": (main_class_renamed,),
+        "java": (rename_main_class,),
         "go": (without_go_package,),
         "go_test": (without_go_package,),
     }
 )
 """What the first form of freeform extraction takes off."""
 
-SECOND: Steps = MappingProxyType(
+STEPS_V2: Steps = MappingProxyType(
     {
         "python": (without_any_python_main,),
         "c": (without_c_main,),
@@ -99,7 +99,7 @@ SECOND: Steps = MappingProxyType(
         "go_test": (without_go_main,),
         "kotlin": (without_kotlin_main,),
         "kotlin_script": (without_kotlin_main,),
-        "scala": (body_of_scala_object,),
+        "scala": (scala_object_body,),
     }
 )
 """What the second takes off."""

@@ -10,7 +10,7 @@ _HEAD_END = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|;", re.DOTALL)
 _USUAL_NAMES = ("top_module", "TopModule")
 
 
-def body_of_module(code: str) -> str:
+def module_body(code: str) -> str:
     """What follows the list of ports of the module that is asked for, up to and with its end, and then the other modules. All
     of it as it is where it begins inside a module already."""
     heads = list(_MODULE.finditer(code))

@@ -9,8 +9,8 @@ Words of tamper: early_exit, exit_code, forged_end, fork, signals, frames, heap,
 modules, rebinding, comparison, skipping, pytest_files. docs/concepts/integrity.md tells what each means, and what is not seen.
 """
 
-from sandbox_runtime.judge.integrity.harness_source import Harness, given
+from sandbox_runtime.judge.integrity.harness_source import Harness, harness_modules
 from sandbox_runtime.judge.integrity.inspection import Finding, inspect
-from sandbox_runtime.judge.integrity.preparation import Prepared, prepare
+from sandbox_runtime.judge.integrity.preparation import PreparedRun, prepare
 
-__all__ = ["Finding", "Harness", "Prepared", "given", "inspect", "prepare"]
+__all__ = ["Finding", "Harness", "PreparedRun", "harness_modules", "inspect", "prepare"]

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sandbox_runtime.model import Ending, Outcome
 
-_LAST_BYTES = 16 * 1024
+_TAIL_BYTES = 16 * 1024
 _C = rb"Assertion [`'].{0,2000}' failed"
 _JVM = rb"\bjava\.lang\.AssertionError\b|\bAssertionFailedError\b|\bassertion failed\b"
 _NODE = rb"\bAssertionError\b"
@@ -47,5 +47,5 @@ def failed_by_assertion(language: str, run: Outcome) -> bool:
     pattern = _PATTERNS.get(language)
     if pattern is None or run.ok or run.ending not in (Ending.exited, Ending.signaled):
         return False
-    last = b"\n".join((stream.tail or stream.head)[-_LAST_BYTES:] for stream in (run.stdout, run.stderr))
+    last = b"\n".join((stream.tail or stream.head)[-_TAIL_BYTES:] for stream in (run.stdout, run.stderr))
     return pattern.search(last) is not None and not (language == "go_test" and _CRASH.search(last))

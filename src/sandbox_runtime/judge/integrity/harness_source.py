@@ -8,8 +8,18 @@ from importlib import resources
 
 PACKAGE = "_sandbox_harness"
 """The name of our modules in the box."""
-_SHARED = ("reporter", "audit_hook", "hardening", "pristine", "comparer", "rewriter", "static_check", "test_collector", "harness")
-_SPLIT = (
+_SHARED_MODULES = (
+    "reporter",
+    "audit_hook",
+    "hardening",
+    "pristine",
+    "comparer",
+    "rewriter",
+    "static_check",
+    "test_collector",
+    "harness",
+)
+_SPLIT_MODULES = (
     "reporter",
     "test_collector",
     "wire",
@@ -43,9 +53,9 @@ def start_program(harness: Harness, *, given: bool) -> str:
 
 
 @functools.cache
-def given() -> tuple[tuple[str, str], ...]:
+def harness_modules() -> tuple[tuple[str, str], ...]:
     """Name and source of each module."""
-    return _sources(tuple(dict.fromkeys((*_SHARED, *_SPLIT))))
+    return _sources(tuple(dict.fromkeys((*_SHARED_MODULES, *_SPLIT_MODULES))))
 
 
 @functools.cache
@@ -54,7 +64,7 @@ def _with_modules(harness: Harness, start: str) -> str:
     return f"""
 import sys
 from types import ModuleType
-for name, source in {_sources(_SHARED if harness is Harness.one_process else _SPLIT)!r}:
+for name, source in {_sources(_SHARED_MODULES if harness is Harness.one_process else _SPLIT_MODULES)!r}:
     module = sys.modules[name] = ModuleType(name)
     module.__package__ = "{PACKAGE}"
     module.__path__ = []
@@ -65,8 +75,8 @@ del name, source, module, sys, ModuleType
 
 
 def _sources(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return ((PACKAGE, ""), *((f"{PACKAGE}.{name}", _text(f"{name}.py")) for name in names))
+    return ((PACKAGE, ""), *((f"{PACKAGE}.{name}", _read_source(f"{name}.py")) for name in names))
 
 
-def _text(name: str) -> str:
+def _read_source(name: str) -> str:
     return resources.files(f"{__package__}.inside").joinpath(name).read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from sandbox_runtime.judge.integrity import tokens as marks
 from sandbox_runtime.judge.integrity.assertions import failed_by_assertion
-from sandbox_runtime.judge.integrity.exit_proof import Seal, ends_the_simulation
-from sandbox_runtime.judge.integrity.preparation import Prepared
-from sandbox_runtime.judge.integrity.tokens import Tokens, Told
+from sandbox_runtime.judge.integrity.exit_proof import ExitProof, ends_simulation
+from sandbox_runtime.judge.integrity.preparation import PreparedRun
+from sandbox_runtime.judge.integrity.tokens import HarnessReport, Tokens
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 
@@ -30,26 +30,26 @@ class Finding:
     wrong_answer: bool = False
 
 
-def inspect(trial: Trial, prepared: Prepared, nonce: str, result: JobResult) -> Finding:
+def inspect(trial: Trial, prepared: PreparedRun, nonce: str, result: JobResult) -> Finding:
     """result: of prepared.job with prepared.stdin. A run that did not end with exit code 0 is finished in no case; how it ended
     is the outcome's to tell."""
     run = result.run
     if run is None:
         return Finding(False)
     if prepared.evidence == "harness":
-        found = _by_harness(marks.read(run.stdout, Tokens.of(nonce)), run)
+        found = _harness_finding(marks.read_report(run.stdout, Tokens.of(nonce)), run)
     elif prepared.seal is not None:
-        found = _by_seal(prepared.seal, Tokens.of(nonce), result, run)
-        if trial.job.language == VERILOG and ends_the_simulation(trial.extracted_code):
+        found = _exit_proof_finding(prepared.seal, Tokens.of(nonce), result, run)
+        if trial.job.language == VERILOG and ends_simulation(trial.extracted_code):
             found = Finding(False, (EARLY_EXIT,), "the design ends the simulation by itself", found.stdout)
     else:
         found = Finding(run.ok, (), "", run.stdout)
     if trial.guard.kind is GuardKind.ending and not found.tamper and failed_by_assertion(trial.job.language, run):
         found = dataclasses.replace(found, wrong_answer=True, message="an assertion failed")
-    return _with_patterns(trial.guard, found, run)
+    return _check_patterns(trial.guard, found, run)
 
 
-def _by_harness(told: Told, run: Outcome) -> Finding:
+def _harness_finding(told: HarnessReport, run: Outcome) -> Finding:
     tamper = list(told.words)
     if told.forged:
         tamper.append(FORGED)
@@ -63,7 +63,7 @@ def _by_harness(told: Told, run: Outcome) -> Finding:
     return Finding(finished, tuple(dict.fromkeys(tamper)), message, told.stdout, is_wrong)
 
 
-def _by_seal(seal: Seal, tokens: Tokens, result: JobResult, run: Outcome) -> Finding:
+def _exit_proof_finding(seal: ExitProof, tokens: Tokens, result: JobResult, run: Outcome) -> Finding:
     shown, rest = seal.read(result, tokens.end)
     if not run.ok:
         return Finding(False, (), "", rest)
@@ -72,7 +72,7 @@ def _by_seal(seal: Seal, tokens: Tokens, result: JobResult, run: Outcome) -> Fin
     return Finding(True, (), "", rest)
 
 
-def _with_patterns(guard: Guard, found: Finding, run: Outcome) -> Finding:
+def _check_patterns(guard: Guard, found: Finding, run: Outcome) -> Finding:
     if not found.finished or not (guard.must_match or guard.must_not_match):
         return found
     printed = found.stdout.text + run.stderr.text
@@ -83,7 +83,7 @@ def _with_patterns(guard: Guard, found: Finding, run: Outcome) -> Finding:
     return found
 
 
-def _message(told: Told, tamper: list[str], run: Outcome) -> str:
+def _message(told: HarnessReport, tamper: list[str], run: Outcome) -> str:
     if tamper:
         return f"the program interfered with its own tests: {', '.join(dict.fromkeys(tamper))}"
     if told.message:

@@ -14,7 +14,7 @@ _MODULES = (
     "|builtins|types|contextlib|dis|pickle|weakref|logging|warnings|unittest\\.mock|mock|torch|matplotlib|flask|sqlite3"
 )
 _TYPES = "bool|bytes|complex|dict|float|frozenset|int|list|set|str|tuple|type"
-_SHARES = re.compile(
+_NEEDS_SHARED = re.compile(
     r"\b(?:mock|patch|monkeypatch|capsys|capfd|caplog|redirect_stdout|redirect_stderr|StringIO|BytesIO)\b"
     r"|\bsys\.(?:stdout|stderr|stdin|modules|argv|_getframe|settrace)\b"
     r"|\b(?:open|input|globals|locals|__import__)\("
@@ -31,8 +31,8 @@ _CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)\n]*)\)", re.MULTILINE)
 _KNOWN_BASES = frozenset(
     ("object", "Exception", "ValueError", "TypeError", "RuntimeError", "Enum", "IntEnum", "NamedTuple", "TestCase", "")
 )
-_MADE = re.compile(r"(?<![.\w])([A-Z]\w*)\(")
-_DEFINED = re.compile(r"^class[ \t]+(\w+)", re.MULTILINE)
+_CONSTRUCTOR_CALL = re.compile(r"(?<![.\w])([A-Z]\w*)\(")
+_CLASS_NAME = re.compile(r"^class[ \t]+(\w+)", re.MULTILINE)
 _KNOWN_CLASSES = frozenset((*dir(builtins), "Solution", "Counter", "Decimal", "Fraction", "OrderedDict"))
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
@@ -41,10 +41,10 @@ def needs_shared_process(guard: Guard, job: Job) -> bool:
     """Whether the tests need objects that cannot cross between processes, or files that come with the job."""
     if guard.shared or job.files or not guard.tests.strip():
         return True
-    return _SHARES.search(guard.tests) is not None or _extends_solution(guard.tests) or _computes_with_objects(guard)
+    return _NEEDS_SHARED.search(guard.tests) is not None or _subclasses_solution(guard.tests) or _computes_with_objects(guard)
 
 
-def _extends_solution(tests: str) -> bool:
+def _subclasses_solution(tests: str) -> bool:
     """Whether a class of the tests is derived from one that they neither define nor know."""
     found = _CLASS.findall(tests)
     own = {name for name, _ in found}
@@ -55,7 +55,7 @@ def _extends_solution(tests: str) -> bool:
 def _computes_with_objects(guard: Guard) -> bool:
     """Whether objects of classes that only the solution defines are compared or computed with: what they answer is then the
     solution's to say. A capital letter alone makes no class: `Find_Max(items) == 3` is a function."""
-    called = set(_MADE.findall(guard.tests)) - _KNOWN_CLASSES - set(_DEFINED.findall(guard.preamble))
+    called = set(_CONSTRUCTOR_CALL.findall(guard.tests)) - _KNOWN_CLASSES - set(_CLASS_NAME.findall(guard.preamble))
     if not called:
         return False
     try:
@@ -64,7 +64,7 @@ def _computes_with_objects(guard: Guard) -> bool:
         return False
     called -= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     called -= {alias.asname or alias.name for node in nodes if isinstance(node, _IMPORTS) for alias in node.names}
-    made = _Made(frozenset(called), nodes)
+    made = _Instances(frozenset(called), nodes)
     is_class = any(isinstance(node, ast.Attribute) and made.includes(node.value) for node in nodes)
     is_class |= any(isinstance(node, ast.BinOp) and any(map(made.includes, _operands(node))) for node in nodes)
     is_class |= any(
@@ -73,16 +73,16 @@ def _computes_with_objects(guard: Guard) -> bool:
     return is_class and any(made.includes(one) for node in nodes for one in _operands(node))
 
 
-class _Made:
+class _Instances:
     """Calls of these names, and variables that hold what they gave."""
 
     def __init__(self, called: frozenset[str], nodes: list[ast.AST]) -> None:
         self._called = called
-        assigned = (node for node in nodes if isinstance(node, ast.Assign) and _makes(node.value, called))
+        assigned = (node for node in nodes if isinstance(node, ast.Assign) and _constructs(node.value, called))
         self._names = {target.id for node in assigned for target in node.targets if isinstance(target, ast.Name)}
 
     def includes(self, node: ast.expr) -> bool:
-        return _makes(node, self._called) or (isinstance(node, ast.Name) and node.id in self._names)
+        return _constructs(node, self._called) or (isinstance(node, ast.Name) and node.id in self._names)
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
@@ -91,5 +91,5 @@ def _operands(node: ast.AST) -> list[ast.expr]:
     return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 
 
-def _makes(node: ast.expr, classes: frozenset[str]) -> bool:
+def _constructs(node: ast.expr, classes: frozenset[str]) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in classes

@@ -8,8 +8,8 @@ from hashlib import sha256
 
 from sandbox_runtime.model import Output
 
-_EDGE = b"\x1e"
-_LOOKS_LIKE_OURS = re.compile(rb"\x1e[0-9a-f]{32}[^\x1e]{0,1600}\x1e")
+_DELIMITER = b"\x1e"
+_MESSAGE = re.compile(rb"\x1e[0-9a-f]{32}[^\x1e]{0,1600}\x1e")
 _TOKEN_DIGITS = 32
 _ENDED = "ended"
 
@@ -27,7 +27,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class HarnessReport:
     """words: what the harness saw; how: "passed", "failed", "wrong_answer", or empty where it never came to the end; message: of
     one that did not pass; forged: messages that are none of ours."""
 
@@ -38,14 +38,14 @@ class Told:
     stdout: Output
 
 
-def read(stdout: Output, tokens: Tokens) -> Told:
+def read_report(stdout: Output, tokens: Tokens) -> HarnessReport:
     """Takes the messages out of what was printed."""
     whole = Output(stdout.head + stdout.tail, b"", 0) if not stdout.dropped_bytes else stdout
     words: list[str] = []
     ends: list[tuple[str, str]] = []
     forged = False
-    for message in (*_LOOKS_LIKE_OURS.findall(whole.head), *_LOOKS_LIKE_OURS.findall(whole.tail)):
-        token, _, text = message.strip(_EDGE).decode(errors="replace").partition(" ")
+    for message in (*_MESSAGE.findall(whole.head), *_MESSAGE.findall(whole.tail)):
+        token, _, text = message.strip(_DELIMITER).decode(errors="replace").partition(" ")
         first, _, rest = text.partition(" ")
         if token == tokens.report and first == _ENDED:
             ends.append((rest.partition(" ")[0], rest.partition(" ")[2]))
@@ -56,9 +56,9 @@ def read(stdout: Output, tokens: Tokens) -> Told:
             words.extend(word for word in rest.split(",") if word)
         else:
             forged = True
-    shown = Output(_LOOKS_LIKE_OURS.sub(b"", whole.head), _LOOKS_LIKE_OURS.sub(b"", whole.tail), whole.dropped_bytes)
+    shown = Output(_MESSAGE.sub(b"", whole.head), _MESSAGE.sub(b"", whole.tail), whole.dropped_bytes)
     how, message = ends[0] if len(ends) == 1 else ("", "")
-    return Told(tuple(dict.fromkeys(words)), how, message, forged or len(ends) > 1, shown)
+    return HarnessReport(tuple(dict.fromkeys(words)), how, message, forged or len(ends) > 1, shown)
 
 
 def _digest(nonce: str, purpose: str) -> str:

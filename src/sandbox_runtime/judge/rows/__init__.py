@@ -6,11 +6,11 @@ without running any of it.
 """
 
 from sandbox_runtime.judge.rows.folder import FolderRows
-from sandbox_runtime.judge.rows.json_text import ensure_json
-from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, names_of
+from sandbox_runtime.judge.rows.json_text import json_column
+from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, row_names
 from sandbox_runtime.judge.rows.provided import provided_row, provided_rows
 from sandbox_runtime.judge.rows.rows import Rows
-from sandbox_runtime.judge.rows.safe_unpickle import unpacked
+from sandbox_runtime.judge.rows.safe_unpickle import unpack_tests
 from sandbox_runtime.judge.rows.sources import RowOptions, open_rows
 
 __all__ = [
@@ -20,10 +20,10 @@ __all__ = [
     "RowSource",
     "Rows",
     "check_table",
-    "ensure_json",
-    "names_of",
+    "json_column",
     "open_rows",
     "provided_row",
     "provided_rows",
-    "unpacked",
+    "row_names",
+    "unpack_tests",
 ]

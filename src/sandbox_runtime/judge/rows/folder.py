@@ -7,12 +7,12 @@ import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from sandbox_runtime.judge.rows.index import Index, Stamp, stamp_of
+from sandbox_runtime.judge.rows.index import FileVersion, TableIndex, file_version
 from sandbox_runtime.judge.rows.port import RowId
 from sandbox_runtime.model.judge import Row
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
-_ROWS_AT_ONCE = 64
+_ROWS_PER_READ = 64
 """Read in one go, so that listing a large table holds few of its rows."""
 
 
@@ -22,7 +22,7 @@ class FolderRows:
     def __init__(self, path: Path, name: str = "") -> None:
         self._path = path
         self._name = name or str(path)
-        self._open: dict[str, tuple[Stamp, Index]] = {}
+        self._open: dict[str, tuple[FileVersion, TableIndex]] = {}
         self._turn: dict[str, asyncio.Lock] = {}
 
     @property
@@ -45,8 +45,8 @@ class FolderRows:
     async def page(self, table: str, offset: int, limit: int) -> AsyncIterator[Row]:
         index = await self._index(table)
         end = min(len(index), offset + limit)
-        for start in range(offset, end, _ROWS_AT_ONCE):
-            for row in await asyncio.to_thread(index.rows, start, min(_ROWS_AT_ONCE, end - start)):
+        for start in range(offset, end, _ROWS_PER_READ):
+            for row in await asyncio.to_thread(index.rows, start, min(_ROWS_PER_READ, end - start)):
                 yield row
 
     async def find(self, table: str, called: RowId) -> Row | None:
@@ -58,14 +58,14 @@ class FolderRows:
             index.close()
         self._open.clear()
 
-    def _file(self, table: str) -> tuple[Path, Stamp] | None:
+    def _file(self, table: str) -> tuple[Path, FileVersion] | None:
         for suffix in SUFFIXES:
             path = self._path / f"{table}{suffix}"
-            if (stamp := stamp_of(path)) is not None:
+            if (stamp := file_version(path)) is not None:
                 return path, stamp
         return None
 
-    async def _index(self, table: str) -> Index:
+    async def _index(self, table: str) -> TableIndex:
         """Read by the first who asks; others wait for that. An index that a change of the file made old is left to those who
         still read from it, and closed with the last of them."""
         async with self._turn.setdefault(table, asyncio.Lock()):
@@ -76,6 +76,6 @@ class FolderRows:
             known = self._open.get(table)
             if known is not None and known[0] == stamp:
                 return known[1]
-            index = await asyncio.to_thread(Index, path)
+            index = await asyncio.to_thread(TableIndex, path)
             self._open[table] = (stamp, index)
             return index

@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.judge.rows.port import RowId, names_of, order_of
+from sandbox_runtime.judge.rows.port import RowId, row_names, sort_key
 from sandbox_runtime.model.judge import Row
 
-MOST_ROW_BYTES = 256 * 1024 * 1024
-MOST_TABLE_BYTES = 64 * 1024 * 1024 * 1024
+MAX_ROW_BYTES = 256 * 1024 * 1024
+MAX_TABLE_BYTES = 64 * 1024 * 1024 * 1024
 _CHUNK_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class FileVersion:
     """Which state of a file was read: a file that is replaced or grows is read anew."""
 
     inode: int
@@ -31,12 +31,12 @@ class Stamp:
     changed_ns: int
 
 
-class Index:
+class TableIndex:
     """Of one file, which stays open: a table that is replaced meanwhile is read to its end as it was. Making one blocks."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = _opened(path)
+        self._file = _open(path)
         try:
             self._places, self._place_of = self._scanned()
         except BaseException:
@@ -56,7 +56,7 @@ class Index:
         """A number that is asked for as a text, or the other way round, is found as well: databases see no difference."""
         place = self._place_of.get(called)
         if place is None:
-            place = self._place_of.get(_otherwise(called))
+            place = self._place_of.get(_other_spelling(called))
         return None if place is None else self._at(place)
 
     def _scanned(self) -> tuple[array[int], dict[RowId, int]]:
@@ -67,23 +67,23 @@ class Index:
         further: dict[RowId, int] = {}
         for number, place, line in self._lines():
             row = self._parsed(line, f"line {number}")
-            names = list(names_of(row))
+            names = list(row_names(row))
             places.append(place)
             ids.extend(names[:1] if "id" in row else ())
             for known, called in zip((place_of, *[further] * len(names)), names, strict=False):
                 known.setdefault(called, place)
         if len(ids) == len(places):
-            ordered = sorted(range(len(ids)), key=lambda number: order_of(ids[number]))
+            ordered = sorted(range(len(ids)), key=lambda number: sort_key(ids[number]))
             places = [places[number] for number in ordered]
         return array("q", places), {**further, **place_of}
 
     def _lines(self) -> Iterator[tuple[int, int, bytes]]:
         place = number = 0
         self._file.seek(0)
-        while line := self._file.readline(MOST_ROW_BYTES + 1):
+        while line := self._file.readline(MAX_ROW_BYTES + 1):
             number += 1
-            if len(line) > MOST_ROW_BYTES:
-                raise PlatformFault(f"line {number} of {self._path} is longer than {MOST_ROW_BYTES} bytes")
+            if len(line) > MAX_ROW_BYTES:
+                raise PlatformFault(f"line {number} of {self._path} is longer than {MAX_ROW_BYTES} bytes")
             if line.strip():
                 yield number, place, line
             place += len(line)
@@ -102,16 +102,16 @@ class Index:
         return row
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def file_version(path: Path) -> FileVersion | None:
     """None where there is no such file."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileVersion(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _otherwise(called: RowId) -> RowId:
+def _other_spelling(called: RowId) -> RowId:
     if isinstance(called, int):
         return str(called)
     with contextlib.suppress(ValueError):
@@ -131,22 +131,22 @@ def _line_at(descriptor: int, place: int) -> bytes:
     return b"".join(parts)
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _open(path: Path) -> IO[bytes]:
     try:
-        return _inflated(path) if path.suffix == ".gz" else path.open("rb")
+        return _decompress(path) if path.suffix == ".gz" else path.open("rb")
     except (OSError, EOFError) as error:
         raise PlatformFault(f"the table {path} cannot be read: {error}") from error
 
 
-def _inflated(path: Path) -> IO[bytes]:
+def _decompress(path: Path) -> IO[bytes]:
     """A copy on disk, without a name: places in a packed file cannot be gone to."""
     copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the index
     try:
         with gzip.open(path, "rb") as packed:
             while part := packed.read(_CHUNK_BYTES):
                 copy.write(part)
-                if copy.tell() > MOST_TABLE_BYTES:
-                    raise OSError(f"it is larger than {MOST_TABLE_BYTES} bytes unpacked")
+                if copy.tell() > MAX_TABLE_BYTES:
+                    raise OSError(f"it is larger than {MAX_TABLE_BYTES} bytes unpacked")
         copy.flush()
     except BaseException:
         copy.close()

@@ -9,7 +9,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Row
 
 
-def ensure_json(row: Row, column: str) -> Any:
+def json_column(row: Row, column: str) -> Any:
     """The value of the column; where it is a text, what the text says."""
     if column not in row:
         raise InvalidRequest(f"the row has no column {column!r}; it has {', '.join(map(repr, list(row)[:30]))}")

@@ -10,7 +10,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Row
 
 RowId = int | str
-NAMES = ("id", "task_id", "name", "question_id")
+NAME_COLUMNS = ("id", "task_id", "name", "question_id")
 """Columns that call a row by a name of its own, the one that counts first."""
 
 _TABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}")
@@ -44,13 +44,13 @@ def check_table(name: str) -> str:
     return name
 
 
-def names_of(row: Row) -> Iterator[RowId]:
+def row_names(row: Row) -> Iterator[RowId]:
     """What a row can be asked for by, its id first."""
-    for column in NAMES:
+    for column in NAME_COLUMNS:
         value: Any = row.get(column)
         if isinstance(value, int | str) and not isinstance(value, bool):
             yield value
 
 
-def order_of(called: RowId) -> tuple[bool, RowId]:
+def sort_key(called: RowId) -> tuple[bool, RowId]:
     return isinstance(called, str), called

@@ -16,46 +16,46 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-MOST_BYTES = 256 * 1024 * 1024
+MAX_BYTES = 256 * 1024 * 1024
 """Of one row's tests, unpacked."""
 
 _TEXTS = ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "UNICODE")
 _NUMBERS = ("BININT", "BININT1", "BININT2", "INT", "LONG", "LONG1", "BINFLOAT", "FLOAT")
 _SCALARS = frozenset((*_TEXTS, *_NUMBERS))
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_NOTHING = frozenset(("PROTO", "FRAME"))
+_IGNORED = frozenset(("PROTO", "FRAME"))
 _MARK = object()
 
 
-def unpacked(text: str) -> Any:
+def unpack_tests(text: str) -> Any:
     """What the text holds, be it JSON or packed. Where the pickle holds JSON as a text, what that says."""
     if text.lstrip()[:1] in ("{", "["):
-        return _json(text)
-    value = _unpickled(_inflated(text))
-    return _json(value) if isinstance(value, str) else value
+        return _parse_json(text)
+    value = _unpickle(_decompress(text))
+    return _parse_json(value) if isinstance(value, str) else value
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"the packed tests are not JSON: {error}") from error
 
 
-def _inflated(text: str) -> bytes:
+def _decompress(text: str) -> bytes:
     try:
         packed = base64.b64decode(text, validate=True)
         inflater = zlib.decompressobj()
-        data = inflater.decompress(packed, MOST_BYTES)
+        data = inflater.decompress(packed, MAX_BYTES)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise InvalidRequest(f"the tests are neither JSON nor base64 of zlib: {error}") from error
     if not inflater.eof:
-        raise InvalidRequest(f"the packed tests are cut off, or larger than {MOST_BYTES} bytes")
+        raise InvalidRequest(f"the packed tests are cut off, or larger than {MAX_BYTES} bytes")
     return data
 
 
-def _unpickled(data: bytes) -> Any:
-    machine = _Machine()
+def _unpickle(data: bytes) -> Any:
+    machine = _PickleMachine()
     try:
         for operation, argument, _ in pickletools.genops(data):
             machine.step(operation.name, argument)
@@ -64,7 +64,7 @@ def _unpickled(data: bytes) -> Any:
     return machine.result()
 
 
-class _Machine:
+class _PickleMachine:
     """The pickle machine, as far as plain data goes. Only single values can be named again: a list that is used twice would let a
     short text stand for an endless one."""
 
@@ -84,7 +84,7 @@ class _Machine:
             self._stack.append(_CONSTANTS[name])
         elif name in _STEPS:
             _STEPS[name](self, argument)
-        elif name not in _NOTHING:
+        elif name not in _IGNORED:
             raise ValueError(f"the instruction {name} is refused")
 
     def mark(self, _: Any) -> None:
@@ -148,19 +148,19 @@ class _Machine:
 
 
 _STEPS = {
-    "MARK": _Machine.mark,
-    "EMPTY_LIST": _Machine.empty_list,
-    "EMPTY_DICT": _Machine.empty_map,
-    "APPEND": _Machine.append,
-    "APPENDS": _Machine.appends,
-    "SETITEM": _Machine.set_item,
-    "SETITEMS": _Machine.set_items,
-    "PUT": _Machine.put,
-    "BINPUT": _Machine.put,
-    "LONG_BINPUT": _Machine.put,
-    "MEMOIZE": _Machine.memoize,
-    "GET": _Machine.get,
-    "BINGET": _Machine.get,
-    "LONG_BINGET": _Machine.get,
-    "STOP": _Machine.stop,
+    "MARK": _PickleMachine.mark,
+    "EMPTY_LIST": _PickleMachine.empty_list,
+    "EMPTY_DICT": _PickleMachine.empty_map,
+    "APPEND": _PickleMachine.append,
+    "APPENDS": _PickleMachine.appends,
+    "SETITEM": _PickleMachine.set_item,
+    "SETITEMS": _PickleMachine.set_items,
+    "PUT": _PickleMachine.put,
+    "BINPUT": _PickleMachine.put,
+    "LONG_BINPUT": _PickleMachine.put,
+    "MEMOIZE": _PickleMachine.memoize,
+    "GET": _PickleMachine.get,
+    "BINGET": _PickleMachine.get,
+    "LONG_BINGET": _PickleMachine.get,
+    "STOP": _PickleMachine.stop,
 }

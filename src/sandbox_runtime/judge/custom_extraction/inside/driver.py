@@ -6,8 +6,8 @@ import json
 import sys
 from typing import Any
 
-from sandbox_runtime.judge.extraction.fences import fenced
-from sandbox_runtime.judge.extraction.heuristics import heuristic
+from sandbox_runtime.judge.extraction.fences import fenced_blocks
+from sandbox_runtime.judge.extraction.heuristics import heuristic_blocks
 from sandbox_runtime.model.judge import Block
 
 RESULT = "blocks.json"
@@ -26,8 +26,8 @@ def main() -> None:
         "CodeBlock": Block,
         "completion": asked["completion"],
         "submit_code_blocks": submit_code_blocks,
-        "extract_fenced_code": fenced,
-        "extract_heuristic_code": heuristic,
+        "extract_fenced_code": fenced_blocks,
+        "extract_heuristic_code": heuristic_blocks,
     }
     exec(compile(asked["logic"], "custom_extract_logic", "exec"), scope)
     with open(RESULT, "w", encoding="utf-8") as file:

@@ -5,8 +5,8 @@ is read. Its text is the same in each trial, so that what was built once serves 
 neither. A program without a seal is judged by its exit code, and the answer says so.
 """
 
-from sandbox_runtime.judge.integrity.exit_proof.proof import Asks, Seal
-from sandbox_runtime.judge.integrity.exit_proof.registry import SEALS, seal_of
-from sandbox_runtime.judge.integrity.exit_proof.runners import ends_the_simulation
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, ProofKind
+from sandbox_runtime.judge.integrity.exit_proof.registry import EXIT_PROOFS, exit_proof_for
+from sandbox_runtime.judge.integrity.exit_proof.runners import ends_simulation
 
-__all__ = ["SEALS", "Asks", "Seal", "ends_the_simulation", "seal_of"]
+__all__ = ["EXIT_PROOFS", "ExitProof", "ProofKind", "ends_simulation", "exit_proof_for"]

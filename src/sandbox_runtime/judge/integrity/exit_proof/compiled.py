@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace, last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, proof_with_code
 from sandbox_runtime.model import Job
 
 _C_MAIN = re.compile(
@@ -22,7 +22,7 @@ _GO_MAIN = re.compile(r"^func\s+main\s*\(\s*\)\s*\{", re.MULTILINE)
 _GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 
 # Assertions are the standard ones again, whatever stands above.
-_C_ASKS = """
+_C_PROMPT = """
 #undef NDEBUG
 #include <assert.h>
 #include <stdio.h>
@@ -34,12 +34,12 @@ static void sandbox_ask_(void) {
 }
 """
 _C_HALF = '\nstatic const char *sandbox_half_(int n) { return n ? "SECOND_HALF" : "FIRST_HALF"; }'
-_C_BEFORE = _C_HALF + _C_ASKS + "static void sandbox_end_(char *t) { sandbox_ask_(); }\n"
-_C_WITHIN = " char sandbox_at_end_ __attribute__((cleanup(sandbox_end_)));"
-_CPP_BEFORE = _C_HALF + _C_ASKS + "struct sandbox_end_ { ~sandbox_end_() { sandbox_ask_(); } };\n"
-_CPP_WITHIN = " sandbox_end_ sandbox_at_end_;"
+_C_END_TYPE = _C_HALF + _C_PROMPT + "static void sandbox_end_(char *t) { sandbox_ask_(); }\n"
+_C_END_OBJECT = " char sandbox_at_end_ __attribute__((cleanup(sandbox_end_)));"
+_CPP_END_TYPE = _C_HALF + _C_PROMPT + "struct sandbox_end_ { ~sandbox_end_() { sandbox_ask_(); } };\n"
+_CPP_END_OBJECT = " sandbox_end_ sandbox_at_end_;"
 # `signed`, because programs define `int` as something else. One more argument than theirs takes does no harm.
-_C_CALLS = """
+_C_CALLING_MAIN = """
 #undef main
 signed main(signed n, char **w, char **e) {
     signed r = ((signed (*)(signed, char **, char **))sandbox_main_)(n, w, e);
@@ -47,7 +47,7 @@ signed main(signed n, char **w, char **e) {
     return r;
 }
 """
-_RUST_ASKS = """
+_RUST_PROMPT = """
 fn sandbox_ask_() {
     use ::std::io::Write;
     let (a, b) = ("FIRST_HALF", "SECOND_HALF");
@@ -57,15 +57,15 @@ fn sandbox_ask_() {
     if ::std::io::stdin().read_line(&mut t).is_ok() { ::std::print!("{}", t); }
 }
 """
-_RUST_CALLS = "fn main(){returns}{{ let r = sandbox_main_(); sandbox_ask_(); r }}\n"
-_RUST_DROPS = """
+_RUST_CALLING_MAIN = "fn main(){returns}{{ let r = sandbox_main_(); sandbox_ask_(); r }}\n"
+_RUST_END_TYPE = """
 struct SandboxEnd_;
 impl Drop for SandboxEnd_ {
     fn drop(&mut self) { if !::std::thread::panicking() { sandbox_ask_(); } }
 }
 """
 _GO_IMPORTS = '\nimport sandboxfmt_ "fmt"\nimport sandboxos_ "os"\n'
-_GO_AFTER = """
+_GO_CALLING_MAIN = """
 func main() {
 	sandboxMain_()
 	a, b, t := "FIRST_HALF", "SECOND_HALF", make([]byte, 80)
@@ -76,50 +76,52 @@ func main() {
 """
 
 
-def c(job: Job) -> Seal | None:
-    return _calling(job) or _inserted(job, _C_BEFORE, _C_WITHIN)
+def c(job: Job) -> ExitProof | None:
+    return _with_calling_main(job) or _with_end_object(job, _C_END_TYPE, _C_END_OBJECT)
 
 
-def cpp(job: Job) -> Seal | None:
-    return _calling(job) or _inserted(job, _CPP_BEFORE, _CPP_WITHIN)
+def cpp(job: Job) -> ExitProof | None:
+    return _with_calling_main(job) or _with_end_object(job, _CPP_END_TYPE, _CPP_END_OBJECT)
 
 
-def rust(job: Job) -> Seal | None:
+def rust(job: Job) -> ExitProof | None:
     """An async main stands under a macro that needs its name: what is dropped at its end asks."""
     found, code = last_match(_RUST_MAIN, job.code), job.code
     if found is None:
         return None
-    asks = fill(_RUST_ASKS, job)
+    asks = fill_prompt(_RUST_PROMPT, job)
     if _RUST_ASYNC.search(code):
-        return recoded(job, f"{code[: found.end()]} let _sandbox_end_ = SandboxEnd_;{code[found.end() :]}{asks}{_RUST_DROPS}")
+        return proof_with_code(
+            job, f"{code[: found.end()]} let _sandbox_end_ = SandboxEnd_;{code[found.end() :]}{asks}{_RUST_END_TYPE}"
+        )
     theirs = found[0].replace("main", "sandbox_main_", 1)
-    calls = _RUST_CALLS.format(returns=code[found.start(1) : found.end(1)])
-    return recoded(job, f"{code[: found.start()]}{theirs}{code[found.end() :]}{asks}{calls}")
+    calls = _RUST_CALLING_MAIN.format(returns=code[found.start(1) : found.end(1)])
+    return proof_with_code(job, f"{code[: found.start()]}{theirs}{code[found.end() :]}{asks}{calls}")
 
 
-def go(job: Job) -> Seal | None:
+def go(job: Job) -> ExitProof | None:
     package, main, code = _GO_PACKAGE.search(job.code), last_match(_GO_MAIN, job.code), job.code
     if package is None or main is None:
         return None
     theirs = f"{code[package.end() : main.start()]}func sandboxMain_() {{{code[main.end() :]}"
-    return recoded(job, code[: package.end()] + _GO_IMPORTS + theirs + fill(_GO_AFTER, job))
+    return proof_with_code(job, code[: package.end()] + _GO_IMPORTS + theirs + fill_prompt(_GO_CALLING_MAIN, job))
 
 
-def _calling(job: Job) -> Seal | None:
+def _with_calling_main(job: Job) -> ExitProof | None:
     """Our main calls theirs, which returns 0 at its end. None where that end cannot be found, or nothing is returned."""
     found, code = last_match(_C_MAIN, job.code), job.code
     end = closing_brace(code, found.end()) if found else -1
     if found is None or end < 0 or _C_VOID.search(found[0]) or "\n#" in code[found.end() : end]:  # conditions may hide braces
         return None
     theirs = _C_NAME.sub("sandbox_main_", code[found.start() : found.end()], count=1)
-    before = code[: found.start()] + "\n" + fill(_C_HALF + _C_ASKS, job)
-    return recoded(job, f"{before}{theirs}{code[found.end() : end]} return 0; {code[end:]}{_C_CALLS}")
+    before = code[: found.start()] + "\n" + fill_prompt(_C_HALF + _C_PROMPT, job)
+    return proof_with_code(job, f"{before}{theirs}{code[found.end() : end]} return 0; {code[end:]}{_C_CALLING_MAIN}")
 
 
-def _inserted(job: Job, before: str, within: str) -> Seal | None:
+def _with_end_object(job: Job, before: str, within: str) -> ExitProof | None:
     """before: in front of the line on which main begins; within: its first statement, an object that asks when it ends."""
     found, code = last_match(_C_MAIN, job.code), job.code
     if found is None:
         return None
     line = code.rfind("\n", 0, found.start() + 1) + 1
-    return recoded(job, code[:line] + fill(before, job) + code[line : found.end()] + within + code[found.end() :])
+    return proof_with_code(job, code[:line] + fill_prompt(before, job) + code[line : found.end()] + within + code[found.end() :])

@@ -13,7 +13,7 @@ _HIDDEN = re.compile(
 )
 
 
-def blanked(code: str) -> str:
+def blank_comments(code: str) -> str:
     """The same length, with blanks for comments and texts of languages that look like C."""
     return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), code)
 
@@ -21,13 +21,13 @@ def blanked(code: str) -> str:
 def last_match(pattern: re.Pattern[str], code: str) -> re.Match[str] | None:
     """The last match outside of comments and texts, because tests and what starts them come last. Where all matches seem to be
     hidden, the last of them: what looks like the begin of a comment may be none, and hide the main function from us alone."""
-    return _last(pattern, blanked(code)) or _last(pattern, code)
+    return _last(pattern, blank_comments(code)) or _last(pattern, code)
 
 
 def closing_brace(code: str, start: int) -> int:
     """The place of the brace that closes the one before `start`, or -1."""
     depth = 1
-    for found in re.compile(r"[{}]").finditer(blanked(code), start):
+    for found in re.compile(r"[{}]").finditer(blank_comments(code), start):
         depth += 1 if found[0] == "{" else -1
         if depth == 0:
             return found.start()

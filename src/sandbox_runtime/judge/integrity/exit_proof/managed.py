@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sandbox_runtime.judge.integrity.exit_proof.entry_point import last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, proof_with_code
 from sandbox_runtime.model import Job
 
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
@@ -16,7 +16,7 @@ _CSHARP_MAIN = re.compile(
     r"(void|int|(?:System\.Threading\.Tasks\.)?Task(?:\s*<\s*int\s*>)?)\s+Main\s*\(([^(){};]*)\)"
 )
 
-_JAVA_MAIN_OF_OURS = """public static void main(String[] w) throws Throwable {
+_JAVA_CALLING_MAIN = """public static void main(String[] w) throws Throwable {
         sandboxMain_(w);
         String a = "FIRST_HALF", b = "SECOND_HALF";
         java.io.OutputStream out = new java.io.FileOutputStream(java.io.FileDescriptor.out);
@@ -29,7 +29,7 @@ _JAVA_MAIN_OF_OURS = """public static void main(String[] w) throws Throwable {
         out.flush();
     }
     public static void sandboxMain_("""
-_SCALA_ASKS = """
+_SCALA_PROMPT = """
     val a = "FIRST_HALF"
     val b = "SECOND_HALF"
     Console.out.flush()
@@ -40,13 +40,13 @@ _SCALA_ASKS = """
     out.write(t, 0, math.max(n, 0)); out.flush()
   }
 """
-_SCALA_MAIN_OF_OURS = "def main(w: Array[String]): Unit = {\n    sandboxMain_(w)" + _SCALA_ASKS + "  def sandboxMain_("
-_SCALA_APP_MAIN = "\n  override def main(w: Array[String]): Unit = {\n    super.main(w)" + _SCALA_ASKS
-_CSHARP_ASKS = (
+_SCALA_CALLING_MAIN = "def main(w: Array[String]): Unit = {\n    sandboxMain_(w)" + _SCALA_PROMPT + "  def sandboxMain_("
+_SCALA_APP_MAIN = "\n  override def main(w: Array[String]): Unit = {\n    super.main(w)" + _SCALA_PROMPT
+_CSHARP_PROMPT = (
     'string a = "FIRST_HALF", b = "SECOND_HALF"; System.Console.Out.Write("\\n" + b + a + "\\n"); System.Console.Out.Flush(); '
     'System.Console.Out.Write(System.Console.In.ReadLine() + "\\n"); System.Console.Out.Flush();'
 )
-_KOTLIN = """
+_KOTLIN_EPILOGUE = """
 run {
     val a = "FIRST_HALF"
     val b = "SECOND_HALF"
@@ -60,38 +60,38 @@ run {
 """
 
 
-def java(job: Job) -> Seal | None:
+def java(job: Job) -> ExitProof | None:
     found = last_match(_JAVA_MAIN, job.code)
     if found is None:
         return None
-    return recoded(job, job.code[: found.start()] + fill(_JAVA_MAIN_OF_OURS, job) + job.code[found.end() :])
+    return proof_with_code(job, job.code[: found.start()] + fill_prompt(_JAVA_CALLING_MAIN, job) + job.code[found.end() :])
 
 
-def scala(job: Job) -> Seal | None:
+def scala(job: Job) -> ExitProof | None:
     """An App runs the body of its object when its main is called."""
     app, main, code = last_match(_SCALA_APP, job.code), last_match(_SCALA_MAIN, job.code), job.code
     if app is not None and (main is None or main.start() < app.start()):
-        return recoded(job, code[: app.end()] + fill(_SCALA_APP_MAIN, job) + code[app.end() :])
+        return proof_with_code(job, code[: app.end()] + fill_prompt(_SCALA_APP_MAIN, job) + code[app.end() :])
     if main is None:
         return None
     parameters = main[0].partition("(")[2]
-    return recoded(job, code[: main.start()] + fill(_SCALA_MAIN_OF_OURS, job) + parameters + code[main.end() :])
+    return proof_with_code(job, code[: main.start()] + fill_prompt(_SCALA_CALLING_MAIN, job) + parameters + code[main.end() :])
 
 
-def kotlin_script(job: Job) -> Seal | None:
-    return recoded(job, job.code + fill(_KOTLIN, job))
+def kotlin_script(job: Job) -> ExitProof | None:
+    return proof_with_code(job, job.code + fill_prompt(_KOTLIN_EPILOGUE, job))
 
 
-def csharp(job: Job) -> Seal | None:
+def csharp(job: Job) -> ExitProof | None:
     found = last_match(_CSHARP_MAIN, job.code)
     if found is None:
         return None
     kind, parameters = found[1], found[2]
-    call, asks = f"SandboxMain_({'new string[0]' if parameters.strip() else ''})", fill(_CSHARP_ASKS, job)
+    call, asks = f"SandboxMain_({'new string[0]' if parameters.strip() else ''})", fill_prompt(_CSHARP_PROMPT, job)
     if "Task" in kind:
         call += ".GetAwaiter().GetResult()"
     ours = f"public static void Main() {{ {call}; {asks} }}"
     if kind.endswith(("int", ">")):
         ours = f"public static int Main() {{ int r = {call}; if (r == 0) {{ {asks} }} return r; }}"
     theirs = re.sub(r"\bMain\s*\(", "SandboxMain_(", found[0])
-    return recoded(job, f"{job.code[: found.start()]}{ours}\n{theirs}{job.code[found.end() :]}")
+    return proof_with_code(job, f"{job.code[: found.start()]}{ours}\n{theirs}{job.code[found.end() :]}")

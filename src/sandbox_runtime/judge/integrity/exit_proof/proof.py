@@ -15,10 +15,10 @@ from hashlib import sha256
 
 from sandbox_runtime.model import Job, JobResult, Output, Reply
 
-_HALF = 16
+_HALF_DIGITS = 16
 
 
-class Asks(StrEnum):
+class ProofKind(StrEnum):
     """How the sealed program gets the token that it has to show."""
 
     stdin = "stdin"
@@ -31,38 +31,38 @@ Read = Callable[[JobResult, str], tuple[bool, Output]]
 
 
 @dataclass(frozen=True, slots=True)
-class Seal:
+class ExitProof:
     job: Job
     read: Read
-    asks: Asks = Asks.stdin
+    asks: ProofKind = ProofKind.stdin
     prompt: str = ""
 
     def with_token(self, token: str) -> Job:
         """The job to run. The text of its program is the same in each trial."""
-        if self.asks is Asks.nothing:
+        if self.asks is ProofKind.nothing:
             return self.job
         return dataclasses.replace(self.job, stdin=None, reply=Reply(f"\n{self.prompt}\n".encode(), f"{token}\n".encode()))
 
 
-def fill(template: str, job: Job) -> str:
+def fill_prompt(template: str, job: Job) -> str:
     """Put the halves of the prompt of this job in the places of FIRST_HALF and SECOND_HALF."""
-    first, second = _halves(job)
+    first, second = _prompt_halves(job)
     return template.replace("FIRST_HALF", first).replace("SECOND_HALF", second)
 
 
-def recoded(job: Job, code: str, also: Callable[[Output], bool] | None = None) -> Seal:
-    """Seal the job with another text, which asks for the token and prints it. also: what else its output has to show."""
-    first, second = _halves(job)
+def proof_with_code(job: Job, code: str, also: Callable[[Output], bool] | None = None) -> ExitProof:
+    """ExitProof the job with another text, which asks for the token and prints it. also: what else its output has to show."""
+    first, second = _prompt_halves(job)
     prompt = second + first
 
     def read(result: JobResult, token: str) -> tuple[bool, Output]:
-        shown, stdout = token_printed(result, prompt, token)
+        shown, stdout = find_token(result, prompt, token)
         return shown and (also is None or also(stdout)), stdout
 
-    return Seal(dataclasses.replace(job, code=code), read, prompt=prompt)
+    return ExitProof(dataclasses.replace(job, code=code), read, prompt=prompt)
 
 
-def token_printed(result: JobResult, prompt: str, token: str) -> tuple[bool, Output]:
+def find_token(result: JobResult, prompt: str, token: str) -> tuple[bool, Output]:
     """Whether the token follows the prompt, on lines of their own, and nothing else in the output asks for it. Code that runs
     when the process ends may still print after it."""
     assert result.run is not None
@@ -76,6 +76,6 @@ def token_printed(result: JobResult, prompt: str, token: str) -> tuple[bool, Out
     return prompt.encode() not in rest.head + rest.tail, rest
 
 
-def _halves(job: Job) -> tuple[str, str]:
+def _prompt_halves(job: Job) -> tuple[str, str]:
     digest = sha256(f"{job.language}\n{job.code}".encode(errors="surrogatepass")).hexdigest()
-    return digest[:_HALF], digest[_HALF : 2 * _HALF]
+    return digest[:_HALF_DIGITS], digest[_HALF_DIGITS : 2 * _HALF_DIGITS]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from sandbox_runtime.judge.integrity.exit_proof import compiled, managed, runners, scripts
-from sandbox_runtime.judge.integrity.exit_proof.proof import Seal
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof
 from sandbox_runtime.model import Job
 
-SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType(
+EXIT_PROOFS: Mapping[str, Callable[[Job], ExitProof | None]] = MappingProxyType(
     {
         "c": compiled.c,
         "cpp": compiled.cpp,
@@ -39,7 +39,7 @@ SEALS: Mapping[str, Callable[[Job], Seal | None]] = MappingProxyType(
 )
 
 
-def seal_of(job: Job) -> Seal | None:
+def exit_proof_for(job: Job) -> ExitProof | None:
     """None: nothing more than the exit code can be asked of this program."""
-    make = SEALS.get(job.language)
+    make = EXIT_PROOFS.get(job.language)
     return make(job) if make else None

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from sandbox_runtime.judge.integrity.exit_proof.entry_point import blanked, last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import Asks, Seal, fill, recoded
+from sandbox_runtime.judge.integrity.exit_proof.entry_point import blank_comments, last_match
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, ProofKind, fill_prompt, proof_with_code
 from sandbox_runtime.model import File, Job, JobResult, Output
 
 _GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
 _GO_TEST_MAIN = re.compile(r"\bfunc\s+TestMain\s*\(\s*(\w*)")
-_GO_RUN = re.compile(r"\b(\w+)\.Run\(\)")
+_GO_RUN_CALL = re.compile(r"\b(\w+)\.Run\(\)")
 _GO_IMPORTS = '\nimport sandboxfmt_ "fmt"\nimport sandboxos_ "os"\nimport sandboxtesting_ "testing"\n'
 # `go test` gives tests neither standard input nor output: its own are used.
-_GO_RUNS = """
+_GO_RUN_FUNCTION = """
 func sandboxRun_(m *sandboxtesting_.M) int {
 	code := m.Run()
 	if code == 0 {
@@ -33,7 +33,7 @@ func sandboxRun_(m *sandboxtesting_.M) int {
 }
 """
 _GO_MAIN = "\nfunc TestMain(m *sandboxtesting_.M) { sandboxos_.Exit(sandboxRun_(m)) }\n"
-_D_ASKS = """
+_D_EPILOGUE = """
 unittest {
     static import core.stdc.stdio;
     string a = "FIRST_HALF", b = "SECOND_HALF";
@@ -44,18 +44,18 @@ unittest {
     core.stdc.stdio.fflush(core.stdc.stdio.stdout);
 }
 """
-_JEST_FIXES = (
+_JEST_PROLOGUE = (
     'for (const name of ["test", "it", "describe", "expect"]) '
     "Object.defineProperty(globalThis, name, { value: (globalThis as any)[name], writable: false, configurable: false }); "
 )
-_JEST = """
+_JEST_EPILOGUE = """
 ;{ const process = globalThis.process, fs = require("fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
 afterAll(() => { const bytes = Buffer.alloc(80); fs.writeSync(1, "\\n" + b + a + "\\n");
 fs.writeSync(1, bytes.subarray(0, fs.readSync(0, bytes, 0, 80, null))); }); }
 """
 _JUNIT_LISTENER = "SandboxEnd_"
 _JUNIT_SERVICE = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
-_JUNIT_ASKS = """public class SandboxEnd_ implements org.junit.platform.launcher.TestExecutionListener {
+_JUNIT_LISTENER_SOURCE = """public class SandboxEnd_ implements org.junit.platform.launcher.TestExecutionListener {
     @Override public void testPlanExecutionFinished(org.junit.platform.launcher.TestPlan plan) {
         String a = "FIRST_HALF", b = "SECOND_HALF";
         byte[] t = new byte[80];
@@ -69,91 +69,91 @@ _JUNIT_ASKS = """public class SandboxEnd_ implements org.junit.platform.launcher
     }
 }
 """
-_RUST = re.compile(rb"^test result: (\w+)\. (\d+) passed; (\d+) failed;", re.MULTILINE)
-_D = re.compile(rb"^(?:\d+/)?(\d+) modules (passed|FAILED) unittests", re.MULTILINE)
+_RUST_SUMMARY = re.compile(rb"^test result: (\w+)\. (\d+) passed; (\d+) failed;", re.MULTILINE)
+_D_SUMMARY = re.compile(rb"^(?:\d+/)?(\d+) modules (passed|FAILED) unittests", re.MULTILINE)
 _JEST_SUMMARY = re.compile(rb"^Tests:[ \t]+((?:\d+ \w+, ){0,9})\d+ total", re.MULTILINE)
 _JEST_COUNT = re.compile(rb"\b(\d+) (\w+)")
 _JUNIT_PASSED = re.compile(rb"^\[\s*(\d+) tests successful\s*\]", re.MULTILINE)
 _JUNIT_FAILED = re.compile(rb"^\[\s*(\d+) (?:tests|containers) failed\s*\]", re.MULTILINE)
-_VERILOG_ENDS = re.compile(r"\$(?:finish|stop|fatal|exit)\b")
-_VERILOG = re.compile(rb"^Mismatches: (\d+) in (\d+) samples", re.MULTILINE)
+_VERILOG_END_TASK = re.compile(r"\$(?:finish|stop|fatal|exit)\b")
+_VERILOG_SUMMARY = re.compile(rb"^Mismatches: (\d+) in (\d+) samples", re.MULTILINE)
 
 
-def go_test(job: Job) -> Seal | None:
+def go_test(job: Job) -> ExitProof | None:
     """A TestMain of the program's own keeps its place; it runs the tests through us."""
     package = _GO_PACKAGE.search(job.code)
     if package is None:
         return None
     body, own = job.code[package.end() :], last_match(_GO_TEST_MAIN, job.code)
     if own is not None:
-        body = _GO_RUN.sub(lambda found: f"sandboxRun_({found[1]})" if found[1] == own[1] else found[0], body)
-    code = job.code[: package.end()] + _GO_IMPORTS + body + fill(_GO_RUNS, job)
-    return recoded(job, code if own is not None else code + _GO_MAIN)
+        body = _GO_RUN_CALL.sub(lambda found: f"sandboxRun_({found[1]})" if found[1] == own[1] else found[0], body)
+    code = job.code[: package.end()] + _GO_IMPORTS + body + fill_prompt(_GO_RUN_FUNCTION, job)
+    return proof_with_code(job, code if own is not None else code + _GO_MAIN)
 
 
-def d(job: Job) -> Seal | None:
+def d(job: Job) -> ExitProof | None:
     """Unit tests run in the order of the text, and none after one that failed."""
-    return _with_summary(recoded(job, job.code + fill(_D_ASKS, job)), _d_passed)
+    return _also_summary(proof_with_code(job, job.code + fill_prompt(_D_EPILOGUE, job)), _d_passed)
 
 
-def jest(job: Job) -> Seal | None:
+def jest(job: Job) -> ExitProof | None:
     """The last hook of the file asks, and the summary tells whether tests failed."""
-    return _with_summary(recoded(job, _JEST_FIXES + job.code + fill(_JEST, job)), _jest_passed)
+    return _also_summary(proof_with_code(job, _JEST_PROLOGUE + job.code + fill_prompt(_JEST_EPILOGUE, job)), _jest_passed)
 
 
-def rust_test(job: Job) -> Seal | None:
-    return _by_summary(job, _rust_passed)
+def rust_test(job: Job) -> ExitProof | None:
+    return _summary_proof(job, _rust_passed)
 
 
-def junit(job: Job) -> Seal | None:
+def junit(job: Job) -> ExitProof | None:
     """A listener of the runner asks when all tests have ended."""
-    listener = File(f"{_JUNIT_LISTENER}.java", fill(_JUNIT_ASKS, job).encode())
+    listener = File(f"{_JUNIT_LISTENER}.java", fill_prompt(_JUNIT_LISTENER_SOURCE, job).encode())
     service = File(_JUNIT_SERVICE, f"{_JUNIT_LISTENER}\n".encode())
-    sealed = recoded(job, job.code)
-    return _with_summary(replace(sealed, job=replace(job, files=(*job.files, listener, service))), _junit_passed)
+    sealed = proof_with_code(job, job.code)
+    return _also_summary(replace(sealed, job=replace(job, files=(*job.files, listener, service))), _junit_passed)
 
 
-def verilog(job: Job) -> Seal | None:
+def verilog(job: Job) -> ExitProof | None:
     """Test benches that count tell their count once. Others are judged by what they must print."""
-    return _by_summary(job, lambda printed: len(_VERILOG.findall(printed)) <= 1)
+    return _summary_proof(job, lambda printed: len(_VERILOG_SUMMARY.findall(printed)) <= 1)
 
 
-def ends_the_simulation(design: str) -> bool:
+def ends_simulation(design: str) -> bool:
     """A design has no business ending the test bench that it is in: what was counted so far would be told as if it were all."""
-    return _VERILOG_ENDS.search(blanked(design)) is not None
+    return _VERILOG_END_TASK.search(blank_comments(design)) is not None
 
 
-def _by_summary(job: Job, passed: Callable[[bytes], bool]) -> Seal:
+def _summary_proof(job: Job, passed: Callable[[bytes], bool]) -> ExitProof:
     def read(result: JobResult, _token: str) -> tuple[bool, Output]:
         assert result.run is not None
-        return passed(_printed(result)), result.run.stdout
+        return passed(_output_bytes(result)), result.run.stdout
 
-    return Seal(job, read, Asks.nothing)
+    return ExitProof(job, read, ProofKind.nothing)
 
 
-def _with_summary(sealed: Seal, passed: Callable[[bytes], bool]) -> Seal:
+def _also_summary(sealed: ExitProof, passed: Callable[[bytes], bool]) -> ExitProof:
     """The end has to be shown and the summary has to tell that all passed."""
 
     def read(result: JobResult, token: str) -> tuple[bool, Output]:
         shown, rest = sealed.read(result, token)
-        return shown and passed(_printed(result)), rest
+        return shown and passed(_output_bytes(result)), rest
 
-    return Seal(sealed.job, read, prompt=sealed.prompt)
+    return ExitProof(sealed.job, read, prompt=sealed.prompt)
 
 
-def _printed(result: JobResult) -> bytes:
+def _output_bytes(result: JobResult) -> bytes:
     assert result.run is not None
     return bytes(result.run.stdout) + b"\n" + bytes(result.run.stderr)
 
 
 # Each finds exactly one summary, and it tells of tests that passed: one more would be the program's own.
 def _rust_passed(printed: bytes) -> bool:
-    found = _RUST.findall(printed)
+    found = _RUST_SUMMARY.findall(printed)
     return len(found) == 1 and found[0][0] == b"ok" and int(found[0][1]) > 0 and found[0][2] == b"0"
 
 
 def _d_passed(printed: bytes) -> bool:
-    found = _D.findall(printed)
+    found = _D_SUMMARY.findall(printed)
     return len(found) == 1 and int(found[0][0]) > 0 and found[0][1] == b"passed"
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sandbox_runtime.judge.integrity.exit_proof.proof import Seal, fill, recoded
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, proof_with_code
 from sandbox_runtime.model import Job, Output
 
-_JAVASCRIPT_FREEZES = (
+_JAVASCRIPT_PROLOGUE = (
     '{ const a = globalThis.process.getBuiltinModule("node:assert"); Object.freeze(a); Object.freeze(a.strict); } '
 )
 _JAVASCRIPT_STRICT = re.compile(r"\A(?:#![^\n]*\n)?\s{0,200}(?:\"use strict\"|'use strict');?")
 # Promises are awaited: the event comes when nothing is left to do. A rejection that nobody handled ends the process before it.
-_JAVASCRIPT = r"""
+_JAVASCRIPT_EPILOGUE = r"""
 ;{ const process = globalThis.process, fs = process.getBuiltinModule("node:fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
 const decoder = new TextDecoder(), bytes = new Uint8Array(80), turn = new Int32Array(new SharedArrayBuffer(4));
 const read = () => { for (;;) { try { return fs.readSync(0, bytes, 0, 80, null); } catch (error) {
@@ -53,22 +53,24 @@ builtin printf '\\n%s%s\\n' "$sandbox_b_" "$sandbox_a_"
 IFS= builtin read -r sandbox_end_; builtin printf '%s\\n' "$sandbox_end_"; fi
 builtin exit "$sandbox_status_"
 """
-_LUA_ASKS = (
+_LUA_PROMPT = (
     'do local a, b = "FIRST_HALF", "SECOND_HALF" io.stdout:write("\\n", b, a, "\\n") io.stdout:flush() '
     'io.stdout:write(io.stdin:read("l") or "", "\\n") io.stdout:flush() end'
 )
-_LUA_KEEPS = (
+_LUA_SAVE_FUNCTIONS = (
     'local sandbox_kept_, sandbox_exit_, sandbox_unit_ = {}, os.exit, require("luaunit") for _, sandbox_place_ in '
     "ipairs({_G, sandbox_unit_, sandbox_unit_.LuaUnit}) do local kept = {} sandbox_kept_[sandbox_place_] = kept "
     'for key, value in pairs(sandbox_place_) do if type(value) == "function" then kept[key] = value end end end '
 )
-_LUA_RESTORES = "for place, kept in next, sandbox_kept_ do for key, value in next, kept do rawset(place, key, value) end end\n"
-_LUA_RUNS = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
-_RUBY_ASKS = 'a, b = "FIRST_HALF", "SECOND_HALF"; $stdout.flush; STDOUT.syswrite("\\n#{b}#{a}\\n"); STDOUT.syswrite(STDIN.gets)'
+_LUA_RESTORE_FUNCTIONS = (
+    "for place, kept in next, sandbox_kept_ do for key, value in next, kept do rawset(place, key, value) end end\n"
+)
+_LUA_RUN_CALL = re.compile(r"\bos\.exit\s*\(\s*([\w.:]*\brun\w*\s*\([^()]*\))\s*\)\s*\Z")
+_RUBY_PROMPT = 'a, b = "FIRST_HALF", "SECOND_HALF"; $stdout.flush; STDOUT.syswrite("\\n#{b}#{a}\\n"); STDOUT.syswrite(STDIN.gets)'
 _RUBY_UNIT = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]test/unit['\"]", re.MULTILINE)
 _RUBY_MINITEST = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]minitest/autorun['\"]", re.MULTILINE)
 # Test::Unit would run its tests when the program ends: they are run here, so that leaving them leaves this, too.
-_RUBY_RUNS = """
+_RUBY_RUN_TESTS = """
 Test::Unit::AutoRunner.need_auto_run = false
 sandbox_passed_ = Test::Unit::AutoRunner.run
 if sandbox_passed_ then {asks} end
@@ -77,8 +79,8 @@ exit(sandbox_passed_)
 _RUBY_SUMMARY = re.compile(rb"^(\d+) (?:tests|runs), \d+ assertions, (\d+) failures, (\d+) errors", re.MULTILINE)
 
 
-def with_epilogue(epilogue: str) -> Callable[[Job], Seal | None]:
-    return lambda job: recoded(job, job.code + fill(epilogue, job))
+def with_epilogue(epilogue: str) -> Callable[[Job], ExitProof | None]:
+    return lambda job: proof_with_code(job, job.code + fill_prompt(epilogue, job))
 
 
 perl = with_epilogue(_PERL)
@@ -88,36 +90,38 @@ racket = with_epilogue(_RACKET)
 bash = with_epilogue(_BASH)
 
 
-def javascript(job: Job) -> Seal | None:
+def javascript(job: Job) -> ExitProof | None:
     """Tests compare with the assertions of Node.js, which a solution cannot replace once they are frozen."""
     strict = _JAVASCRIPT_STRICT.match(job.code)
     start = strict.end() if strict else 0
-    return recoded(job, job.code[:start] + _JAVASCRIPT_FREEZES + job.code[start:] + fill(_JAVASCRIPT, job))
+    return proof_with_code(
+        job, job.code[:start] + _JAVASCRIPT_PROLOGUE + job.code[start:] + fill_prompt(_JAVASCRIPT_EPILOGUE, job)
+    )
 
 
-def php(job: Job) -> Seal | None:
+def php(job: Job) -> ExitProof | None:
     code = job.code.rstrip()
-    return recoded(job, code.removesuffix("?>") + fill(_PHP, job))
+    return proof_with_code(job, code.removesuffix("?>") + fill_prompt(_PHP, job))
 
 
-def lua(job: Job) -> Seal | None:
+def lua(job: Job) -> ExitProof | None:
     """Programs of luaunit end with os.exit of its result. What its assertions use is as it was before the solution."""
-    code, asks = job.code.rstrip(), fill(_LUA_ASKS, job)
-    found = _LUA_RUNS.search(code)
+    code, asks = job.code.rstrip(), fill_prompt(_LUA_PROMPT, job)
+    found = _LUA_RUN_CALL.search(code)
     if found is None:
-        return recoded(job, f"{code}\n{asks}\n")
+        return proof_with_code(job, f"{code}\n{asks}\n")
     ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {asks} end\nsandbox_exit_(sandbox_status_)\n"
-    return recoded(job, _LUA_KEEPS + code[: found.start()] + _LUA_RESTORES + ends)
+    return proof_with_code(job, _LUA_SAVE_FUNCTIONS + code[: found.start()] + _LUA_RESTORE_FUNCTIONS + ends)
 
 
-def ruby(job: Job) -> Seal | None:
+def ruby(job: Job) -> ExitProof | None:
     """minitest runs its tests when the program ends. What is registered first is called last."""
-    asks = fill(_RUBY_ASKS, job)
+    asks = fill_prompt(_RUBY_PROMPT, job)
     if _RUBY_UNIT.search(job.code):
-        return recoded(job, job.code + _RUBY_RUNS.replace("{asks}", asks), _ruby_tests_ran)
+        return proof_with_code(job, job.code + _RUBY_RUN_TESTS.replace("{asks}", asks), _ruby_tests_ran)
     if _RUBY_MINITEST.search(job.code):
-        return recoded(job, f"at_exit {{ {asks} }}\n{job.code}", _ruby_tests_ran)
-    return recoded(job, f"{job.code}\n{asks}\n")
+        return proof_with_code(job, f"at_exit {{ {asks} }}\n{job.code}", _ruby_tests_ran)
+    return proof_with_code(job, f"{job.code}\n{asks}\n")
 
 
 def _ruby_tests_ran(stdout: Output) -> bool:

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS, Reporter  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 
 TESTS = "<tests>"
-_OURS = "<_sandbox_harness"
-_HERE = f"{_OURS}.audit_hook>"
+_HARNESS_PREFIX = "<_sandbox_harness"
+_THIS_FILE = f"{_HARNESS_PREFIX}.audit_hook>"
 _LIBRARIES = [
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     *(
@@ -31,32 +31,37 @@ _LIBRARIES = [
 """Where packages of a distribution lie, which not all are among the paths that Python knows of itself, but not where the program
 or its user can put some."""
 _FOLDERS = tuple({f"{path}/" for path in (*_LIBRARIES, *map(os.path.realpath, _LIBRARIES))})
-_HAND_OUT_FRAMES = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
-_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
-_CODE = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
-_TRACE_FOR_OTHERS = ("/threading.py", "/bdb.py", "/pdb.py", "/trace.py", "/profile.py")
-_PROC = ("/mem", "/maps", "/smaps", "/fd/", "/map_files", "/stack", "/syscall", "/auxv")
-_NATIVE = frozenset({"cffi", "_cffi_backend", "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters"})
+_FRAME_FUNCTIONS = frozenset({"currentframe", "walk_stack", "stack", "trace", "getouterframes", "getinnerframes"})
+_FRAME_ATTRIBUTES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
+_CODE_ATTRIBUTES = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
+_TRACING_MODULES = ("/threading.py", "/bdb.py", "/pdb.py", "/trace.py", "/profile.py")
+_PROC_FILES = ("/mem", "/maps", "/smaps", "/fd/", "/map_files", "/stack", "/syscall", "/auxv")
+_NATIVE_MODULES = frozenset({"cffi", "_cffi_backend", "_testcapi", "_testinternalcapi", "_xxsubinterpreters", "_interpreters"})
 _getframe, _getpid, _get_ident = sys._getframe, os.getpid, __import__("_thread").get_ident
 
 
-_calling: list[str] = []
+_trusted_files: list[str] = []
 """The file of what calls the program with no frames below it, where there is such."""
 
 
 def trust(filename: str) -> None:
     """Also this one. For what is ours and was loaded from a file."""
-    _calling[:] = [filename]
+    _trusted_files[:] = [filename]
 
 
 def is_trusted(filename: str) -> bool:
-    return filename in _calling or filename.startswith(_FOLDERS) or filename.startswith(("<frozen ", _OURS)) or filename == TESTS
+    return (
+        filename in _trusted_files
+        or filename.startswith(_FOLDERS)
+        or filename.startswith(("<frozen ", _HARNESS_PREFIX))
+        or filename == TESTS
+    )
 
 
-class Watch:
+class AuditHook:
     """frames_hidden: nothing of ours is below the program on the stack, so that before the tests there is nothing to find."""
 
-    def __init__(self, teller: Teller, frames_hidden: bool) -> None:
+    def __init__(self, teller: Reporter, frames_hidden: bool) -> None:
         self._teller = teller
         self._guard_frames = not frames_hidden
         self._busy: set[int] = set()
@@ -114,43 +119,43 @@ class Watch:
         return check
 
     def _solution_asks(self) -> bool:
-        return not is_trusted(_asking().f_code.co_filename)
+        return not is_trusted(_requesting_frame().f_code.co_filename)
 
     def _frame(self, _args: tuple[Any, ...]) -> None:
         if not self._guard_frames:
             return
-        frame = _asking()
+        frame = _requesting_frame()
         if not is_trusted(frame.f_code.co_filename):
             self._teller.seen("frames")
-        elif frame.f_code.co_name in _HAND_OUT_FRAMES:
+        elif frame.f_code.co_name in _FRAME_FUNCTIONS:
             behind = frame.f_back
             if behind is not None and not is_trusted(behind.f_code.co_filename):
                 self._teller.seen("frames")
 
     def _attribute(self, args: tuple[Any, ...]) -> None:
         owner, name = args[0], args[1]
-        if name in _FRAMES:
+        if name in _FRAME_ATTRIBUTES:
             if self._guard_frames and self._solution_asks():
                 self._teller.seen("frames")
-        elif name in _CODE and self._solution_asks() and _file_of(owner).startswith((TESTS, _OURS)):
+        elif name in _CODE_ATTRIBUTES and self._solution_asks() and _code_filename(owner).startswith((TESTS, _HARNESS_PREFIX)):
             self._teller.seen("test_code")
 
     def _set(self, args: tuple[Any, ...]) -> None:
         """New code in an old function: its identity stays, so nothing else would show it."""
-        if args[1] in _CODE and self._solution_asks() and is_trusted(_file_of(args[0])):
+        if args[1] in _CODE_ATTRIBUTES and self._solution_asks() and is_trusted(_code_filename(args[0])):
             self._teller.seen("modules")
 
     def _tracing(self, _args: tuple[Any, ...]) -> None:
         """Some do it for whoever asks them to. doctest only puts back what was there."""
-        filename = _asking().f_code.co_filename
-        if not is_trusted(filename) or filename.endswith(_TRACE_FOR_OTHERS):
+        filename = _requesting_frame().f_code.co_filename
+        if not is_trusted(filename) or filename.endswith(_TRACING_MODULES):
             self._teller.seen("tracing")
 
     def _open(self, args: tuple[Any, ...]) -> None:
         path = args[0]
         if isinstance(path, bytes):
             path = path.decode(errors="replace")
-        if isinstance(path, str) and "/proc/" in path and any(part in path for part in _PROC) and self._solution_asks():
+        if isinstance(path, str) and "/proc/" in path and any(part in path for part in _PROC_FILES) and self._solution_asks():
             self._teller.seen("memory")
 
     def _kill(self, args: tuple[Any, ...]) -> None:
@@ -168,11 +173,11 @@ class Watch:
         self._name_of_code(args[1])
 
     def _native(self, _args: tuple[Any, ...]) -> None:
-        if not is_trusted(_behind("/ctypes/").f_code.co_filename):
+        if not is_trusted(_caller_frame_outside("/ctypes/").f_code.co_filename):
             self._teller.seen("memory")
 
     def _import(self, args: tuple[Any, ...]) -> None:
-        if args[0] in _NATIVE and not is_trusted(_behind("<frozen ").f_code.co_filename):
+        if args[0] in _NATIVE_MODULES and not is_trusted(_caller_frame_outside("<frozen ").f_code.co_filename):
             self._teller.seen("memory")
 
     def _name_of_code(self, filename: object) -> None:
@@ -182,30 +187,30 @@ class Watch:
             self._teller.seen("disguise")
 
 
-def _asking() -> FrameType:
+def _requesting_frame() -> FrameType:
     """The frame that was current when the hook was called."""
     frame = _getframe(1)
-    while frame.f_code.co_filename == _HERE and frame.f_back is not None:
+    while frame.f_code.co_filename == _THIS_FILE and frame.f_back is not None:
         frame = frame.f_back
     return frame
 
 
-def _behind(part: str) -> FrameType:
+def _caller_frame_outside(part: str) -> FrameType:
     """The frame for which those of such files were at work."""
-    frame = _asking()
+    frame = _requesting_frame()
     while part in frame.f_code.co_filename and frame.f_back is not None:
         frame = frame.f_back
     return frame
 
 
-def asked_by_solution() -> bool:
+def called_by_solution() -> bool:
     """For functions of ours that are called in the place of others."""
     frame = _getframe(1)
-    while frame.f_code.co_filename.startswith(_OURS) and frame.f_back is not None:
+    while frame.f_code.co_filename.startswith(_HARNESS_PREFIX) and frame.f_back is not None:
         frame = frame.f_back
     return not is_trusted(frame.f_code.co_filename)
 
 
-def _file_of(function: object) -> str:
+def _code_filename(function: object) -> str:
     code = getattr(function, "__code__", None)
     return code.co_filename if isinstance(code, CodeType) else ""

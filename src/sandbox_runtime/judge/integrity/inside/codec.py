@@ -14,19 +14,19 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from .extra_types import DECODERS, encoder_of  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .extra_types import DECODERS, find_encoder  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .tables import decode_table, encode_table  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 Reference = Callable[[Any, bool], Any]
 """(value, last) → the node of a value that crosses by name, or None. Asked twice: before the types of this codec, and last."""
 _SCALARS = frozenset({type(None), bool, int, float, str})
-_NO_SCALARS = frozenset({list, dict})
+_NON_SCALARS = frozenset({list, dict})
 _METHODS = (FunctionType, property)
 _MAX_INT = 10**4000
 """Larger ones are written in base 16: Python bounds the digits that it reads and writes in base 10."""
 
 
-class Uncrossable(TypeError):
+class NotTransferable(TypeError):
     """A value that cannot be sent to the other process."""
 
 
@@ -43,16 +43,16 @@ class Encoder:
         self._exact_ints = False
 
     def dumps(self, value: Any) -> bytes:
-        """The message, or raise Uncrossable."""
+        """The message, or raise NotTransferable."""
         start = list(self.instances)
         numbers = dict(self._numbers)
         try:
             return self._dumps(value)
         except ValueError as error:
             if "digits" not in str(error):
-                raise Uncrossable(str(error)) from None
+                raise NotTransferable(str(error)) from None
         except RecursionError:
-            raise Uncrossable("a value is nested too deeply, or holds itself") from None
+            raise NotTransferable("a value is nested too deeply, or holds itself") from None
         self.instances, self._numbers, self._pending, self._exact_ints = start, numbers, [], True
         return self._dumps(value)
 
@@ -80,12 +80,12 @@ class Encoder:
             return node
         if self._by_fields(kind):
             return {"x": self._number(value)}
-        encode = encoder_of(value)
+        encode = find_encoder(value)
         if encode is not None:
             return encode(value, self)
         node = self._reference(value, True)
         if node is None:
-            raise Uncrossable(f"an object of the type {kind.__module__}.{kind.__qualname__} cannot be sent")
+            raise NotTransferable(f"an object of the type {kind.__module__}.{kind.__qualname__} cannot be sent")
         return node
 
     def _are_flat_tuples(self, values: list[Any]) -> bool:
@@ -128,7 +128,7 @@ class Decoder:
         self.instances: list[Any] = list(known or [])
 
     def loads(self, text: bytes) -> Any:
-        """The value, or raise Uncrossable for what is none."""
+        """The value, or raise NotTransferable for what is none."""
         try:
             tree, table = json.loads(text)
             known = len(self.instances)
@@ -139,10 +139,10 @@ class Decoder:
                 if row is not None:
                     _set_fields(instance, self.decode(row[1]))
             return self.decode(tree)
-        except Uncrossable:
+        except NotTransferable:
             raise
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, ArithmeticError) as error:
-            raise Uncrossable(f"a message cannot be read: {type(error).__name__}") from None
+            raise NotTransferable(f"a message cannot be read: {type(error).__name__}") from None
 
     def decode(self, node: Any) -> Any:
         kind = type(node)
@@ -167,7 +167,7 @@ class Decoder:
         return self._resolve(tag, held) if decode is None else decode(held, self)
 
     def items(self, nodes: list[Any]) -> list[Any]:
-        if _NO_SCALARS.isdisjoint(map(type, nodes)):
+        if _NON_SCALARS.isdisjoint(map(type, nodes)):
             return nodes
         return [self.decode(node) for node in nodes]
 
@@ -178,8 +178,8 @@ class Decoder:
 def _as_tuples(rows: list[Any]) -> list[Any]:
     """In place: there may be very many of them."""
     for place, row in enumerate(rows):
-        if type(row) is not list or not _NO_SCALARS.isdisjoint(map(type, row)):
-            raise Uncrossable("a record holds more than scalars")
+        if type(row) is not list or not _NON_SCALARS.isdisjoint(map(type, row)):
+            raise NotTransferable("a record holds more than scalars")
         rows[place] = tuple(row)
     return rows
 
@@ -198,7 +198,7 @@ def _set_fields(instance: Any, fields: dict[str, Any]) -> None:
     kind = type(instance)
     for name in fields:
         if isinstance(getattr(kind, name, None), _METHODS):
-            raise Uncrossable(f"a field is named like the method {name} of its class")
+            raise NotTransferable(f"a field is named like the method {name} of its class")
     held = getattr(instance, "__dict__", None)
     if held is not None:
         held.clear()

@@ -16,17 +16,17 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from .audit_hook import is_trusted  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS, Reporter  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 
 _NONE = type(None)
 _ATOM_SET = frozenset((int, str, float, bool, _NONE, bytes, complex))
 _PLAIN_CLASS = frozenset((type,))
-_HOLDING = (list, tuple, set, frozenset, deque)
+_CONTAINERS = (list, tuple, set, frozenset, deque)
 _HEAP_TYPE = 1 << 9
-_DEEPEST = 60
-_UNIVERSAL = ("/mock.py", "/_pytest/", "/hypothesis/")
+_MAX_DEPTH = 60
+_EQUAL_TO_MANY = ("/mock.py", "/_pytest/", "/hypothesis/")
 """Files of libraries whose objects are there to equal many things."""
 _flags_of, _mro_of, _dict_of = (type.__dict__[name].__get__ for name in ("__flags__", "__mro__", "__dict__"))
 _EQ, _SUB = ("__eq__",), ("__sub__", "__rsub__", "__abs__")
@@ -37,7 +37,7 @@ _FAR = 1e308
 _urandom = os.urandom
 
 
-class _Nothing:
+class _EqualsNothing:
     """Equals nothing but itself."""
 
 
@@ -48,7 +48,7 @@ class Comparer:
     real = SimpleNamespace(**vars(builtins))
     """The builtins, for tests whose own were shadowed."""
 
-    def __init__(self, teller: Teller) -> None:
+    def __init__(self, teller: Reporter) -> None:
         self._teller = teller
         self._bound: dict[str, object] = {}
 
@@ -119,7 +119,7 @@ class Comparer:
         result = item in box
         if not result:
             return result
-        if _is_box(type(box)):
+        if _is_container(type(box)):
             others = [one for one in box if _is_foreign(one, _EQ) != _is_foreign(item, _EQ)]
             return len(others) < len(box) or any(self.eq(item, one) for one in others)
         if _is_foreign(box, _IN) and not _is_foreign(item, _EQ):
@@ -151,12 +151,12 @@ class Comparer:
         if _is_array(type(foreign)):
             self._equal(_flat(foreign), _flat(plain), depth + 1)
             return foreign == plain  # type: ignore[no-any-return]
-        if _is_list(type(foreign)) and type(foreign) is type(plain) and depth < _DEEPEST:
+        if _is_list(type(foreign)) and type(foreign) is type(plain) and depth < _MAX_DEPTH:
             return len(foreign) == len(plain) and all(map(self._part(depth), foreign, plain))
-        if type(foreign) is dict and type(plain) is dict and depth < _DEEPEST:
+        if type(foreign) is dict and type(plain) is dict and depth < _MAX_DEPTH:
             same_keys = len(foreign) == len(plain) and all(map(_is_plain_key, foreign)) and foreign.keys() == plain.keys()
             return same_keys and all(self._part(depth)(foreign[key], plain[key]) for key in plain)
-        if _is_box(type(foreign)):
+        if _is_container(type(foreign)):
             return bool(foreign == plain) and self._demand(not any(foreign == decoy for decoy in _decoys(plain)))
         return self._asked(foreign, plain)
 
@@ -164,7 +164,7 @@ class Comparer:
         return lambda a, b: self._equal(a, b, depth + 1) if _is_foreign(a, _EQ) else bool(a == b)
 
     def _asked(self, foreign: Any, plain: Any) -> bool:
-        asked = _shuffled([plain, *_decoys(plain)])
+        asked = _shuffle([plain, *_decoys(plain)])
         said = [value for value in asked if _says_equal(foreign, value, value is plain)]
         return self._demand(len(said) < 2) and len(said) == 1 and said[0] is plain
 
@@ -211,7 +211,7 @@ def _flat(value: Any) -> Any:
     return value.ravel().tolist() if _is_array(type(value)) else value
 
 
-def _is_box(kind: type) -> bool:
+def _is_container(kind: type) -> bool:
     return kind is list or kind is tuple or kind is dict or kind is set or kind is frozenset
 
 
@@ -220,9 +220,9 @@ def _is_foreign(value: Any, methods: tuple[str, ...], depth: int = 0) -> bool:
     kind = type(value)
     if _is_atom(kind):
         return False
-    if not _is_box(kind) and _flags_of(kind) & _HEAP_TYPE and any(_is_untrusted(kind, method) for method in methods):
+    if not _is_container(kind) and _flags_of(kind) & _HEAP_TYPE and any(_is_untrusted(kind, method) for method in methods):
         return True
-    return depth < _DEEPEST and _holds_foreign(_parts(value, kind), methods, depth)
+    return depth < _MAX_DEPTH and _holds_foreign(_parts(value, kind), methods, depth)
 
 
 def _parts(value: Any, kind: type) -> Iterable[Any]:
@@ -232,7 +232,7 @@ def _parts(value: Any, kind: type) -> Iterable[Any]:
     for base in _mro_of(kind):
         if base is dict:
             return (*dict.keys(value), *dict.values(value))
-        if base in _HOLDING:
+        if base in _CONTAINERS:
             return base.__iter__(value)  # type: ignore[no-any-return]
     return _flat(value) if _is_array(kind) and value.dtype.hasobject else ()
 
@@ -257,7 +257,7 @@ def _is_own_code(method: object) -> bool:
     if type(method) is not FunctionType:
         return type(method).__name__ not in ("wrapper_descriptor", "method_descriptor", "builtin_function_or_method")
     filename = method.__code__.co_filename
-    return not is_trusted(filename) or any(part in filename for part in _UNIVERSAL)
+    return not is_trusted(filename) or any(part in filename for part in _EQUAL_TO_MANY)
 
 
 def _is_plain_key(key: object) -> bool:
@@ -266,10 +266,10 @@ def _is_plain_key(key: object) -> bool:
 
 def _decoys(value: Any) -> list[Any]:
     """Values that differ from it, of the same kind where there are such."""
-    return [decoy for decoy in _altered(value) if decoy != value] or [_Nothing()]
+    return [decoy for decoy in _alter(value) if decoy != value] or [_EqualsNothing()]
 
 
-def _altered(value: Any) -> list[Any]:
+def _alter(value: Any) -> list[Any]:
     kind = type(value)
     if kind is bool:
         return [not value, 17, "", None]
@@ -280,18 +280,18 @@ def _altered(value: Any) -> list[Any]:
         return [value + more, more + value, value + value + more, value[1:] + more * 2]
     if _is_list(kind):
         return [
-            kind(_Nothing() for _ in value),
+            kind(_EqualsNothing() for _ in value),
             value + kind((0,)),
             kind(_decoys(part)[0] for part in value) or kind((1,)),
         ]
     if kind is dict:
         return [{key: _decoys(part)[0] for key, part in value.items()} or {0: 0}, {**value, "x": 0, 17: 1}]
     if kind in (set, frozenset):
-        return [kind(_decoys(part)[0] for part in value) or kind([0]), value | {_Nothing()}]
-    return [0, "", (), _Nothing()]
+        return [kind(_decoys(part)[0] for part in value) or kind([0]), value | {_EqualsNothing()}]
+    return [0, "", (), _EqualsNothing()]
 
 
-def _shuffled(values: list[Any]) -> list[Any]:
+def _shuffle(values: list[Any]) -> list[Any]:
     """By chance of the kernel: what the solution can seed is no secret from it."""
     dice = _urandom(len(values))
     return [value for _, _, value in sorted(zip(dice, range(len(values)), values, strict=True), key=operator.itemgetter(0, 1))]

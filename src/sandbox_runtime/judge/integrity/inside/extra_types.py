@@ -101,7 +101,7 @@ _BASES: tuple[tuple[type, Callable[[Any, Any], Any]], ...] = (
 )
 
 
-def encoder_of(value: Any) -> Encode | None:
+def find_encoder(value: Any) -> Encode | None:
     """None for a type that does not cross."""
     kind = type(value)
     package = kind.__module__.partition(".")[0]

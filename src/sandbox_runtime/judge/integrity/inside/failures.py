@@ -7,8 +7,8 @@ import traceback
 from types import TracebackType
 from typing import Any
 
-_PACKAGE = "<_sandbox_harness"
-_STACK = "/isolation/inside/frame_stack.py"
+_HARNESS_PREFIX = "<_sandbox_harness"
+_FRAME_STACK_FILE = "/isolation/inside/frame_stack.py"
 _MAX_FRAMES = 60
 _MAX_CAUSES = 4
 _MAX_CHARACTERS = 4000
@@ -39,15 +39,15 @@ def own_names(kind: type) -> list[str]:
 
 def frames(start: TracebackType | None) -> list[str]:
     """Formatted, without ours."""
-    while start is not None and is_ours(start.tb_frame.f_code.co_filename):
+    while start is not None and is_harness_file(start.tb_frame.f_code.co_filename):
         start = start.tb_next
     summary = traceback.StackSummary.extract(traceback.walk_tb(start), limit=-_MAX_FRAMES)
-    kept = [frame for frame in summary if not is_ours(frame.filename)]
+    kept = [frame for frame in summary if not is_harness_file(frame.filename)]
     return [text[:_MAX_CHARACTERS] for text in traceback.StackSummary.from_list(kept).format()]
 
 
-def is_ours(filename: str) -> bool:
-    return filename.startswith(_PACKAGE) or filename.endswith(_STACK)
+def is_harness_file(filename: str) -> bool:
+    return filename.startswith(_HARNESS_PREFIX) or filename.endswith(_FRAME_STACK_FILE)
 
 
 def builtin_class(names: Any) -> type[BaseException]:

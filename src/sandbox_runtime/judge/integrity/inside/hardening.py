@@ -12,8 +12,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .audit_hook import asked_by_solution  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .audit_hook import called_by_solution  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .reporter import BUILTINS, Reporter  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
 globals()["__builtins__"] = BUILTINS
 
@@ -27,12 +27,12 @@ _REAL, _LOOK = "\x1ereal", "\x1elook"
 _real_signal = _signal.signal
 
 
-def shield(teller: Teller) -> None:
-    _signal.signal = _filled(_set_handler, {_REAL: _real_signal, _LOOK: _frameless})
+def harden(teller: Reporter) -> None:
+    _signal.signal = _with_constants(_set_handler, {_REAL: _real_signal, _LOOK: _frameless})
     for name in ("ctypes", "_ctypes"):
         module = sys.modules.get(name)
         if type(module) is ModuleType:
-            sys.modules[name] = _front_of(module, teller)
+            sys.modules[name] = _facade(module, teller)
 
 
 def _set_handler(signalnum, handler, /):  # type: ignore[no-untyped-def]  # annotations would lead from it to our names
@@ -47,14 +47,14 @@ def _frameless(handler: Any) -> Any:
     return lambda signalnum, _frame: handler(signalnum, None)
 
 
-def _front_of(module: ModuleType, teller: Teller) -> ModuleType:
+def _facade(module: ModuleType, teller: Reporter) -> ModuleType:
     def look(name: str) -> None:
-        if not name.startswith("__") and asked_by_solution():
+        if not name.startswith("__") and called_by_solution():
             teller.seen("memory")
 
     front = ModuleType(module.__name__)
     names = {name: value for name, value in vars(module).items() if name in _HARMLESS or name.startswith(("c_", "__"))}
-    front.__dict__.update(names, __getattr__=_filled(_attribute, {_REAL: module, _LOOK: look}))
+    front.__dict__.update(names, __getattr__=_with_constants(_attribute, {_REAL: module, _LOOK: look}))
     return front
 
 
@@ -65,7 +65,7 @@ def _attribute(name, /):  # type: ignore[no-untyped-def]  # annotations would le
     return module.__getattribute__(name)
 
 
-def _filled(function: Callable[..., Any], constants: dict[str, object]) -> FunctionType:
+def _with_constants(function: Callable[..., Any], constants: dict[str, object]) -> FunctionType:
     """The function with constants in the places of their names, and with no globals to speak of."""
     code: CodeType = function.__code__
     held = tuple(constants.get(one, one) if type(one) is str else one for one in code.co_consts)

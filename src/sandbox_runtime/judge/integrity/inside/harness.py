@@ -17,34 +17,36 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from .audit_hook import TESTS, Watch, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .audit_hook import TESTS, AuditHook, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .comparer import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .hardening import shield  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .pristine import Originals  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .reporter import BUILTINS, Teller  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .rewriter import compiled  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .static_check import is_plain  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .test_collector import AssertionsFailed, collect_and_run, files_beside, raised_by_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .hardening import harden  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .pristine import PristineState  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .reporter import BUILTINS, Reporter  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .rewriter import compile_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .static_check import is_harmless  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .test_collector import AssertionsFailed, collect_and_run, pytest_files, raised_by_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 globals()["__builtins__"] = BUILTINS
 
 _PACKAGE = "_sandbox_harness"
-_FUTURES = 0x1FF0000
+_FUTURE_FLAGS = 0x1FF0000
 """The bits of a code's flags that say which `from __future__ import …` it has."""
-_LARGEST_READ = 1 << 20
-_PRACTICE = "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
+_READ_BYTES = 1 << 20
+_PRACTICE_SOLUTION = (
+    "import math\nfrom typing import List\n\ndef same(items: List[int]) -> List[int]:\n    return sorted(items)\n"
+)
 
-_CALLER = "/isolation/inside/frame_stack.py"
+_FRAME_STACK_FILE = "/isolation/inside/frame_stack.py"
 """The file of what calls the program with no frames below it."""
 _prepared: list[Any] = []
 """In a spawner: what was found out before any box existed."""
 
 
 def preload() -> None:
-    _prepared[:] = [Originals(), _without_frames_below()]
+    _prepared[:] = [PristineState(), _find_frame_hiding_call()]
 
 
-def _without_frames_below() -> Callable[..., Any] | None:
+def _find_frame_hiding_call() -> Callable[..., Any] | None:
     """Only where we are loaded by a spawner; elsewhere frames can be seen, and looking at them is told of from the start."""
     try:
         from sandbox_runtime.isolation.inside.frame_stack import FrameStack
@@ -52,30 +54,30 @@ def _without_frames_below() -> Callable[..., Any] | None:
         return None
     call = FrameStack.find().call
     trust(call.__code__.co_filename)
-    return None if call(_caller) else call
+    return None if call(_calling_frame) else call
 
 
-def _caller() -> FrameType | None:
+def _calling_frame() -> FrameType | None:
     return sys._getframe().f_back
 
 
 def run() -> None:
-    order = json.loads(_drained(0))
-    originals, hiding = _prepared or (Originals(), None)
-    _give_stdin(order["stdin"])
-    teller = Teller(os.dup(1), order["report"], order["end"])
+    order = json.loads(_read_all(0))
+    originals, hiding = _prepared or (PristineState(), None)
+    _set_stdin(order["stdin"])
+    teller = Reporter(os.dup(1), order["report"], order["end"])
     trial = _Trial(order, teller, originals, hiding, sys.modules["__main__"].__dict__)
     del order
-    _hide()
+    _remove_modules()
     trial.perform()
 
 
 def practise() -> None:
     """All of it that leaves no trace, so that the interpreter knows the way: no hook, no shield, nobody to tell."""
-    order = {"solution": _PRACTICE, "tests": "assert same([1]) == [1]\n", "kind": "python"}
+    order = {"solution": _PRACTICE_SOLUTION, "tests": "assert same([1]) == [1]\n", "kind": "python"}
     order = json.loads(json.dumps(order))
-    originals, hiding = _prepared or (Originals(), None)
-    trial = _Trial(order, Teller(-1, "", ""), originals, hiding, {"__file__": "practice.py", "__name__": "__main__"})
+    originals, hiding = _prepared or (PristineState(), None)
+    trial = _Trial(order, Reporter(-1, "", ""), originals, hiding, {"__file__": "practice.py", "__name__": "__main__"})
     trial.rehearse()
     linecache.cache.pop("practice.py", None)
 
@@ -84,23 +86,23 @@ class _Trial:
     def __init__(
         self,
         order: dict[str, Any],
-        teller: Teller,
-        originals: Originals,
+        teller: Reporter,
+        originals: PristineState,
         hiding: Callable[..., Any] | None,
         names: dict[str, Any],
     ) -> None:
         self._solution, self._tests, self._kind = order["solution"], order["tests"], order["kind"]
         self._teller = teller
         self._originals = originals
-        self._call = hiding or _plainly
-        self._watch = Watch(teller, hiding is not None)
+        self._call = hiding or _call_directly
+        self._watch = AuditHook(teller, hiding is not None)
         self._comparer = Comparer(teller)
         self._names = names
         self._builtins = names.get("__builtins__")
         self._filename = names["__file__"]
         self._flags = 0
         self._is_plain = False
-        self._beside = files_beside() if self._kind == "pytest" else frozenset()
+        self._beside = pytest_files() if self._kind == "pytest" else frozenset()
 
     def perform(self) -> None:
         self._watch.begin()
@@ -125,10 +127,10 @@ class _Trial:
         text, self._solution = self._solution, ""
         linecache.cache[self._filename] = (len(text), None, text.splitlines(True), self._filename)
         code = compile(text, self._filename, "exec", dont_inherit=True)
-        self._flags = code.co_flags & _FUTURES
-        self._is_plain = is_plain(code)
+        self._flags = code.co_flags & _FUTURE_FLAGS
+        self._is_plain = is_harmless(code)
         if not self._is_plain:
-            shield(self._teller)
+            harden(self._teller)
         self._call(exec, code, self._names)
 
     def _test(self) -> None:
@@ -138,9 +140,9 @@ class _Trial:
             code = compile(self._tests, TESTS, "exec", flags=self._flags, dont_inherit=True)
         else:
             shadowed = frozenset(self._names.keys() & vars(builtins).keys())
-            code = compiled(self._tests, TESTS, self._comparer, self._flags, shadowed)
+            code = compile_tests(self._tests, TESTS, self._comparer, self._flags, shadowed)
         if self._kind == "pytest":
-            if files_beside() != self._beside:
+            if pytest_files() != self._beside:
                 self._teller.seen("pytest_files")
             collect_and_run(code, self._names, self._call, self._teller, may_skip="skip" in self._tests.lower())
         else:
@@ -170,10 +172,10 @@ class _Trial:
     def _failed(self, error: BaseException) -> None:
         """The end is told before anything else: what prints the traceback is no longer ours alone."""
         is_assertion = isinstance(error, AssertionError) and raised_by_tests(error.__traceback__, self._filename)
-        self._end("wrong_answer" if is_assertion else "failed", _in_short(error, self._tests) if is_assertion else "")
+        self._end("wrong_answer" if is_assertion else "failed", _short_message(error, self._tests) if is_assertion else "")
         lines = self._tests.splitlines(True)
         linecache.cache[TESTS] = (len(self._tests), None, lines, TESTS)
-        traceback.print_exception(type(error), error, _without_ours(error.__traceback__))
+        traceback.print_exception(type(error), error, _strip_harness_frames(error.__traceback__))
         raise SystemExit(1)
 
     def _end(self, how: str, message: str = "") -> None:
@@ -189,32 +191,32 @@ class _Trial:
                 continue
 
 
-def _in_short(error: BaseException, tests: str) -> str:
+def _short_message(error: BaseException, tests: str) -> str:
     """The line of the tests that failed, and what was said."""
-    found = [frame.tb_lineno for frame in _frames(error.__traceback__) if frame.tb_frame.f_code.co_filename == TESTS]
+    found = [frame.tb_lineno for frame in _iterate_frames(error.__traceback__) if frame.tb_frame.f_code.co_filename == TESTS]
     lines = tests.splitlines()
     line = lines[found[-1] - 1].strip() if found and found[-1] <= len(lines) else ""
     return f"{line}: {type(error).__name__}"
 
 
-def _frames(start: TracebackType | None) -> Iterator[TracebackType]:
+def _iterate_frames(start: TracebackType | None) -> Iterator[TracebackType]:
     while start is not None:
         yield start
         start = start.tb_next
 
 
-def _plainly(function: Callable[..., Any], *arguments: Any) -> Any:
+def _call_directly(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _drained(fd: int) -> bytes:
+def _read_all(fd: int) -> bytes:
     parts = []
-    while part := os.read(fd, _LARGEST_READ):
+    while part := os.read(fd, _READ_BYTES):
         parts.append(part)
     return b"".join(parts)
 
 
-def _give_stdin(text: str) -> None:
+def _set_stdin(text: str) -> None:
     """An empty one, or the program's own."""
     if text:
         given = os.memfd_create("stdin")
@@ -226,18 +228,18 @@ def _give_stdin(text: str) -> None:
     os.close(given)
 
 
-def _hide() -> None:
+def _remove_modules() -> None:
     """No name leads to us from here on; what runs keeps what it needs."""
     for name in [name for name in sys.modules if name.partition(".")[0] == _PACKAGE]:
         del sys.modules[name]
 
 
-def _without_ours(frames: TracebackType | None) -> TracebackType | None:
+def _strip_harness_frames(frames: TracebackType | None) -> TracebackType | None:
     """From the program's outermost frame on."""
-    while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
+    while frames is not None and _is_harness_file(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     return frames
 
 
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(f"<{_PACKAGE}") or filename.endswith(_CALLER)
+def _is_harness_file(filename: str) -> bool:
+    return filename.startswith(f"<{_PACKAGE}") or filename.endswith(_FRAME_STACK_FILE)

@@ -16,9 +16,9 @@ def merge(old: Any, new: Any) -> None:
         for one, other in zip(old, new):  # noqa: B905
             merge(one, other)
     elif kind is list:
-        old[:] = _merged(old, new)
+        old[:] = _merge_list(old, new)
     elif kind is dict:
-        fresh = {key: _kept(old[key], value) if key in old else value for key, value in new.items()}
+        fresh = {key: _merge_or_replace(old[key], value) if key in old else value for key, value in new.items()}
         old.clear()
         old.update(fresh)
     elif kind is set:
@@ -33,14 +33,14 @@ def merge(old: Any, new: Any) -> None:
         old[...] = new
 
 
-def _merged(old: list[Any], new: list[Any]) -> list[Any]:
+def _merge_list(old: list[Any], new: list[Any]) -> list[Any]:
     """With the inner objects of old, where an inner object has kept its place."""
     if len(old) != len(new):
         return new
-    return [_kept(one, other) for one, other in zip(old, new)]  # noqa: B905
+    return [_merge_or_replace(one, other) for one, other in zip(old, new)]  # noqa: B905
 
 
-def _kept(old: Any, new: Any) -> Any:
+def _merge_or_replace(old: Any, new: Any) -> Any:
     if type(old) is not type(new) or type(old) not in _CONTAINERS:
         return new
     if type(old) is tuple and old != new:

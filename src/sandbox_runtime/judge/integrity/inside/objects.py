@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .codec import Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .codec import NotTransferable  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 
-_ALONE = (
+_UNARY_METHODS = (
     "__len__", "__iter__", "__next__", "__reversed__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__neg__",
     "__pos__", "__abs__", "__invert__", "__str__", "__repr__", "__enter__", "__round__", "__trunc__", "__ceil__", "__floor__",
 )  # fmt: skip
-_KEYED = ("__getitem__", "__setitem__", "__delitem__", "__call__", "__exit__", "__format__")
-_FORWARDED = frozenset((*_ALONE, *_KEYED))
-_TYPES = {"__len__": int, "__bool__": bool, "__int__": int, "__float__": float, "__index__": int, "__str__": str, "__repr__": str}
+_ARGUMENT_METHODS = ("__getitem__", "__setitem__", "__delitem__", "__call__", "__exit__", "__format__")
+_FORWARDED_METHODS = frozenset((*_UNARY_METHODS, *_ARGUMENT_METHODS))
+_RESULT_TYPES = {
+    "__len__": int,
+    "__bool__": bool,
+    "__int__": int,
+    "__float__": float,
+    "__index__": int,
+    "__str__": str,
+    "__repr__": str,
+}
 _QUERIES = frozenset(
     (
         "startswith", "endswith", "count", "index", "rindex", "find", "rfind", "issubset", "issuperset", "isdisjoint", "equals",
@@ -37,7 +45,7 @@ class RemoteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.of_object and (args or kwargs) and self.__name__ in _QUERIES:
-            raise Uncrossable(f"the solution returned an object of its own with a method {self.__name__}; return plain data")
+            raise NotTransferable(f"the solution returned an object of its own with a method {self.__name__}; return plain data")
         if self._sandbox_async:
             return self._later(args, kwargs)
         return self._sandbox_remote.call(self._sandbox_number, args, kwargs)
@@ -109,7 +117,7 @@ class RemoteObject(metaclass=RemoteClass):
 
 def make_class(remote: Any, number: int, name: str, bases: list[type], special: Any) -> type:
     """A proxy of a class of the solution. special: the methods with underscores that it defines."""
-    found = {one: _forward(one) for one in special if isinstance(one, str) and one in _FORWARDED}
+    found = {one: _forward(one) for one in special if isinstance(one, str) and one in _FORWARDED_METHODS}
     own = {"__slots__": (), "__module__": "__main__", "_sandbox_remote": remote, "_sandbox_number_of_class": number}
     above = tuple(base for base in bases if issubclass(base, RemoteObject)) or (RemoteObject,)
     return RemoteClass(name[:200], above, {**found, **own})
@@ -118,15 +126,15 @@ def make_class(remote: Any, number: int, name: str, bases: list[type], special: 
 def _forward(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any) -> Any:
         given = (args[0], None, None) if name == "__exit__" else args
-        return _checked(name, self._sandbox_remote.call(self._sandbox_number, given, {}, n=name))
+        return _check_type(name, self._sandbox_remote.call(self._sandbox_number, given, {}, n=name))
 
     method.__name__ = name
     return method
 
 
-def _checked(name: str, value: Any) -> Any:
+def _check_type(name: str, value: Any) -> Any:
     """Python trusts what these methods return."""
-    wanted = _TYPES.get(name)
+    wanted = _RESULT_TYPES.get(name)
     if wanted is not None and type(value) is not wanted:
         raise TypeError(f"{name} should return {wanted.__name__}, not {type(value).__name__}")
     return value

@@ -30,13 +30,13 @@ _CLASSES = (
 _is, _dict_of = operator.is_, type.__dict__["__dict__"].__get__
 
 
-class Names:
+class NameSnapshot:
     """The names of a module or class, and what they stood for."""
 
     __slots__ = ("_names", "_owner", "_values")
 
     def __init__(self, owner: Any) -> None:
-        kept = dict(_names_of(owner))
+        kept = dict(_namespace(owner))
         for name in ("__builtins__", "__warningregistry__", "_"):
             kept.pop(name, None)
         self._owner = owner
@@ -44,19 +44,19 @@ class Names:
         self._values = tuple(kept.values())
 
     def replaced(self) -> bool:
-        return not all(map(_is, map(_names_of(self._owner).get, self._names), self._values))
+        return not all(map(_is, map(_namespace(self._owner).get, self._names), self._values))
 
 
-class Originals:
+class PristineState:
     """Taken once, before any solution; costs a box nothing."""
 
     def __init__(self) -> None:
-        self._builtins = Names(builtins)
+        self._builtins = NameSnapshot(builtins)
         self._modules = {name: sys.modules[name] for name in _MODULES if name in sys.modules}
-        self._names = [Names(module) for module in self._modules.values()]
+        self._names = [NameSnapshot(module) for module in self._modules.values()]
         for module, name in _CLASSES:
             if module in self._modules:
-                self._names.append(Names(vars(self._modules[module])[name]))
+                self._names.append(NameSnapshot(vars(self._modules[module])[name]))
 
     def builtins_replaced(self) -> bool:
         return self._builtins.replaced()
@@ -76,7 +76,7 @@ class Originals:
         return any(map(_is_foreign, vars(module).values()))
 
 
-def _names_of(owner: Any) -> Any:
+def _namespace(owner: Any) -> Any:
     return owner.__dict__ if isinstance(owner, ModuleType) else _dict_of(owner)
 
 

@@ -17,11 +17,11 @@ from threading import RLock
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .codec import Decoder, Encoder, NotTransferable  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .failures import FRAMES, builtin_class, describe, own_class, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .merge import merge  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .objects import RemoteFunction, RemoteObject, make_class  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .solution_process import ITEMS_AT_ONCE  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .solution_process import PAGE_ITEMS  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Disconnected, Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _MODULES = frozenset(
@@ -82,11 +82,11 @@ class Remote:
             self._binding = name
             try:
                 value = self._decoder().loads(message.encode())
-            except (Uncrossable, AttributeError):
+            except (NotTransferable, AttributeError):
                 continue
             finally:
                 self._binding = ""
-            if _is_meant(name, value):
+            if _is_expected_module(name, value):
                 found[name] = value
         return found
 
@@ -109,7 +109,7 @@ class Remote:
             return self._made(header["made"])
         if "argument" in header:
             return _argument(args, header["argument"])
-        return self._pages(_whole(header["pages"])) if "pages" in header else value
+        return self._pages(_check_number(header["pages"])) if "pages" in header else value
 
     def _pages(self, number: int) -> list[Any]:
         items: list[Any] = []
@@ -117,9 +117,9 @@ class Remote:
             _, reply = self._exchange({"k": "page", "o": number, "from": len(items)})
             page, _ = self._pair(self._decoder().loads(reply))
             if type(page) is not list:
-                raise Uncrossable("a page is no list")
+                raise NotTransferable("a page is no list")
             items += page
-            if len(page) < ITEMS_AT_ONCE:
+            if len(page) < PAGE_ITEMS:
                 return items
 
     def _update(self, messages: Any) -> None:
@@ -170,7 +170,7 @@ class Remote:
     def _failure(self, header: dict[str, Any], payload: bytes) -> BaseException:
         try:
             content = self._decoder().loads(payload) if payload else None
-        except Uncrossable:
+        except NotTransferable:
             content = None
         return self._rebuilt(header, content)
 
@@ -200,7 +200,7 @@ class Remote:
     @staticmethod
     def _pair(value: Any) -> tuple[Any, Any]:
         if type(value) is not tuple or len(value) != 2:
-            raise Uncrossable("a reply is no pair")
+            raise NotTransferable("a reply is no pair")
         return value
 
     # What crosses by name.
@@ -217,7 +217,7 @@ class Remote:
     def _make(self, name: str) -> Any:
         kind = self._names.get(name)
         if not isinstance(kind, type) or issubclass(kind, RemoteObject) or kind.__module__ != "__main__":
-            raise Uncrossable(f"the tests have no class {name[:80]!r}")
+            raise NotTransferable(f"the tests have no class {name[:80]!r}")
         return kind.__new__(kind)
 
     def _reference(self, value: Any, last: bool) -> Any:
@@ -244,24 +244,24 @@ class Remote:
 
     def _resolve(self, tag: str, held: Any) -> Any:
         if tag == "fn":
-            return RemoteFunction(self, _whole(held[0]), str(held[1]), bool(held[2]))
+            return RemoteFunction(self, _check_number(held[0]), str(held[1]), bool(held[2]))
         if tag == "im":
-            return self._imported(_short(held[0]), _short(held[1]), held[2])
+            return self._imported(_check_name(held[0]), _check_name(held[1]), held[2])
         if tag == "n":
             return _builtin_type(held)
         if tag == "cl":
-            return self._class(_whole(held))
+            return self._class(_check_number(held))
         if tag == "o":
-            return self._object(_whole(held[0]), _whole(held[1]))
+            return self._object(_check_number(held[0]), _check_number(held[1]))
         if tag == "g":
-            return self._items(_whole(held))
+            return self._items(_check_number(held))
         if tag == "cb":
-            return self._callbacks[_whole(held)]
+            return self._callbacks[_check_number(held)]
         if tag == "e":
             return self._rebuilt(held, None)
         if tag == "mo":
-            return _module(_short(held))
-        raise Uncrossable("a message has an unknown tag")
+            return _module(_check_name(held))
+        raise NotTransferable("a message has an unknown tag")
 
     def _imported(self, module: str, name: str, number: Any) -> Any:
         """A function or class of a library that the solution imported: the same one, imported here. Under another name, or as a
@@ -272,8 +272,8 @@ class Remote:
             if found is not None and not isinstance(found, ModuleType):
                 return found
         if number is None:
-            raise Uncrossable(f"{module}.{name} cannot be used by the tests")
-        return RemoteFunction(self, _whole(number), name, False)
+            raise NotTransferable(f"{module}.{name} cannot be used by the tests")
+        return RemoteFunction(self, _check_number(number), name, False)
 
     def _class(self, number: int) -> type:
         if number not in self._classes:
@@ -281,7 +281,7 @@ class Remote:
             if told.get("errors"):
                 self._classes[number] = self._own_error(told.get("own"), told["errors"])
             else:
-                bases = [self._class(_whole(base)) for base in told.get("bases", []) if base != number]
+                bases = [self._class(_check_number(base)) for base in told.get("bases", []) if base != number]
                 self._classes[number] = make_class(self, number, str(told.get("name")), bases, told.get("special", []))
         return self._classes[number]
 
@@ -290,14 +290,14 @@ class Remote:
         if number not in self._objects:
             found = self._class(kind)
             if found.__name__ not in self._named or not issubclass(found, RemoteObject):
-                raise Uncrossable(f"the solution returned an object of its class {found.__name__}; return plain data")
+                raise NotTransferable(f"the solution returned an object of its class {found.__name__}; return plain data")
             self._objects[number] = found._sandbox_new(number)
         return self._objects[number]
 
     def _made(self, held: Any) -> RemoteObject:
-        number, kind = _whole(held[0]), self._class(_whole(held[1]))
+        number, kind = _check_number(held[0]), self._class(_check_number(held[1]))
         if not issubclass(kind, RemoteObject) or not kind.__name__[:1].isupper():
-            raise Uncrossable(f"the solution made a class of {kind.__name__}; it must be a function that returns plain data")
+            raise NotTransferable(f"the solution made a class of {kind.__name__}; it must be a function that returns plain data")
         self._objects[number] = kind._sandbox_new(number)
         return self._objects[number]
 
@@ -314,7 +314,7 @@ def is_remote(error: BaseException) -> bool:
     return hasattr(error, FRAMES)
 
 
-def _is_meant(name: str, value: Any) -> bool:
+def _is_expected_module(name: str, value: Any) -> bool:
     """Whether a module comes under its own name, or a usual one."""
     return not isinstance(value, ModuleType) or value.__name__ in (name, _ALIASES.get(name))
 
@@ -327,30 +327,30 @@ def _as_runtime_error(error: BaseException) -> BaseException:
 
 def _argument(args: tuple[Any, ...], place: Any) -> Any:
     if type(place) is not int or not 0 <= place < len(args) or type(args[place]) not in (list, dict, set):
-        raise Uncrossable("a reply names an argument that there is not")
+        raise NotTransferable("a reply names an argument that there is not")
     return args[place]
 
 
-def _whole(number: Any) -> int:
+def _check_number(number: Any) -> int:
     if type(number) is not int or number < 0:
-        raise Uncrossable("a message holds what is no number of an object")
+        raise NotTransferable("a message holds what is no number of an object")
     return number
 
 
-def _short(text: Any) -> str:
+def _check_name(text: Any) -> str:
     if type(text) is not str or len(text) > 200:
-        raise Uncrossable("a message holds what is no name")
+        raise NotTransferable("a message holds what is no name")
     return text
 
 
 def _builtin_type(name: Any) -> type:
-    found = getattr(builtins, _short(name), None)
+    found = getattr(builtins, _check_name(name), None)
     if not isinstance(found, type):
-        raise Uncrossable("a message names a type that there is not")
+        raise NotTransferable("a message names a type that there is not")
     return found
 
 
 def _module(name: str) -> ModuleType:
     if name not in _MODULES:
-        raise Uncrossable(f"the module {name} cannot be used by the tests unless they import it")
+        raise NotTransferable(f"the module {name} cannot be used by the tests unless they import it")
     return importlib.import_module(name)

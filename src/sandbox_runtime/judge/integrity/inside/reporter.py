@@ -10,10 +10,10 @@ BUILTINS = dict(vars(builtins))
 globals()["__builtins__"] = BUILTINS
 
 _write, _getpid, _exit = os.write, os.getpid, os._exit
-_EDGE = b"\x1e"
+_DELIMITER = b"\x1e"
 
 
-class Teller:
+class Reporter:
     """fd: ours alone. report, end: the tokens of its messages."""
 
     __slots__ = ("_end", "_fd", "_pid", "_report", "_said")
@@ -40,7 +40,7 @@ class Teller:
         if how == "passed":
             self._say(self._end + b" passed " + ",".join(sorted(self._said)).encode())
         else:
-            self._say(self._report + f" ended {how} {message[:300]}".encode("utf-8", "replace").replace(_EDGE, b"?"))
+            self._say(self._report + f" ended {how} {message[:300]}".encode("utf-8", "replace").replace(_DELIMITER, b"?"))
         self._fd = -1  # what follows is the interpreter's own end, which takes ways that a solution may not
 
     def is_first(self) -> bool:
@@ -48,6 +48,6 @@ class Teller:
 
     def _say(self, text: bytes) -> None:
         try:
-            _write(self._fd, _EDGE + text + _EDGE)
+            _write(self._fd, _DELIMITER + text + _DELIMITER)
         except OSError:  # the program closed it: then the end is not told, which is the program's loss
             return

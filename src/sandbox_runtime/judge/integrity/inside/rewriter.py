@@ -37,7 +37,7 @@ _NUMPY = ("np", "numpy")
 _BUILTINS = frozenset(vars(builtins))
 
 
-def compiled(text: str, filename: str, comparer: Comparer, flags: int, shadowed: frozenset[str]) -> CodeType:
+def compile_tests(text: str, filename: str, comparer: Comparer, flags: int, shadowed: frozenset[str]) -> CodeType:
     """shadowed: builtins to which the solution gave another meaning. Raises SyntaxError as compile does."""
     tree = ast.parse(text, filename)
     marker = f"\x1e{id(comparer)}"
@@ -62,7 +62,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def module(self, tree: ast.Module) -> None:
         body: list[ast.stmt] = []
-        ours, defined = _only_defined(tree), set[str]()
+        ours, defined = _stable_definitions(tree), set[str]()
         for statement in tree.body:
             if isinstance(statement, _DEFINITIONS):
                 self._own = frozenset()
@@ -83,10 +83,10 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node if _only_computes(node) else self.generic_visit(node)
+        return node if _is_pure_helper(node) else self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        return node if _only_computes(node) else self.generic_visit(node)
+        return node if _is_pure_helper(node) else self.generic_visit(node)
 
     def visit_List(self, node: ast.List) -> ast.AST:
         return node if all(type(one) is ast.Constant for one in node.elts) else self.generic_visit(node)
@@ -94,7 +94,7 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         values = [node.left, *node.comparators]
-        if all(map(_is_known, values)) or all(isinstance(one, _IDENTITIES) for one in node.ops):
+        if all(map(_is_constant, values)) or all(isinstance(one, _IDENTITIES) for one in node.ops):
             return node
         names = [_OPERATORS[type(one)] for one in node.ops]
         if len(names) == 1:
@@ -122,7 +122,7 @@ class _Rewriter(ast.NodeTransformer):
             if not any(isinstance(one, ast.Starred) for one in node.args[:2]):
                 paired = ast.copy_location(ast.Starred(self._call("pair", node.args[:2], node), ast.Load()), node)
                 node.args[:2] = [paired]
-        elif _root(function) in _NUMPY:
+        elif _root_name(function) in _NUMPY:
             node.args = [
                 one if isinstance(one, (ast.Starred, *_LITERALS)) else self._call("shown", [one], one) for one in node.args
             ]
@@ -131,9 +131,9 @@ class _Rewriter(ast.NodeTransformer):
     def _restore(self, node: ast.Call) -> None:
         """A builtin around something that is tested means the real one; called with plain values, it may be what is tested."""
         function = node.func
-        if isinstance(function, ast.Name) and function.id in self._shadowed and any(map(_tests_something, node.args)):
+        if isinstance(function, ast.Name) and function.id in self._shadowed and any(map(_contains_tested_value, node.args)):
             real = ast.Attribute(ast.Attribute(self._constant(function), "real", ast.Load()), function.id, ast.Load())
-            node.func = _placed(real, function)  # type: ignore[assignment]
+            node.func = _copy_location(real, function)  # type: ignore[assignment]
 
     def _bound(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> ast.stmt:
         named = ast.copy_location(ast.Name(node.name, ast.Load()), node)
@@ -148,7 +148,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(ast.Constant(self._marker), near)
 
 
-def _only_defined(tree: ast.Module) -> set[str]:
+def _stable_definitions(tree: ast.Module) -> set[str]:
     """Names that the outermost code gives to definitions, above all else that it does with them, and binds in no other way."""
     defined = {one.name for one in tree.body if isinstance(one, _DEFINITIONS)}
     others = [one for one in tree.body if not isinstance(one, _DEFINITIONS)]
@@ -161,17 +161,17 @@ def _only_defined(tree: ast.Module) -> set[str]:
     return defined - rebound
 
 
-def _placed(node: ast.AST, near: ast.AST) -> ast.AST:
+def _copy_location(node: ast.AST, near: ast.AST) -> ast.AST:
     for one in ast.walk(node):
         ast.copy_location(one, near)
     return node
 
 
-def _is_known(node: ast.expr) -> bool:
+def _is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _tests_something(node: ast.expr) -> bool:
+def _contains_tested_value(node: ast.expr) -> bool:
     """Whether it compares, or calls what is no builtin."""
     return any(
         isinstance(one, ast.Compare)
@@ -180,13 +180,13 @@ def _tests_something(node: ast.expr) -> bool:
     )
 
 
-def _root(node: Any) -> str:
+def _root_name(node: Any) -> str:
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _only_computes(node: ast.AST) -> bool:
+def _is_pure_helper(node: ast.AST) -> bool:
     loops = False
     for one in ast.walk(node):
         if isinstance(one, (ast.Assert, ast.Raise)) or (isinstance(one, ast.Attribute) and one.attr.startswith("assert")):

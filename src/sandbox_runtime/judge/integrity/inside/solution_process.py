@@ -17,7 +17,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .codec import Decoder, Encoder, Uncrossable  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .codec import Decoder, Encoder, NotTransferable  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .failures import builtin_class, describe, own_names, rebuild  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Disconnected, Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -30,8 +30,8 @@ _FUNCTIONS = (
     types.MethodDescriptorType,
 )
 _FIXED = (*_FUNCTIONS, type, types.ModuleType)
-_ITEMS_AHEAD = 256
-ITEMS_AT_ONCE = 100_000
+_PREFETCH_ITEMS = 256
+PAGE_ITEMS = 100_000
 """A longer list is fetched in pages: as one message it would take several times its memory."""
 _MAIN = "__main__"
 
@@ -89,7 +89,7 @@ class SolutionProcess:
     def _load(self, header: dict[str, Any], text: str) -> None:
         filename = self._names["__file__"]
         self._shared = frozenset(header["shared"])
-        _give_stdin(header["stdin"])
+        _set_stdin(header["stdin"])
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         exec(compile(text, filename, "exec", dont_inherit=True), self._names)
         wanted = [name for name in header["names"] if name in self._names]
@@ -133,13 +133,13 @@ class SolutionProcess:
         args, kwargs = decoder.loads(payload)
         value = function(*args, **kwargs)
         if inspect.iscoroutine(value):
-            value = _completed(value)
+            value = _run_coroutine(value)
         header: dict[str, Any] = {"k": "value"}
         if made and isinstance(function, type) and isinstance(value, function) and not hasattr(function, "_fields"):
             header["made"], value = self._handle(value)["o"], None
-        elif (place := _place_of(value, args)) is not None:
+        elif (place := _argument_index(value, args)) is not None:
             header["argument"], value = place, None
-        elif type(value) is list and len(value) > ITEMS_AT_ONCE:
+        elif type(value) is list and len(value) > PAGE_ITEMS:
             header["pages"], value = self._number(value), None
         numbers = {id(one): number for number, one in enumerate(decoder.instances)}
         after = self._after((args, kwargs), payload, numbers)
@@ -158,8 +158,8 @@ class SolutionProcess:
     def _page(self, number: int, start: int) -> list[Any]:
         """A part of a long list; the last one lets it go."""
         items: list[Any] = self._objects[number]
-        page = items[start : start + ITEMS_AT_ONCE]
-        if start + ITEMS_AT_ONCE >= len(items):
+        page = items[start : start + PAGE_ITEMS]
+        if start + PAGE_ITEMS >= len(items):
             self._numbers.pop(id(items), None)
             self._objects[number] = None
         return page
@@ -168,9 +168,9 @@ class SolutionProcess:
         """Whether it has ended, and its next items."""
         items: list[Any] = []
         try:
-            while len(items) < _ITEMS_AHEAD:
+            while len(items) < _PREFETCH_ITEMS:
                 items.append(next(iterator))
-                if len(items) == 1 and not _is_cheap(iterator):
+                if len(items) == 1 and not _is_materialized(iterator):
                     break
         except StopIteration:
             return True, items
@@ -267,7 +267,7 @@ class SolutionProcess:
             return getattr(__import__(held[0], fromlist=["*"]), held[1])
         if tag == "cb":
             return self._callback(held)
-        raise Uncrossable(f"unknown tag {tag!r}")
+        raise NotTransferable(f"unknown tag {tag!r}")
 
     def _make(self, name: str) -> Any:
         """A new instance of the class that both sides know by this name; a bare one where the solution has none."""
@@ -296,25 +296,25 @@ class SolutionProcess:
             self.answer(header, payload)
 
 
-def _place_of(value: Any, args: list[Any]) -> int | None:
+def _argument_index(value: Any, args: list[Any]) -> int | None:
     """Which argument a result is: the tests then get their own object back."""
     if type(value) not in (list, dict, set):
         return None
     return next((place for place, argument in enumerate(args) if argument is value), None)
 
 
-def _is_cheap(iterator: Any) -> bool:
+def _is_materialized(iterator: Any) -> bool:
     """Whether its items are there already: taking them ahead runs nothing of the solution."""
     return type(iterator).__module__ == "builtins" and not isinstance(iterator, (types.GeneratorType, map, filter))
 
 
-def _completed(coroutine: Any) -> Any:
+def _run_coroutine(coroutine: Any) -> Any:
     import asyncio
 
     return asyncio.run(coroutine)
 
 
-def _give_stdin(text: str) -> None:
+def _set_stdin(text: str) -> None:
     if text:
         given = os.memfd_create("stdin")
         os.write(given, b64decode(text))

@@ -20,7 +20,7 @@ _MODULES = frozenset(
         "numpy.linalg", "operator", "queue", "random", "re", "statistics", "string", "sys", "textwrap", "time", "typing",
     )
 )  # fmt: skip
-_REACHING = frozenset(
+_UNSAFE_NAMES = frozenset(
     (
         "type", "setattr", "getattr", "delattr", "vars", "globals", "locals", "exec", "eval", "compile", "object", "super",
         "breakpoint", "help", "open", "modules", "meta_path", "path_hooks", "excepthook", "unraisablehook", "displayhook",
@@ -31,9 +31,9 @@ _REACHING = frozenset(
     )
 )  # fmt: skip
 """Names that lead to classes, to other modules, or from texts to names."""
-_OWN_DUNDERS = frozenset({"__name__", "__doc__", "__annotations__", "__len__", "__future__"})
+_SAFE_DUNDERS = frozenset({"__name__", "__doc__", "__annotations__", "__len__", "__future__"})
 _OPCODES = opcode.opmap
-_CHANGING = bytes(
+_MUTATING_OPCODES = bytes(
     _OPCODES[name]
     for name in ("LOAD_BUILD_CLASS", "STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL")
     if name in _OPCODES
@@ -42,35 +42,35 @@ _IMPORT_NAME, _EXTENDED_ARG = _OPCODES["IMPORT_NAME"], _OPCODES["EXTENDED_ARG"]
 _BUILTINS = frozenset(vars(builtins))
 
 
-def is_plain(code: CodeType) -> bool:
+def is_harmless(code: CodeType) -> bool:
     """code: of the whole solution. One that gives a builtin another meaning is not plain."""
-    own = _stored(code)
+    own = _stored_names(code)
     if not own.isdisjoint(_BUILTINS):
         return False
     waiting = [code]
     while waiting:
         one = waiting.pop()
-        if not _is_harmless(one, own):
+        if not _is_harmless_code(one, own):
             return False
         waiting += [constant for constant in one.co_consts if type(constant) is CodeType]
     return True
 
 
-def _is_harmless(code: CodeType, own: set[str]) -> bool:
+def _is_harmless_code(code: CodeType, own: set[str]) -> bool:
     for name in code.co_names:
-        if name in _REACHING or (name.startswith("_") and not _is_own(name, own)):
+        if name in _UNSAFE_NAMES or (name.startswith("_") and not _is_own(name, own)):
             return False
     operations = code.co_code[::2]
-    if any(change in operations for change in _CHANGING):
+    if any(change in operations for change in _MUTATING_OPCODES):
         return False
-    return _IMPORT_NAME not in operations or _imports_the_usual(code, operations)
+    return _IMPORT_NAME not in operations or _imports_only_safe_modules(code, operations)
 
 
 def _is_own(name: str, own: set[str]) -> bool:
-    return name in _OWN_DUNDERS if name.startswith("__") else name in own
+    return name in _SAFE_DUNDERS if name.startswith("__") else name in own
 
 
-def _imports_the_usual(code: CodeType, operations: bytes) -> bool:
+def _imports_only_safe_modules(code: CodeType, operations: bytes) -> bool:
     arguments = code.co_code[1::2]
     for place, operation in enumerate(operations):
         if operation == _IMPORT_NAME:
@@ -81,7 +81,7 @@ def _imports_the_usual(code: CodeType, operations: bytes) -> bool:
     return True
 
 
-def _stored(code: CodeType) -> set[str]:
+def _stored_names(code: CodeType) -> set[str]:
     """Names that the outermost code binds."""
     store = _OPCODES["STORE_NAME"]
     operations, arguments = code.co_code[::2], code.co_code[1::2]

@@ -8,7 +8,7 @@ from array import array
 from base64 import b64decode, b64encode
 from typing import Any
 
-_LEAST_ROWS = 10_000
+_MIN_ROWS = 10_000
 _SCALARS = frozenset({type(None), bool, int, float, str})
 _CODES = (("B", 1 << 8), ("H", 1 << 16))
 """Types of an array, and how many objects each can number."""
@@ -16,7 +16,7 @@ _CODES = (("B", 1 << 8), ("H", 1 << 16))
 
 def encode_table(rows: list[Any]) -> Any:
     """The node, or None for what is no such list. rows: tuples of scalars."""
-    if len(rows) < _LEAST_ROWS or len(widths := set(map(len, rows))) != 1 or 0 in widths:
+    if len(rows) < _MIN_ROWS or len(widths := set(map(len, rows))) != 1 or 0 in widths:
         return None
     flat = itertools.chain.from_iterable
     objects = dict(zip(map(id, flat(rows)), flat(rows)))  # noqa: B905

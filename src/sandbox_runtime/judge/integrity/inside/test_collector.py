@@ -15,12 +15,12 @@ from .reporter import BUILTINS  # type: ignore[import-not-found, import-untyped,
 
 globals()["__builtins__"] = BUILTINS
 
-_FOUND_BESIDE = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
+_PYTEST_FILES = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "pytest.py", "unittest.py")
 _OPTIONS = ("-p", "no:cacheprovider", "--noconftest", "--assert=plain", "-c", "/dev/null")
 _TESTS = "<tests>"
 
 
-class Reporter(Protocol):
+class TamperReporter(Protocol):
     def seen(self, word: str) -> None: ...
 
 
@@ -42,12 +42,14 @@ def raised_by_tests(frames: Any, filename: str) -> bool:
     return of_tests
 
 
-def files_beside() -> frozenset[str]:
+def pytest_files() -> frozenset[str]:
     """What pytest would take for instructions."""
-    return frozenset(name for name in _FOUND_BESIDE if os.path.lexists(name))
+    return frozenset(name for name in _PYTEST_FILES if os.path.lexists(name))
 
 
-def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: Reporter, *, may_skip: bool) -> None:
+def collect_and_run(
+    code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: TamperReporter, *, may_skip: bool
+) -> None:
     """Raises SystemExit where not every test passed, or none did. may_skip: the tests' own text speaks of skipping."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ.pop("PYTEST_ADDOPTS", None)
@@ -56,7 +58,7 @@ def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., A
     import pytest
 
     path = names["__file__"]
-    counting = _counting(pytest, path)
+    counting = _make_plugin(pytest, path)
     status = call(pytest.main, [*_OPTIONS, "--rootdir", os.path.dirname(path), path], [counting])
     if counting.skipped and not may_skip:
         teller.seen("skipping")
@@ -68,7 +70,7 @@ def collect_and_run(code: CodeType, names: dict[str, Any], call: Callable[..., A
         raise SystemExit(int(status) or 1)
 
 
-def _counting(pytest: Any, filename: str) -> Any:
+def _make_plugin(pytest: Any, filename: str) -> Any:
     class InMemory(pytest.Module):  # type: ignore[misc]
         def _getobj(self) -> Any:
             return sys.modules["__main__"]

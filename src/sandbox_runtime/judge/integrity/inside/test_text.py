@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 _PREFIX = "_sandbox_real_"
-_OF_RECORDS = frozenset(("__init__", "__repr__", "__str__", "__eq__", "__lt__", "__hash__"))
+_RECORD_METHODS = frozenset(("__init__", "__repr__", "__str__", "__eq__", "__lt__", "__hash__"))
 
 
 def without_shadows(names: dict[str, Any], entry: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def class_sources(text: str) -> dict[str, str]:
 
 def _is_record(node: ast.ClassDef) -> bool:
     methods = [one for one in node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    return not any(isinstance(one, ast.Assert) for one in ast.walk(node)) and all(one.name in _OF_RECORDS for one in methods)
+    return not any(isinstance(one, ast.Assert) for one in ast.walk(node)) and all(one.name in _RECORD_METHODS for one in methods)
 
 
 class _RealBuiltins(ast.NodeTransformer):
@@ -50,12 +50,12 @@ class _RealBuiltins(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         function = node.func
-        if isinstance(function, ast.Name) and function.id in self._shadowed and any(map(_tests_something, node.args)):
+        if isinstance(function, ast.Name) and function.id in self._shadowed and any(map(_contains_tested_value, node.args)):
             node.func = ast.copy_location(ast.Name(f"{_PREFIX}{function.id}", ast.Load()), function)
         return node
 
 
-def _tests_something(node: ast.expr) -> bool:
+def _contains_tested_value(node: ast.expr) -> bool:
     """Whether it compares, or calls what is no builtin."""
     return any(
         isinstance(one, ast.Compare)

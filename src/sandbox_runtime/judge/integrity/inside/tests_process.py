@@ -39,9 +39,9 @@ from .test_text import class_sources, with_real_builtins, without_shadows  # typ
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 TESTS, PREAMBLE = "<tests>", "<preamble>"
-_EDGE = b"\x1e"
+_DELIMITER = b"\x1e"
 _PR_GET_DUMPABLE, _PR_SET_DUMPABLE = 3, 4
-_LARGEST_READ = 1 << 20
+_READ_BYTES = 1 << 20
 _MESSAGE_CHARACTERS = 300
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _FUTURE = "from __future__ import annotations"
@@ -61,7 +61,7 @@ def run() -> None:
         _run_solution(ours, theirs.detach(), names)
     theirs.close()
     _protect()
-    order = json.loads(_drain(0))
+    order = json.loads(_read_all(0))
     _Trial(order, Wire(ours.detach()), pid, names).perform()
 
 
@@ -124,13 +124,13 @@ class _Trial:
         flags = _FUTURE_FLAG if _FUTURE in solution else 0
         code = compile(tests, TESTS, "exec", flags=flags, dont_inherit=True)
         before = compile(preamble, PREAMBLE, "exec", flags=flags, dont_inherit=True)
-        self._remote = Remote(self._wire, names_of(code, tests), self._names)
+        self._remote = Remote(self._wire, names_used(code, tests), self._names)
         classes = class_sources(tests) if "class " in tests else {}
-        found = self._remote.load(solution, self._order["stdin"], _defined_in(code) | _defined_in(before), classes)
+        found = self._remote.load(solution, self._order["stdin"], _defined_names(code) | _defined_names(before), classes)
         found = without_shadows(found, self._order["entry"])
         self._names.update(found)
         self._remote.data = found
-        self._names.update(_own_names(before, self._order["entry"]))
+        self._names.update(_preamble_names(before, self._order["entry"]))
         if shadowed := found.keys() & vars(builtins).keys():
             code = with_real_builtins(tests, TESTS, flags, shadowed, self._names)
         if self._order["kind"] == "pytest":
@@ -143,15 +143,15 @@ class _Trial:
         sys.stdout.flush()
         os.kill(self._pid, signal.SIGKILL)
         self._say(self._order["end"], "passed")
-        _leave(0)
+        _exit_process(0)
 
     def _failed(self, error: BaseException) -> None:
         is_assertion = isinstance(error, AssertionError) and not is_remote(error)
         shown = [*frames(error.__traceback__), *getattr(error, FRAMES, [])]
         told = traceback.format_exception_only(type(error), error)
         sys.stderr.write("".join(["Traceback (most recent call last):\n", *shown, *told]))
-        self._say(self._order["report"], f"ended {'wrong_answer' if is_assertion else 'failed'} {_in_short(shown, told)}")
-        _leave(1)
+        self._say(self._order["report"], f"ended {'wrong_answer' if is_assertion else 'failed'} {_short_message(shown, told)}")
+        _exit_process(1)
 
     def _left(self, leaving: SystemExit) -> None:
         """The tests may end by sys.exit(); the solution that does so has left early."""
@@ -160,14 +160,14 @@ class _Trial:
             if succeeded:
                 self.seen("early_exit")
             self._say(self._order["report"], "ended failed the solution left by sys.exit() before its tests had ended")
-            _leave(leaving.code if isinstance(leaving.code, int) and leaving.code else 1)
+            _exit_process(leaving.code if isinstance(leaving.code, int) and leaving.code else 1)
         if succeeded:
             self._passed()
         if isinstance(leaving, AssertionsFailed):
             self._say(self._order["report"], f"ended wrong_answer {leaving.message}")
         else:
             self._say(self._order["report"], "ended failed the tests ended with an exit code that is not 0")
-        _leave(1)
+        _exit_process(1)
 
     def _solution_ended(self) -> None:
         """End as it did."""
@@ -175,40 +175,40 @@ class _Trial:
         if os.WIFSIGNALED(status):
             self._say(self._order["report"], f"ended failed the solution was ended by signal {os.WTERMSIG(status)}")
             sys.stderr.flush()
-            _die_of(os.WTERMSIG(status))
+            _die_by_signal(os.WTERMSIG(status))
         if os.WEXITSTATUS(status) == 0:
             self.seen("early_exit")
         self._say(self._order["report"], "ended failed the solution left before its tests had ended")
-        _leave(os.WEXITSTATUS(status) or 1)
+        _exit_process(os.WEXITSTATUS(status) or 1)
 
     def _say(self, token: str, text: str) -> None:
-        os.write(1, _EDGE + token.encode() + b" " + text.encode("utf-8", "replace").replace(_EDGE, b"?") + _EDGE)
+        os.write(1, _DELIMITER + token.encode() + b" " + text.encode("utf-8", "replace").replace(_DELIMITER, b"?") + _DELIMITER)
 
 
-def _own_names(preamble: CodeType, entry: str) -> dict[str, Any]:
+def _preamble_names(preamble: CodeType, entry: str) -> dict[str, Any]:
     """What the text before the solution defines: the tests use these, not what the solution makes of them."""
     own: dict[str, Any] = {"__name__": "__main__"}
     exec(preamble, own)
     return {name: value for name, value in own.items() if name != entry and not name.startswith("__")}
 
 
-def names_of(code: CodeType, text: str) -> frozenset[str]:
+def names_used(code: CodeType, text: str) -> frozenset[str]:
     """Every name that the tests may ask the solution for; all words of a text that evaluates texts."""
-    found = _names_in(code)
+    found = _code_names(code)
     if found & {"eval", "exec"}:
         found |= set(_WORD.findall(text))
     return frozenset(name for name in found if not name.startswith("__"))
 
 
-def _names_in(code: CodeType) -> set[str]:
+def _code_names(code: CodeType) -> set[str]:
     found = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= _names_in(constant)
+            found |= _code_names(constant)
     return found
 
 
-def _defined_in(code: CodeType) -> frozenset[str]:
+def _defined_names(code: CodeType) -> frozenset[str]:
     return frozenset(constant.co_name for constant in code.co_consts if isinstance(constant, CodeType))
 
 
@@ -216,26 +216,26 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-def _in_short(shown: list[str], told: list[str]) -> str:
+def _short_message(shown: list[str], told: list[str]) -> str:
     """The line that failed and what was said."""
     line = shown[-1].strip().splitlines()[-1].strip() if shown else ""
     return f"{line}: {''.join(told).strip()}"[:_MESSAGE_CHARACTERS]
 
 
-def _drain(fd: int) -> bytes:
+def _read_all(fd: int) -> bytes:
     parts = []
-    while part := os.read(fd, _LARGEST_READ):
+    while part := os.read(fd, _READ_BYTES):
         parts.append(part)
     return b"".join(parts)
 
 
-def _die_of(number: int) -> None:
+def _die_by_signal(number: int) -> None:
     if number not in (signal.SIGKILL, signal.SIGSTOP):
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
-def _leave(status: int) -> None:
+def _exit_process(status: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os._exit(status)

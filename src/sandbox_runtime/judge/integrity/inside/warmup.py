@@ -8,7 +8,7 @@ from typing import Any
 
 from .remote import Remote  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .solution_process import SolutionProcess  # type: ignore[import-not-found, import-untyped, unused-ignore]
-from .tests_process import TESTS, names_of  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .tests_process import TESTS, names_used  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 _FILE = "practice.py"
@@ -16,7 +16,7 @@ _SOLUTION = "import math\nfrom typing import List\n\ndef same(items: List[int]) 
 _TESTS = "assert same([2, 1]) == [1, 2]\nassert same(('a',)) == ['a']\nassert same([1.5]) == [1.5]\n"
 
 
-class _Loop(Wire):  # type: ignore[misc, unused-ignore]
+class _RecordingWire(Wire):  # type: ignore[misc, unused-ignore]
     """A wire that keeps what is sent."""
 
     __slots__ = ("sent",)
@@ -29,12 +29,12 @@ class _Loop(Wire):  # type: ignore[misc, unused-ignore]
         self.sent.append((json.loads(json.dumps(header)), payload))
 
 
-class _Answered(_Loop):
+class _LoopbackWire(_RecordingWire):
     """One that has the other side in the same process."""
 
     __slots__ = ("_answers", "_solution")
 
-    def __init__(self, solution: SolutionProcess, answers: _Loop) -> None:
+    def __init__(self, solution: SolutionProcess, answers: _RecordingWire) -> None:
         super().__init__()
         self._solution = solution
         self._answers = answers
@@ -45,11 +45,11 @@ class _Answered(_Loop):
 
 
 def practise() -> None:
-    answers = _Loop()
+    answers = _RecordingWire()
     solution = SolutionProcess(answers, {"__file__": _FILE, "__name__": "__main__"})
     names: dict[str, Any] = {"__name__": "__main__"}
     code = compile(_TESTS, TESTS, "exec")
-    remote = Remote(_Answered(solution, answers), names_of(code, ""), names)
+    remote = Remote(_LoopbackWire(solution, answers), names_used(code, ""), names)
     names.update(remote.load(_SOLUTION, "", frozenset(), {}))
     exec(code, names)
     linecache.cache.pop(_FILE, None)
