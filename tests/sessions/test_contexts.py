@@ -27,56 +27,58 @@ def shown(execution: Execution) -> str:
 
 async def a_pair(sessions: Sessions, **more: Any) -> tuple[Session, ContextView]:
     session = await sessions.create(SessionSpec(**more))
-    return session, await sessions.open_context(session.id)
+    return session, await sessions.contexts.open(session.id)
 
 
 async def test_variables_stay_and_rich_results_are_told(sessions: Sessions) -> None:
     session, context = await a_pair(sessions, env={"WHO": "me"})
-    await sessions.execute(session.id, cell(context, "import os\nx = 20\nopen('made', 'w').write('by a cell')"))
-    done = await sessions.execute(session.id, cell(context, "print(os.environ['WHO'])\nx + 22"))
+    await sessions.executions.run(session.id, cell(context, "import os\nx = 20\nopen('made', 'w').write('by a cell')"))
+    done = await sessions.executions.run(session.id, cell(context, "print(os.environ['WHO'])\nx + 22"))
     assert (done.state, done.stdout, shown(done)) == (ExecutionState.completed, "me\n", "42")
-    file = await sessions.execute(session.id, ExecutionSpec(kind=ExecutionKind.command, code="cat made"))
+    file = await sessions.executions.run(session.id, ExecutionSpec(kind=ExecutionKind.command, code="cat made"))
     assert file.stdout == "by a cell"
     await sessions.delete(session.id)
 
 
 async def test_several_contexts_know_nothing_of_each_other(sessions: Sessions) -> None:
     session, one = await a_pair(sessions)
-    other = await sessions.open_context(session.id)
-    await sessions.execute(session.id, cell(one, "x = 1"))
-    failed = await sessions.execute(session.id, cell(other, "x"))
+    other = await sessions.contexts.open(session.id)
+    await sessions.executions.run(session.id, cell(one, "x = 1"))
+    failed = await sessions.executions.run(session.id, cell(other, "x"))
     assert failed.state is ExecutionState.failed and "NameError" in failed.error
-    assert {view.id for view in await sessions.contexts(session.id)} == {one.id, other.id}
-    await sessions.close_context(session.id, other.id)
+    assert {view.id for view in await sessions.contexts.list(session.id)} == {one.id, other.id}
+    await sessions.contexts.close(session.id, other.id)
     with pytest.raises(NotFound):
-        await sessions.execute(session.id, cell(other, "x"))
+        await sessions.executions.run(session.id, cell(other, "x"))
     await sessions.delete(session.id)
 
 
 async def test_a_cell_is_interrupted_and_the_variables_stay(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    await sessions.execute(session.id, cell(context, "kept = 5"))
-    running = await sessions.submit(session.id, cell(context, "print('begun', flush=True)\nimport time\ntime.sleep(60)"))
-    async for _ in sessions.output(running.id, "stdout"):
+    await sessions.executions.run(session.id, cell(context, "kept = 5"))
+    running = await sessions.executions.submit(
+        session.id, cell(context, "print('begun', flush=True)\nimport time\ntime.sleep(60)")
+    )
+    async for _ in sessions.executions.output(running.id, "stdout"):
         break
-    assert (await sessions.contexts(session.id))[0].busy
-    await sessions.interrupt(session.id, context.id)
-    done = await sessions.wait(running.id, 30)
+    assert (await sessions.contexts.list(session.id))[0].busy
+    await sessions.contexts.interrupt(session.id, context.id)
+    done = await sessions.executions.wait(running.id, 30)
     assert done.state is ExecutionState.failed and "KeyboardInterrupt" in done.error
-    assert shown(await sessions.execute(session.id, cell(context, "kept"))) == "5"
+    assert shown(await sessions.executions.run(session.id, cell(context, "kept"))) == "5"
     await sessions.delete(session.id)
 
 
 async def test_a_cell_over_its_time_or_cancelled_leaves_the_context_usable(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    slow = await sessions.execute(session.id, cell(context, "import time\ntime.sleep(60)", timeout_s=0.2))
+    slow = await sessions.executions.run(session.id, cell(context, "import time\ntime.sleep(60)", timeout_s=0.2))
     assert slow.state is ExecutionState.timeout
-    running = await sessions.submit(session.id, cell(context, "print('begun', flush=True)\ntime.sleep(60)"))
-    async for _ in sessions.output(running.id, "stdout"):
+    running = await sessions.executions.submit(session.id, cell(context, "print('begun', flush=True)\ntime.sleep(60)"))
+    async for _ in sessions.executions.output(running.id, "stdout"):
         break
-    assert (await sessions.cancel(running.id)).state is ExecutionState.cancelled
+    assert (await sessions.executions.cancel(running.id)).state is ExecutionState.cancelled
     for _ in range(50):
-        done = await sessions.execute(session.id, cell(context, "1 + 1"))
+        done = await sessions.executions.run(session.id, cell(context, "1 + 1"))
         if done.state is ExecutionState.completed:
             break
         await asyncio.sleep(0.1)  # the interrupted cell is on its way out
@@ -86,20 +88,20 @@ async def test_a_cell_over_its_time_or_cancelled_leaves_the_context_usable(sessi
 
 async def test_a_restarted_context_is_empty_and_has_its_id(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    await sessions.execute(session.id, cell(context, "x = 1"))
-    again = await sessions.restart_context(session.id, context.id)
+    await sessions.executions.run(session.id, cell(context, "x = 1"))
+    again = await sessions.contexts.restart(session.id, context.id)
     assert again.id == context.id
-    assert "NameError" in (await sessions.execute(session.id, cell(context, "x"))).error
+    assert "NameError" in (await sessions.executions.run(session.id, cell(context, "x"))).error
     await sessions.delete(session.id)
 
 
 async def test_a_context_that_died_says_so_and_can_be_restarted(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    died = await sessions.execute(session.id, cell(context, "import os\nos._exit(3)"))
+    died = await sessions.executions.run(session.id, cell(context, "import os\nos._exit(3)"))
     assert died.state is ExecutionState.failed and "status 3" in died.error
-    assert not (await sessions.contexts(session.id))[0].alive
-    await sessions.restart_context(session.id, context.id)
-    assert shown(await sessions.execute(session.id, cell(context, "6 * 7"))) == "42"
+    assert not (await sessions.contexts.list(session.id))[0].alive
+    await sessions.contexts.restart(session.id, context.id)
+    assert shown(await sessions.executions.run(session.id, cell(context, "6 * 7"))) == "42"
     await sessions.delete(session.id)
 
 
@@ -108,7 +110,7 @@ async def test_contexts_are_bounded_and_cells_belong_to_them(opening: Any) -> No
         sessions = platform.sessions
         session, _ = await a_pair(sessions)
         with pytest.raises(TooMany):
-            await sessions.open_context(session.id)
+            await sessions.contexts.open(session.id)
     with pytest.raises(InvalidRequest, match="context"):
         ExecutionSpec(kind=ExecutionKind.cell, code="1")
     with pytest.raises(InvalidRequest, match="context"):
@@ -117,31 +119,35 @@ async def test_contexts_are_bounded_and_cells_belong_to_them(opening: Any) -> No
 
 async def test_a_fork_has_files_and_variables_of_the_original_and_goes_its_own_way(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    await sessions.execute(
+    await sessions.executions.run(
         session.id, cell(context, "import random\nrandom.seed(1)\nx = [1, 2]\nopen('note', 'w').write('shared')")
     )
     copies = await sessions.fork(session.id, 3)
     assert len({copy.id for copy in copies}) == 3 and all(copy.state is SessionState.running for copy in copies)
     drawn = set()
     for number, copy in enumerate(copies):
-        await sessions.execute(copy.id, cell(context, f"x.append({number})\nopen('note', 'a').write('{number}')"))
-        assert shown(await sessions.execute(copy.id, cell(context, "x, open('note').read()"))) == (
+        await sessions.executions.run(copy.id, cell(context, f"x.append({number})\nopen('note', 'a').write('{number}')"))
+        assert shown(await sessions.executions.run(copy.id, cell(context, "x, open('note').read()"))) == (
             f"([1, 2, {number}], 'shared{number}')"
         )
-        drawn.add(shown(await sessions.execute(copy.id, cell(context, "random.random()"))))
+        drawn.add(shown(await sessions.executions.run(copy.id, cell(context, "random.random()"))))
     assert len(drawn) == 3
-    assert shown(await sessions.execute(session.id, cell(context, "x, open('note').read()"))) == "([1, 2], 'shared')"
+    assert shown(await sessions.executions.run(session.id, cell(context, "x, open('note').read()"))) == "([1, 2], 'shared')"
     await sessions.delete(session.id)
-    assert shown(await sessions.execute(copies[0].id, cell(context, "sum(x)"))) == "3"
+    assert shown(await sessions.executions.run(copies[0].id, cell(context, "sum(x)"))) == "3"
     for copy in copies:
         await sessions.delete(copy.id)
 
 
 async def test_a_session_without_contexts_is_forked_with_its_files(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(mode=SessionMode.persistent, env={"A": "1"}), "ann")
-    await sessions.execute(session.id, ExecutionSpec(language="bash", code="mkdir d; echo x > d/f; ln -s d/f l; chmod 700 d"))
+    await sessions.executions.run(
+        session.id, ExecutionSpec(language="bash", code="mkdir d; echo x > d/f; ln -s d/f l; chmod 700 d")
+    )
     (copy,) = await sessions.fork(session.id, owner="ann")
-    done = await sessions.execute(copy.id, ExecutionSpec(language="bash", code="cat l; echo $A; stat -c %a d"), owner="ann")
+    done = await sessions.executions.run(
+        copy.id, ExecutionSpec(language="bash", code="cat l; echo $A; stat -c %a d"), owner="ann"
+    )
     assert (done.stdout, copy.owner, copy.mode) == ("x\n1\n700\n", "ann", SessionMode.persistent)
     await sessions.delete(session.id)
     await sessions.delete(copy.id)
@@ -149,12 +155,12 @@ async def test_a_session_without_contexts_is_forked_with_its_files(sessions: Ses
 
 async def test_a_session_in_which_something_runs_is_not_forked(sessions: Sessions) -> None:
     session, context = await a_pair(sessions)
-    running = await sessions.submit(session.id, cell(context, "import time\ntime.sleep(30)"))
+    running = await sessions.executions.submit(session.id, cell(context, "import time\ntime.sleep(30)"))
     with pytest.raises(Conflict, match="let them end"):
         await sessions.fork(session.id)
     with pytest.raises(InvalidRequest, match="1 to"):
         await sessions.fork(session.id, 0)
-    await sessions.cancel(running.id)
+    await sessions.executions.cancel(running.id)
     await sessions.delete(session.id)
 
 
@@ -163,14 +169,14 @@ async def test_the_next_fork_finds_a_place_ready_and_nothing_of_it_stays(opening
         sessions = platform.sessions
         session, context = await a_pair(sessions)
         live = sessions._deps.registry.open[session.id]
-        await sessions.execute(session.id, cell(context, "x = 0"))
+        await sessions.executions.run(session.id, cell(context, "x = 0"))
         for number in range(3):
-            await sessions.execute(session.id, cell(context, "x += 1"))
+            await sessions.executions.run(session.id, cell(context, "x += 1"))
             (copy,) = await sessions.fork(session.id)
-            assert shown(await sessions.execute(copy.id, cell(context, "x"))) == str(number + 1)
+            assert shown(await sessions.executions.run(copy.id, cell(context, "x"))) == str(number + 1)
             assert live.spare is not None and live.spare.waits
-        other = await sessions.open_context(session.id)
+        other = await sessions.contexts.open(session.id)
         (copy,) = await sessions.fork(session.id)
-        assert {one.id for one in await sessions.contexts(copy.id)} == {context.id, other.id}
+        assert {one.id for one in await sessions.contexts.list(copy.id)} == {context.id, other.id}
         await sessions.delete(session.id)
         assert len(platform.backend._ground.shared) == 4  # those of the copies

@@ -51,7 +51,7 @@ async def settled(sessions: Sessions, session: Session) -> Session:
 
 async def test_an_installed_package_is_found_by_every_kind_of_execution(online: Sessions) -> None:
     session = await online.create(SessionSpec())
-    context = await online.open_context(session.id)
+    context = await online.contexts.open(session.id)
     said: list[bytes] = []
     session = await online.install(session.id, [Dependency("tinything", "1.0")], sink=lambda _, piece: said.append(piece))
     assert session.installation.state is InstallState.completed and said
@@ -64,15 +64,15 @@ async def test_an_installed_package_is_found_by_every_kind_of_execution(online: 
         ExecutionSpec(kind=ExecutionKind.handler, code=f"{code}\ndef handler(event): return 1"),
     ]
     for spec in specs:
-        done = await online.execute(session.id, spec)
+        done = await online.executions.run(session.id, spec)
         assert done.stdout == "1.0\n", (spec.kind, done.stderr)
-    fresh = await online.open_context(session.id)
+    fresh = await online.contexts.open(session.id)
     assert (
-        await online.execute(session.id, ExecutionSpec(kind=ExecutionKind.cell, context=fresh.id, code=code))
+        await online.executions.run(session.id, ExecutionSpec(kind=ExecutionKind.cell, context=fresh.id, code=code))
     ).stdout == "1.0\n"
     session = await online.install(session.id, [Dependency("tinything", ">=2")])
     assert [one.version for one in session.installation.installed] == ["2.0"]
-    assert (await online.execute(session.id, ExecutionSpec(code=code))).stdout == "2.0\n"
+    assert (await online.executions.run(session.id, ExecutionSpec(code=code))).stdout == "2.0\n"
     await online.delete(session.id)
 
 
@@ -115,7 +115,7 @@ async def test_npm_packages_are_installed_and_found_by_what_runs_then(online: Se
             ExecutionSpec(kind=ExecutionKind.command, code=f'node -e "{code}"'),
             ExecutionSpec(kind=ExecutionKind.handler, language="javascript", code=f"{code}\nexports.handler = () => 1"),
         ):
-            done = await online.execute(session.id, spec)
+            done = await online.executions.run(session.id, spec)
             assert done.stdout == "1.0.0 scoped\n", (spec.kind, done.stderr)
         session = await online.install(session.id, [Dependency("tinything", "^2.0")], index_url=url)
         assert {one.name: one.version for one in session.installation.installed}["tinything"] == "2.0.0"
@@ -128,7 +128,7 @@ async def test_npm_packages_are_installed_and_found_by_what_runs_then(online: Se
 async def nodejs(sessions: Sessions) -> None:
     """A template of Node.js, where that is installed."""
     probe = await sessions.create(SessionSpec())
-    found = await sessions.execute(probe.id, ExecutionSpec(kind=ExecutionKind.command, code="node --version"))
+    found = await sessions.executions.run(probe.id, ExecutionSpec(kind=ExecutionKind.command, code="node --version"))
     await sessions.delete(probe.id)
     if found.exit_code != 0:
         pytest.skip("Node.js is not installed: sandbox languages install nodejs")
@@ -158,7 +158,7 @@ async def test_an_index_that_cannot_be_reached_is_told(online: Sessions) -> None
     with pytest.raises((Unavailable, InvalidRequest), match=r"within|cannot be reached|could not be installed"):
         await online.install(session.id, [Dependency("tinything")], index_url="http://198.51.100.1:9/simple", timeout_s=5)
     assert (await online.get(session.id)).installation.state is InstallState.failed
-    assert (await online.execute(session.id, ExecutionSpec(code="print('still fine')"))).stdout == "still fine\n"
+    assert (await online.executions.run(session.id, ExecutionSpec(code="print('still fine')"))).stdout == "still fine\n"
     await online.delete(session.id)
 
 

@@ -62,7 +62,7 @@ async def executed(sessions: Sessions, *fates: Exception | RunResult | bytes) ->
     live = sessions._deps.registry.open[session.id]
     live.home = Faulty(live.home, *fates)  # type: ignore[arg-type]
     with quick_retries(sessions):
-        done = await sessions.execute(session.id, SPEC)
+        done = await sessions.executions.run(session.id, SPEC)
     await sessions.terminate(session.id)
     return done
 
@@ -99,10 +99,10 @@ async def test_an_unforeseen_fault_is_ours_and_the_session_goes_on(platform: Pla
     session = await sessions.create(SessionSpec())
     live = sessions._deps.registry.open[session.id]
     home, live.home = live.home, Faulty(live.home, ZeroDivisionError("ours"))  # type: ignore[arg-type, assignment]
-    done = await sessions.execute(session.id, SPEC)
+    done = await sessions.executions.run(session.id, SPEC)
     assert (done.state, done.blame) == (ExecutionState.crashed, Blame.platform) and "ZeroDivisionError" in done.error
     live.home = home
-    assert (await sessions.execute(session.id, SPEC)).stdout == "ran\n"
+    assert (await sessions.executions.run(session.id, SPEC)).stdout == "ran\n"
     await sessions.delete(session.id)
 
 
@@ -130,16 +130,16 @@ async def test_a_result_survives_a_database_that_is_away_for_a_moment(
 ) -> None:
     sessions = platform.sessions
     session = await sessions.create(SessionSpec())
-    executions, failures = sessions._store.executions, [when] * 2
+    executions, failures = sessions.store.executions, [when] * 2
     for name in ("add_ended", "end"):
         monkeypatch.setattr(executions, name, Away(getattr(executions, name), failures))
     if told_at_once:
-        submitted = await sessions.submit(session.id, WITH_FILES)
-        done = await sessions.wait(submitted.id, 60)
+        submitted = await sessions.executions.submit(session.id, WITH_FILES)
+        done = await sessions.executions.wait(submitted.id, 60)
     else:
-        done = await sessions.execute(session.id, WITH_FILES)
+        done = await sessions.executions.run(session.id, WITH_FILES)
     assert (done.state, done.stdout) == (ExecutionState.completed, "ran\n") and len(failures) < 2
-    stored = await sessions.execution(done.id)
+    stored = await sessions.executions.get(done.id)
     # The janitor may have seen it alive while the database was away.
     assert dataclasses.replace(stored, heartbeat_ms=done.heartbeat_ms, updated_ms=done.updated_ms) == done
     rows = await sessions.store.artifacts.list(ArtifactFilter(execution=done.id))
@@ -151,12 +151,12 @@ async def test_an_execution_that_takes_a_while_is_known_before_it_ends(platform:
     sessions = platform.sessions
     session = await sessions.create(SessionSpec())
     spec = ExecutionSpec(code="import time, os\nwhile not os.path.exists('go'): time.sleep(0.01)")
-    running = asyncio.create_task(sessions.execute(session.id, spec))
+    running = asyncio.create_task(sessions.executions.run(session.id, spec))
     async with asyncio.timeout(60):
-        while not (page := await sessions.executions(ExecutionFilter(session=session.id))).items:
+        while not (page := await sessions.executions.list(ExecutionFilter(session=session.id))).items:
             await asyncio.sleep(0.01)
     assert page.items[0].state is ExecutionState.running
-    await (await sessions.files(session.id)).write("go", b"")
+    await (await sessions.files.open(session.id)).write("go", b"")
     done = await running
     assert (done.id, done.state) == (page.items[0].id, ExecutionState.completed)
     await sessions.delete(session.id)

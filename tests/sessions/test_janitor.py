@@ -21,21 +21,21 @@ async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(o
         expiring = await sessions.create(SessionSpec(lifetime_s=600))
         idling = await sessions.create(SessionSpec(idle_timeout_s=60))
         busy = await sessions.create(SessionSpec(idle_timeout_s=60))
-        running = await sessions.submit(busy.id, ExecutionSpec(code="import time\ntime.sleep(60)"))
+        running = await sessions.executions.submit(busy.id, ExecutionSpec(code="import time\ntime.sleep(60)"))
         report = await janitor.sweep(now_ms() + HOUR_MS)
         assert (report.expired, report.idle) == (1, 1)
         states = [(await sessions.get(one.id)).state for one in (lasting, expiring, idling, busy)]
         assert states == [SessionState.running, SessionState.timeout, SessionState.terminated, SessionState.running]
-        await sessions.cancel(running.id)
+        await sessions.executions.cancel(running.id)
 
 
 async def test_activity_is_written_down_and_seen_by_others(opening: Any) -> None:
     async with opening() as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec())
-        done = await sessions.execute(session.id, ExecutionSpec(code="1"))
+        done = await sessions.executions.run(session.id, ExecutionSpec(code="1"))
         await sessions._janitor.beat()
-        row = await sessions._store.sessions.get(session.id)
+        row = await sessions.store.sessions.get(session.id)
         assert row.last_activity_ms is not None and row.last_activity_ms >= (done.completed_ms or 0)
 
 
@@ -43,7 +43,7 @@ async def test_activity_is_written_down_and_seen_by_others(opening: Any) -> None
 async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
     async with opening() as platform:
         sessions = platform.sessions
-        await sessions._store.sessions.add(Session(id="stuck", template="python-basic", node="here", created_ms=now_ms()))
+        await sessions.store.sessions.add(Session(id="stuck", template="python-basic", node="here", created_ms=now_ms()))
         assert (await sessions._janitor.sweep(now_ms() + HOUR_MS)).stuck == 1
         assert (await sessions.get("stuck")).state is SessionState.failed
 
@@ -51,7 +51,7 @@ async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
 @pytest.mark.requirement("control_plane-3.09")
 async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are_lost(opening: Any) -> None:
     async with opening() as platform:
-        sessions, store = platform.sessions, platform.sessions._store
+        sessions, store = platform.sessions, platform.sessions.store
         await store.nodes.add(Node(id="gone", hostname="gone", created_ms=1, heartbeat_ms=now_ms() - HOUR_MS))
         for key, mode in (("lost", SessionMode.ephemeral), ("waits", SessionMode.persistent)):
             facts = {"template": "python-basic", "node": "gone", "state": SessionState.running, "created_ms": now_ms()}
@@ -64,9 +64,9 @@ async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are
 
 async def test_what_is_old_is_forgotten_with_its_files(opening: Any) -> None:
     async with opening() as platform:
-        sessions, store = platform.sessions, platform.sessions._store
+        sessions, store = platform.sessions, platform.sessions.store
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
-        await sessions.execute(session.id, ExecutionSpec(code="open('f', 'w').write('x' * 100)"))
+        await sessions.executions.run(session.id, ExecutionSpec(code="open('f', 'w').write('x' * 100)"))
         storage = sessions._deps.snapshots._storage
         assert await storage.list(f"sessions/{session.id}/")
         await sessions.terminate(session.id)
@@ -78,7 +78,7 @@ async def test_what_is_old_is_forgotten_with_its_files(opening: Any) -> None:
 
 async def test_a_node_is_noted_to_be_alive(opening: Any) -> None:
     async with opening() as platform:
-        sessions, store = platform.sessions, platform.sessions._store
+        sessions, store = platform.sessions, platform.sessions.store
         before = await store.nodes.get("here")
         await sessions.create(SessionSpec())
         await sessions._janitor.beat()
@@ -86,12 +86,12 @@ async def test_a_node_is_noted_to_be_alive(opening: Any) -> None:
         assert (after.heartbeat_ms or 0) >= (before.heartbeat_ms or 0) and after.boxes == 1
         await store.nodes.update(after, state=NodeState.draining)
         await sessions._janitor.beat()
-        assert sessions._lifecycle.nodes["here"].state is NodeState.draining
+        assert sessions._lifecycle.nodes.rows["here"].state is NodeState.draining
 
 
 async def test_a_session_that_another_server_ended_is_let_go(opening: Any) -> None:
     async with opening(warm_pool_enabled=False) as platform:
-        sessions, store = platform.sessions, platform.sessions._store
+        sessions, store = platform.sessions, platform.sessions.store
         ended, deleted, kept = [await sessions.create(SessionSpec()) for _ in range(3)]
         await store.sessions.update_if(ended.id, (SessionState.running,), state=SessionState.terminated)
         await store.sessions.delete(deleted.id)

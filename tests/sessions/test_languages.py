@@ -33,11 +33,11 @@ async def test_the_check_of_a_language_passes_in_a_session(platform: Platform, l
     except Unavailable as reason:
         pytest.skip(str(reason))
     session = await sessions.create(SessionSpec(resources=LARGE))
-    files = await sessions.files(session.id)
+    files = await sessions.files.open(session.id)
     for file in row.check.files:
         await files.write(file.name, file.content, mode=0o755 if file.executable else 0o644)
     before = {entry.name for entry in (await files.list()).entries}
-    done = await sessions.execute(
+    done = await sessions.executions.run(
         session.id, ExecutionSpec(code=row.check.code, language=row.name, stdin=row.check.stdin, timeout_s=100)
     )
     assert done.state is ExecutionState.completed, (done.error, done.stderr[-500:])

@@ -33,16 +33,16 @@ async def test_a_session_runs_at_once_with_what_its_template_says(sessions: Sess
 
 async def test_what_is_somebody_elses_does_not_exist(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(), "ann")
-    done = await sessions.execute(session.id, ExecutionSpec(code="print(1)"), owner="ann")
+    done = await sessions.executions.run(session.id, ExecutionSpec(code="print(1)"), owner="ann")
     calls: list[Any] = [
         sessions.get(session.id, "bob"),
         sessions.terminate(session.id, "bob"),
         sessions.delete(session.id, "bob"),
-        sessions.submit(session.id, ExecutionSpec(code="1"), "bob"),
-        sessions.execution(done.id, "bob"),
-        sessions.cancel(done.id, "bob"),
-        sessions.files(session.id, "bob"),
-        sessions.open_context(session.id, "bob"),
+        sessions.executions.submit(session.id, ExecutionSpec(code="1"), "bob"),
+        sessions.executions.get(done.id, "bob"),
+        sessions.executions.cancel(done.id, "bob"),
+        sessions.files.open(session.id, "bob"),
+        sessions.contexts.open(session.id, "bob"),
         sessions.fork(session.id, 1, "bob"),
     ]
     for call in calls:
@@ -65,20 +65,20 @@ async def test_an_id_of_ones_own_is_taken_once(sessions: Sessions) -> None:
 
 async def test_termination_leaves_the_row_and_deletion_nothing(sessions: Sessions, platform: Platform) -> None:
     session = await sessions.create(SessionSpec())
-    done = await sessions.execute(session.id, ExecutionSpec(code="print(1)"))
+    done = await sessions.executions.run(session.id, ExecutionSpec(code="print(1)"))
     ended = await sessions.terminate(session.id)
     assert (ended.state, (await sessions.terminate(session.id)).state) == (SessionState.terminated, SessionState.terminated)
-    assert (await sessions.execution(done.id)).stdout == "1\n"
+    assert (await sessions.executions.get(done.id)).stdout == "1\n"
     await sessions.delete(session.id)
     with pytest.raises(NotFound):
-        await sessions.execution(done.id)
+        await sessions.executions.get(done.id)
 
 
 async def test_every_change_is_audited(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(), "ann")
-    await sessions.execute(session.id, ExecutionSpec(code="1"), owner="ann")
+    await sessions.executions.run(session.id, ExecutionSpec(code="1"), owner="ann")
     await sessions.delete(session.id, "ann")
-    page = await sessions._store.audit.list(AuditFilter(kind="session", subject=session.id))
+    page = await sessions.store.audit.list(AuditFilter(kind="session", subject=session.id))
     assert [entry.action for entry in page.items] == ["delete", "terminated", "create"]
     assert {entry.actor for entry in page.items} == {"ann"}
 
@@ -99,10 +99,10 @@ async def test_resources_beyond_the_bounds_are_refused_by_name(sessions: Session
 async def test_the_limits_of_a_session_are_those_of_what_runs_in_it(sessions: Sessions) -> None:
     small = Resources(cpu_cores=1, memory_bytes=64 * MIB, disk_bytes=2 * MIB, processes=16)
     session = await sessions.create(SessionSpec(resources=small, timeout_s=7))
-    full = await sessions.execute(session.id, ExecutionSpec(language="bash", code="head -c 5000000 /dev/zero > big"))
+    full = await sessions.executions.run(session.id, ExecutionSpec(language="bash", code="head -c 5000000 /dev/zero > big"))
     assert "No space left" in full.stderr and full.timeout_s == 7
     greedy = "x = bytearray(200_000_000)\nx[::4096] = b'1' * len(x[::4096])"
-    done = await sessions.execute(session.id, ExecutionSpec(code=greedy))
+    done = await sessions.executions.run(session.id, ExecutionSpec(code=greedy))
     assert done.exit_code != 0
     await sessions.delete(session.id)
 
@@ -115,7 +115,7 @@ async def test_an_agents_running_session_is_given_again(sessions: Sessions) -> N
     new = await sessions.create(SessionSpec(agent="a1", mode=PERSISTENT, require_new=True), "ann")
     ephemeral = await sessions.create(SessionSpec(agent="a1"), "ann")
     assert len({first.id, other_owner.id, new.id, ephemeral.id}) == 4
-    assert [visit.node for visit in await sessions._store.agents.visits("a1")] == ["here"]
+    assert [visit.node for visit in await sessions.store.agents.visits("a1")] == ["here"]
     for one in (first, other_owner, new, ephemeral):
         await sessions.delete(one.id)
 
@@ -140,7 +140,7 @@ async def test_listing_filters_and_pages(sessions: Sessions) -> None:
     assert {one.id for one in running.items} == {made[1].id, made[2].id}
     page = await sessions.list(limit=2, owner="pager")
     assert (page.total, len(page.items), page.has_more) == (3, 2, True)
-    boxes = await sessions.boxes(owner="pager")
+    boxes = await sessions.monitor.boxes(owner="pager")
     assert sorted(box.state for box in boxes.items) == [BoxState.exited, BoxState.running, BoxState.running]
     for one in made:
         await sessions.delete(one.id)
@@ -189,9 +189,9 @@ async def test_nothing_is_left_of_sessions_that_are_gone(opening: Any) -> None:
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(5):
             session = await sessions.create(SessionSpec())
-            await sessions.execute(session.id, ExecutionSpec(code="print(1)"))
+            await sessions.executions.run(session.id, ExecutionSpec(code="print(1)"))
             await sessions.delete(session.id)
-        sessions._executions.forget_all()
+        sessions._executor.forget_all()
         assert len(os.listdir("/proc/self/fd")) <= before
 
 
@@ -201,9 +201,9 @@ async def test_whoever_deletes_what_has_ended_leaves_a_new_one_of_that_name_alon
     await sessions.delete("renamed")
     new = await sessions.create(SessionSpec(id="renamed"))
     with pytest.raises(Conflict, match="somebody else"):
-        await sessions._lifecycle.forget(old)
+        await sessions._lifecycle.transitions.delete(old)
     assert (await sessions.get("renamed")).created_ms == new.created_ms
-    assert (await sessions.execute("renamed", ExecutionSpec(code="print(1)"))).stdout == "1\n"
+    assert (await sessions.executions.run("renamed", ExecutionSpec(code="print(1)"))).stdout == "1\n"
     await sessions.delete("renamed")
 
 
@@ -216,9 +216,9 @@ async def test_of_many_who_delete_a_session_at_once_nobody_is_told_before_its_na
 
     for _ in range(3):
         await sessions.create(SessionSpec(id="crowded"))
-        busy = await sessions.submit("crowded", ExecutionSpec(language="bash", code="sleep 100"))
+        busy = await sessions.executions.submit("crowded", ExecutionSpec(language="bash", code="sleep 100"))
         assert any(await asyncio.gather(*(deleted() for _ in range(5))))
-        left = sessions._executions.find(busy.id)
+        left = sessions._executor.find(busy.id)
         assert left is None or left.done.done()
         await sessions.create(SessionSpec(id="crowded"))
         await sessions.delete("crowded")

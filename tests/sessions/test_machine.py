@@ -107,8 +107,8 @@ def test_of_an_ephemeral_session_nothing_can_be_restored() -> None:
 
 
 def test_pausing_halts_and_resuming_goes_on() -> None:
-    assert decide(a_session(RUNNING), Paused(), 5)[1] == (Effect.halt,)
-    assert decide(a_session(PAUSED), Resumed(), 5)[1] == (Effect.go_on,)
+    assert decide(a_session(RUNNING), Paused(), 5)[1] == (Effect.pause,)
+    assert decide(a_session(PAUSED), Resumed(), 5)[1] == (Effect.resume,)
 
 
 def test_only_what_changed_is_written() -> None:

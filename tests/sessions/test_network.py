@@ -35,14 +35,14 @@ class Online:
 
     async def reaches(self, session: str) -> set[str]:
         """What each kind of execution says."""
-        context = await self.sessions.open_context(session)
+        context = await self.sessions.contexts.open(session)
         specs = (
             ExecutionSpec(code=self.code),
             ExecutionSpec(kind=ExecutionKind.cell, context=context.id, code=self.code),
             ExecutionSpec(kind=ExecutionKind.command, code="python -", stdin=self.code),
             ExecutionSpec(kind=ExecutionKind.handler, code=f"{self.code}\ndef handler(event): return 1"),
         )
-        return {(await self.sessions.execute(session, spec)).stdout.strip() for spec in specs}
+        return {(await self.sessions.executions.run(session, spec)).stdout.strip() for spec in specs}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -72,7 +72,7 @@ async def test_a_copy_has_the_network_of_the_original(online: Online) -> None:
     made = await online.sessions.create(SessionSpec(network="none"))
     (copy,) = await online.sessions.fork(made.id)
     assert copy.network == "none"
-    assert (await online.sessions.execute(copy.id, ExecutionSpec(code=online.code))).stdout == "unreachable\n"
+    assert (await online.sessions.executions.run(copy.id, ExecutionSpec(code=online.code))).stdout == "unreachable\n"
     for session in (made, copy):
         await online.sessions.delete(session.id)
 

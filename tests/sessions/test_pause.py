@@ -46,52 +46,52 @@ def cell(context: str, code: str, **more: Any) -> ExecutionSpec:
 
 async def begun(sessions: Sessions, session: str, spec: ExecutionSpec) -> str:
     """Its id, when it has printed something."""
-    execution = await sessions.submit(session, spec)
+    execution = await sessions.executions.submit(session, spec)
     async with asyncio.timeout(WITHIN_S):
-        async for _ in sessions.output(execution.id, "stdout"):
+        async for _ in sessions.executions.output(execution.id, "stdout"):
             break
     return execution.id
 
 
 async def say(sessions: Sessions, session: str) -> None:
-    await (await sessions.files(session)).write("word", b"")
+    await (await sessions.files.open(session)).write("word", b"")
 
 
 async def test_an_execution_goes_on_where_it_was_and_its_time_stood_still(sessions: Sessions, session: Session) -> None:
     running = await begun(sessions, session.id, shell(WAITING, timeout_s=4))
     assert (await sessions.pause(session.id)).state is SessionState.paused
     await asyncio.sleep(4.2)
-    assert (await sessions.execution(running)).state is ExecutionState.running
+    assert (await sessions.executions.get(running)).state is ExecutionState.running
     assert (await sessions.resume(session.id)).state is SessionState.running
     await say(sessions, session.id)
-    done = await sessions.wait(running, WITHIN_S)
+    done = await sessions.executions.wait(running, WITHIN_S)
     assert (done.state, done.stdout) == (ExecutionState.completed, "begun\ndone\n")
     assert done.metering is not None and done.metering.duration_ms < 4000
 
 
 async def test_contexts_keep_their_variables_and_a_cell_goes_on(sessions: Sessions, session: Session) -> None:
-    context = await sessions.open_context(session.id)
-    await sessions.execute(session.id, cell(context.id, "x = 20"))
+    context = await sessions.contexts.open(session.id)
+    await sessions.executions.run(session.id, cell(context.id, "x = 20"))
     waiting = "print('begun', flush=True)\nimport os, time\nwhile not os.path.exists('word'): time.sleep(0.02)\nx += 22"
     running = await begun(sessions, session.id, cell(context.id, waiting))
     await sessions.pause(session.id)
     await sessions.resume(session.id)
     await say(sessions, session.id)
-    assert (await sessions.wait(running, WITHIN_S)).state is ExecutionState.completed
-    assert (await sessions.execute(session.id, cell(context.id, "print(x)"))).stdout == "42\n"
+    assert (await sessions.executions.wait(running, WITHIN_S)).state is ExecutionState.completed
+    assert (await sessions.executions.run(session.id, cell(context.id, "print(x)"))).stdout == "42\n"
 
 
 async def test_whatever_is_asked_of_it_meanwhile_is_refused(sessions: Sessions, session: Session) -> None:
-    context = await sessions.open_context(session.id)
+    context = await sessions.contexts.open(session.id)
     terminal = await begun(sessions, session.id, shell("", terminal=Size()))
     await sessions.pause(session.id)
     for refused in (
-        sessions.submit(session.id, shell("true")),
-        sessions.execute(session.id, cell(context.id, "1")),
-        sessions.open_context(session.id),
-        sessions.files(session.id),
+        sessions.executions.submit(session.id, shell("true")),
+        sessions.executions.run(session.id, cell(context.id, "1")),
+        sessions.contexts.open(session.id),
+        sessions.files.open(session.id),
         sessions.fork(session.id),
-        sessions.type_in(terminal, b"exit\n"),
+        sessions.terminals.send_keys(terminal, b"exit\n"),
         sessions.pause(session.id),
     ):
         with pytest.raises(Conflict, match="paused: resume it first"):
@@ -99,28 +99,28 @@ async def test_whatever_is_asked_of_it_meanwhile_is_refused(sessions: Sessions, 
     await sessions.resume(session.id)
     with pytest.raises(Conflict, match="takes one that is paused"):
         await sessions.resume(session.id)
-    await sessions.type_in(terminal, b"exit\n")
-    assert (await sessions.wait(terminal, WITHIN_S)).state is ExecutionState.completed
+    await sessions.terminals.send_keys(terminal, b"exit\n")
+    assert (await sessions.executions.wait(terminal, WITHIN_S)).state is ExecutionState.completed
 
 
 async def test_what_is_paused_can_be_cancelled(sessions: Sessions, session: Session) -> None:
     running = await begun(sessions, session.id, shell(WAITING))
     await sessions.pause(session.id)
     async with asyncio.timeout(WITHIN_S):
-        assert (await sessions.cancel(running)).state is ExecutionState.cancelled
+        assert (await sessions.executions.cancel(running)).state is ExecutionState.cancelled
     await sessions.resume(session.id)
-    assert (await sessions.execute(session.id, shell("echo on"))).stdout == "on\n"
+    assert (await sessions.executions.run(session.id, shell("echo on"))).stdout == "on\n"
 
 
 @pytest.mark.attack
 async def test_ending_a_paused_session_leaves_nothing(sessions: Sessions, session: Session, platform: Platform) -> None:
-    await sessions.open_context(session.id)
+    await sessions.contexts.open(session.id)
     running = await begun(sessions, session.id, shell(f"sleep 300 & (trap '' TERM; {WAITING})"))
     boxes = {box.id for box in platform.sessions._deps.registry.open[session.id].home.files._boxes}  # type: ignore[attr-defined]
     await sessions.pause(session.id)
     async with asyncio.timeout(WITHIN_S):
         assert (await sessions.terminate(session.id)).state is SessionState.terminated
-    assert (await sessions.execution(running)).state is ExecutionState.crashed
+    assert (await sessions.executions.get(running)).state is ExecutionState.crashed
     assert not [path for path in groups_of(os.getpid()) if any(f"/{box}_" in path for box in boxes)]
 
 
@@ -140,10 +140,10 @@ async def test_paused_executions_keep_nobody_from_running_and_come_back_within_t
             await sessions.resume(one.id)
         assert (await sessions.get(one.id)).state is SessionState.paused
         await say(sessions, other.id)
-        assert (await sessions.wait(second, WITHIN_S)).state is ExecutionState.completed
+        assert (await sessions.executions.wait(second, WITHIN_S)).state is ExecutionState.completed
         await sessions.resume(one.id)
         await say(sessions, one.id)
-        assert (await sessions.wait(first, WITHIN_S)).state is ExecutionState.completed
+        assert (await sessions.executions.wait(first, WITHIN_S)).state is ExecutionState.completed
         assert sessions._deps.admission.busy == 0
 
 
@@ -155,7 +155,7 @@ async def test_a_paused_session_still_counts_and_its_lifetime_runs_on(opening: A
         home: Any = sessions._deps.registry.open[made.id].home
         if home.files.no_pause:
             pytest.skip(f"this host cannot pause: {home.files.no_pause}")
-        context = await sessions.open_context(made.id)
+        context = await sessions.contexts.open(made.id)
         assert context.alive
         await sessions.pause(made.id)
         with pytest.raises(TooMany):
@@ -171,14 +171,14 @@ async def test_a_persistent_session_that_was_paused_runs_with_the_next_server(op
     async with opening() as platform:
         sessions = platform.sessions
         made = await sessions.create(SessionSpec(mode=SessionMode.persistent))
-        await sessions.execute(made.id, shell("echo kept > note"))
+        await sessions.executions.run(made.id, shell("echo kept > note"))
         try:
             await sessions.pause(made.id)
         except Unavailable as error:
             pytest.skip(str(error))
     async with opening() as platform:
         assert (await platform.sessions.get(made.id)).state is SessionState.running
-        assert (await platform.sessions.execute(made.id, shell("cat note"))).stdout == "kept\n"
+        assert (await platform.sessions.executions.run(made.id, shell("cat note"))).stdout == "kept\n"
 
 
 async def test_where_it_cannot_be_done_the_session_runs_on_and_the_reason_is_told(sessions: Sessions) -> None:
@@ -187,5 +187,5 @@ async def test_where_it_cannot_be_done_the_session_runs_on_and_the_reason_is_tol
     home.files.no_pause = home.files.no_pause or "there is no freezer; have one"
     with pytest.raises(Unavailable, match=r"cannot be paused: .*; "):
         await sessions.pause(made.id)
-    assert (await sessions.execute(made.id, shell("echo on"))).stdout == "on\n"
+    assert (await sessions.executions.run(made.id, shell("echo on"))).stdout == "on\n"
     await sessions.delete(made.id)

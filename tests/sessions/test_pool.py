@@ -30,10 +30,10 @@ def made_how(platform: Any) -> dict[str, float]:
 async def test_sessions_take_homes_that_stand_ready_and_others_take_their_place(opening: Any) -> None:
     async with opening(warm_pool_size=2, warm_pool_persistent_size=0) as platform:
         sessions = platform.sessions
-        pool = sessions._lifecycle._pool
+        pool = sessions._lifecycle.environments.pool
         await until_size(pool, 2)
         session = await sessions.create(SessionSpec())
-        assert (await sessions.execute(session.id, ExecutionSpec(code="print('warm')"))).stdout == "warm\n"
+        assert (await sessions.executions.run(session.id, ExecutionSpec(code="print('warm')"))).stdout == "warm\n"
         assert made_how(platform) == {"warm": 1}
         await until_size(pool, 2)
 
@@ -42,7 +42,7 @@ async def test_sessions_take_homes_that_stand_ready_and_others_take_their_place(
 async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> None:
     async with opening(warm_pool_size=1, warm_pool_persistent_size=1) as platform:
         sessions = platform.sessions
-        pool = sessions._lifecycle._pool
+        pool = sessions._lifecycle.environments.pool
         await until_size(pool, 2)
         own = Template(id="own", name="Own", pool=PoolSizes(ephemeral=3), created_ms=1)
         await sessions.templates.add(own)
@@ -57,7 +57,7 @@ async def test_modes_and_templates_have_shelves_of_their_own(opening: Any) -> No
 async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
     async with opening(warm_pool_size=1, warm_pool_persistent_size=0, warm_pool_max=4) as platform:
         sessions = platform.sessions
-        pool = sessions._lifecycle._pool
+        pool = sessions._lifecycle.environments.pool
         for _ in range(6):
             await sessions.create(SessionSpec())
         await until_size(pool, 4)
@@ -70,7 +70,7 @@ async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
 @pytest.mark.requirement("control_plane-6.05")
 async def test_homes_that_nobody_asks_for_are_given_up(opening: Any) -> None:
     async with opening(warm_pool_size=2, warm_pool_persistent_size=0, warm_pool_max_idle_s=1) as platform:
-        pool = platform.sessions._lifecycle._pool
+        pool = platform.sessions._lifecycle.environments.pool
         await until_size(pool, 2)
         await asyncio.sleep(1.1)
         pool._shrink()
@@ -82,5 +82,5 @@ async def test_without_a_pool_everything_works_cold(opening: Any) -> None:
     async with opening(warm_pool_enabled=False) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec())
-        assert (await sessions.execute(session.id, ExecutionSpec(code="print(1)"))).stdout == "1\n"
-        assert made_how(platform) == {"cold": 1} and sessions._lifecycle._pool.size == 0
+        assert (await sessions.executions.run(session.id, ExecutionSpec(code="print(1)"))).stdout == "1\n"
+        assert made_how(platform) == {"cold": 1} and sessions._lifecycle.environments.pool.size == 0

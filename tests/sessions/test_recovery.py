@@ -18,11 +18,11 @@ async def test_a_persistent_session_goes_on_with_its_files_after_a_restart(openi
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(mode=PERSISTENT, env={"A": "1"}))
         code = "mkdir -p d; echo kept > d/file; ln -s d/file link; echo home > ~/note; chmod 755 d/file"
-        await platform.sessions.execute(session.id, ExecutionSpec(language="bash", code=code))
+        await platform.sessions.executions.run(session.id, ExecutionSpec(language="bash", code=code))
     async with opening() as platform:
         assert (await platform.sessions.get(session.id)).state is SessionState.running
         code = "cat link ~/note; echo $A; stat -c %a d/file"
-        done = await platform.sessions.execute(session.id, ExecutionSpec(language="bash", code=code))
+        done = await platform.sessions.executions.run(session.id, ExecutionSpec(language="bash", code=code))
         assert done.stdout == "kept\nhome\n1\n755\n"
         await platform.sessions.delete(session.id)
     async with opening() as platform:
@@ -33,35 +33,35 @@ async def test_a_persistent_session_goes_on_with_its_files_after_a_restart(openi
 async def test_files_that_came_from_outside_are_kept_when_that_is_told(opening: Any) -> None:
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(mode=PERSISTENT))
-        await (await platform.sessions.files(session.id)).write("given", b"from outside")
-        await platform.sessions.saved(session.id)
+        await (await platform.sessions.files.open(session.id)).write("given", b"from outside")
+        await platform.sessions.files.save(session.id)
     async with opening() as platform:
-        done = await platform.sessions.execute(session.id, ExecutionSpec(code="print(open('given').read())"))
+        done = await platform.sessions.executions.run(session.id, ExecutionSpec(code="print(open('given').read())"))
         assert done.stdout == "from outside\n"
 
 
 async def test_an_ephemeral_session_ends_with_its_server_and_says_so(opening: Any) -> None:
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec())
-        done = await platform.sessions.execute(session.id, ExecutionSpec(code="print('kept')"))
-        running = await platform.sessions.submit(
+        done = await platform.sessions.executions.run(session.id, ExecutionSpec(code="print('kept')"))
+        running = await platform.sessions.executions.submit(
             session.id, ExecutionSpec(code="import time\nprint('x', flush=True)\ntime.sleep(60)")
         )
-        async for _ in platform.sessions.output(running.id):
+        async for _ in platform.sessions.executions.output(running.id):
             break
     async with opening() as platform:
         ended = await platform.sessions.get(session.id)
         assert ended.state is SessionState.failed and "shut down" in ended.error
-        assert (await platform.sessions.execution(done.id)).stdout == "kept\n"
-        crashed = await platform.sessions.execution(running.id)
+        assert (await platform.sessions.executions.get(done.id)).stdout == "kept\n"
+        crashed = await platform.sessions.executions.get(running.id)
         assert (crashed.state, crashed.stdout) == (ExecutionState.crashed, "x\n") and "shut down" in crashed.error
-        assert [piece.data async for piece in platform.sessions.output(done.id, "stdout", offset=2)] == [b"pt\n"]
+        assert [piece.data async for piece in platform.sessions.executions.output(done.id, "stdout", offset=2)] == [b"pt\n"]
 
 
 async def test_rows_that_a_dead_server_left_are_made_true(opening: Any) -> None:
     """As they look after kill -9, when nobody wrote anything down."""
     async with opening() as platform:
-        store = platform.sessions._store
+        store = platform.sessions.store
         for key, state, mode in (
             ("was-creating", SessionState.creating, SessionMode.ephemeral),
             ("was-running", SessionState.running, SessionMode.ephemeral),
@@ -87,11 +87,11 @@ async def test_rows_that_a_dead_server_left_are_made_true(opening: Any) -> None:
         }
         assert "ended" in found["was-running"].error
         for key in ("was-creating", "was-running", "was-kept"):
-            execution = await platform.sessions.execution(f"of-{key}")
+            execution = await platform.sessions.executions.get(f"of-{key}")
             assert execution.state is ExecutionState.crashed and "not known" in execution.error
-        done = await platform.sessions.execute("was-kept", ExecutionSpec(code="print('again')"))
+        done = await platform.sessions.executions.run("was-kept", ExecutionSpec(code="print('again')"))
         assert done.stdout == "again\n"
         with pytest.raises(Exception, match="another server"):
-            await platform.sessions.execute("elsewhere", ExecutionSpec(code="1"))
+            await platform.sessions.executions.run("elsewhere", ExecutionSpec(code="1"))
         with pytest.raises(Conflict):
-            await platform.sessions.execute("was-running", ExecutionSpec(code="1"))
+            await platform.sessions.executions.run("was-running", ExecutionSpec(code="1"))

@@ -49,7 +49,7 @@ async def test_sparse_files_take_no_room_on_the_host_through_a_snapshot(opening:
     async with opening() as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent, resources=DISK))
-        done = await sessions.execute(session.id, ExecutionSpec(code=SPARSE))
+        done = await sessions.executions.run(session.id, ExecutionSpec(code=SPARSE))
         assert done.state is ExecutionState.completed, done
         files = tmp_path / "state/store/files"
         assert real_bytes(files / "sessions" / session.id) < MIB
@@ -64,17 +64,17 @@ async def test_the_sum_of_what_idle_sessions_hold_in_memory_is_bounded(opening: 
     async with opening(storage_memory_bytes=64 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         first, second = [await sessions.create(SessionSpec(resources=DISK)) for _ in range(2)]
-        await sessions.execute(first.id, write(40))
+        await sessions.executions.run(first.id, write(40))
         assert 40 * MIB <= ledger.held(Medium.memory, StorageKind.session_files) <= 44 * MIB
-        await sessions.execute(second.id, write(40))
+        await sessions.executions.run(second.id, write(40))
         with pytest.raises(StorageFull, match=r"memory for files of this node is full: .* of 64 MiB are held"):
             await sessions.create(SessionSpec())
         with pytest.raises(StorageFull):
-            await sessions.execute(first.id, write(1, "y"))
+            await sessions.executions.run(first.id, write(1, "y"))
         with pytest.raises(StorageFull):
-            await (await sessions.files(first.id)).write("y", b"y")
-        await (await sessions.files(first.id)).delete("x")
-        await sessions.execute(first.id, write(1, "y"))
+            await (await sessions.files.open(first.id)).write("y", b"y")
+        await (await sessions.files.open(first.id)).delete("x")
+        await sessions.executions.run(first.id, write(1, "y"))
         await sessions.terminate(second.id)
         assert ledger.held(Medium.memory) <= 8 * MIB
         await sessions.create(SessionSpec())
@@ -85,17 +85,17 @@ async def test_what_grows_while_there_is_no_room_is_stopped(opening: Any) -> Non
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=DISK))
         quiet = await sessions.create(SessionSpec())
-        waiting = await sessions.submit(quiet.id, ExecutionSpec(code="input()", timeout_s=60))
-        done = await sessions.execute(session.id, ExecutionSpec(code=GROWING, timeout_s=60))
+        waiting = await sessions.executions.submit(quiet.id, ExecutionSpec(code="input()", timeout_s=60))
+        done = await sessions.executions.run(session.id, ExecutionSpec(code=GROWING, timeout_s=60))
         assert done.state is not ExecutionState.completed and "no storage is left" in done.error
-        await sessions.cancel(waiting.id)
+        await sessions.executions.cancel(waiting.id)
 
 
 async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> None:
     async with opening(storage_memory_bytes=128 * MIB, storage_owner_memory_bytes=32 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=DISK), "ann")
-        await sessions.execute(session.id, write(40), owner="ann")
+        await sessions.executions.run(session.id, write(40), owner="ann")
         with pytest.raises(QuotaExceeded, match="you hold"):
             await sessions.create(SessionSpec(), "ann")
         await sessions.create(SessionSpec(), "bob")
@@ -105,13 +105,13 @@ async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> N
 async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when_deleted(opening: Any) -> None:
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
-        await platform.sessions.execute(session.id, write(5), owner="ann")
+        await platform.sessions.executions.run(session.id, write(5), owner="ann")
         held = platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots]
         assert 5 * MIB <= held < 6 * MIB
     async with opening() as platform:
         assert platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots] == held
         assert platform.ledger.held(Medium.memory) == 0
-        await platform.sessions.execute(session.id, ExecutionSpec(code="open('/workspace/x').close()"), owner="ann")
+        await platform.sessions.executions.run(session.id, ExecutionSpec(code="open('/workspace/x').close()"), owner="ann")
         assert platform.ledger.held(Medium.memory) >= 5 * MIB
         await platform.sessions.delete(session.id, "ann")
         use = platform.ledger.usage(Medium.disk, "ann")
@@ -122,17 +122,17 @@ async def test_a_snapshot_that_does_not_fit_is_refused(opening: Any, tmp_path: P
     async with opening(storage_disk_bytes=2 * GIB, storage_owner_disk_bytes=4 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
-        done = await sessions.execute(session.id, write(8), owner="ann")
+        done = await sessions.executions.run(session.id, write(8), owner="ann")
         assert done.state is ExecutionState.completed and "its files were not kept" in done.error
         with pytest.raises(QuotaExceeded, match="quota of disk"):
-            await sessions.saved(session.id, "ann")
+            await sessions.files.save(session.id, "ann")
         assert real_bytes(tmp_path / "state/store/files/sessions") < MIB
 
 
 async def test_a_session_with_five_gibibytes_of_disk_is_accepted(opening: Any) -> None:
     async with opening() as platform:
         session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=5 * GIB)))
-        done = await platform.sessions.execute(session.id, ExecutionSpec(code=PRINT_BLOCKS))
+        done = await platform.sessions.executions.run(session.id, ExecutionSpec(code=PRINT_BLOCKS))
         assert done.state is ExecutionState.completed and int(done.stdout) >= 5 * GIB
 
 
@@ -142,10 +142,12 @@ async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(openi
     async with opening(session_memory_files_bytes=16 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)), "ann")
-        await sessions.execute(session.id, write(40), owner="ann")
+        await sessions.executions.run(session.id, write(40), owner="ann")
         assert ledger.held(Medium.memory) == 0
         assert 40 * MIB <= ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.session_files] <= 44 * MIB
-        await sessions.execute(session.id, ExecutionSpec(code="import os; os.unlink('/workspace/x'); os.sync()"), owner="ann")
+        await sessions.executions.run(
+            session.id, ExecutionSpec(code="import os; os.unlink('/workspace/x'); os.sync()"), owner="ann"
+        )
         assert ledger.usage(Medium.disk, "ann").owner_bytes <= 2 * MIB
         (fork,) = await sessions.fork(session.id, 1, owner="ann")
         assert loops() > devices
@@ -160,14 +162,14 @@ async def test_the_disk_limit_of_a_session_on_the_disk_holds(opening: Any) -> No
     async with opening(session_memory_files_bytes=16 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)))
-        blocks = await sessions.execute(session.id, ExecutionSpec(code=PRINT_BLOCKS))
+        blocks = await sessions.executions.run(session.id, ExecutionSpec(code=PRINT_BLOCKS))
         assert 64 * MIB <= int(blocks.stdout) <= 72 * MIB
-        done = await sessions.execute(session.id, write(60))
+        done = await sessions.executions.run(session.id, write(60))
         assert done.state is ExecutionState.completed, done
-        full = await sessions.execute(session.id, write(30, "y"))
+        full = await sessions.executions.run(session.id, write(30, "y"))
         assert full.state is ExecutionState.failed and full.ending is Ending.disk_limit
-        await (await sessions.files(session.id)).delete("y")
-        assert (await sessions.execute(session.id, write(1, "z"))).state is ExecutionState.completed
+        await (await sessions.files.open(session.id)).delete("y")
+        assert (await sessions.executions.run(session.id, write(1, "z"))).state is ExecutionState.completed
 
 
 @on_disk
@@ -175,11 +177,11 @@ async def test_a_persistent_session_on_the_disk_is_kept_with_its_holes(opening: 
     async with opening(session_memory_files_bytes=16 * MIB) as platform:
         spec = SessionSpec(mode=SessionMode.persistent, resources=Resources(disk_bytes=2 * GIB))
         session = await platform.sessions.create(spec)
-        await platform.sessions.execute(session.id, ExecutionSpec(code=SPARSE))
+        await platform.sessions.executions.run(session.id, ExecutionSpec(code=SPARSE))
         assert platform.ledger.held(Medium.disk, StorageKind.snapshots) < MIB
     async with opening(session_memory_files_bytes=16 * MIB) as platform:
         look = "import os; s = os.stat('/workspace/3'); print(s.st_size, s.st_blocks)"
-        done = await platform.sessions.execute(session.id, ExecutionSpec(code=look))
+        done = await platform.sessions.executions.run(session.id, ExecutionSpec(code=look))
         assert done.stdout.split() == [str(250 * MIB), "0"]
 
 
@@ -187,14 +189,14 @@ async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_th
     async with opening(storage_memory_bytes=64 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
-        await sessions.execute(session.id, write(25))
+        await sessions.executions.run(session.id, write(25))
         with pytest.raises(StorageFull, match="25 MiB more are asked for"):
             await sessions.fork(session.id, 3)
         assert (await sessions.list()).total == 1 and ledger.held(Medium.memory) < 32 * MIB
         await sessions.fork(session.id, 1)
     async with opening(storage_memory_bytes=16 * MIB) as platform:
         with pytest.raises(StorageFull):
-            await platform.sessions.execute(session.id, ExecutionSpec(code="1"))
+            await platform.sessions.executions.run(session.id, ExecutionSpec(code="1"))
         assert platform.ledger.held(Medium.memory) == 0
 
 
@@ -209,7 +211,7 @@ async def main():
     settings = Settings(state_dir=sys.argv[1], log_level="error", check_languages=False, pool_size=0, warm_pool_enabled=False)
     async with open_platform(settings, sessions=True) as platform:
         session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=2 * 2**30)))
-        await platform.sessions.execute(session.id, ExecutionSpec(code="open('/workspace/x', 'w').write('x')"))
+        await platform.sessions.executions.run(session.id, ExecutionSpec(code="open('/workspace/x', 'w').write('x')"))
         print("made", flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def told(sessions: Sessions, session_id: str, action: str) -> list[dict[str, Any]]:
     """What the audit says of it, newest first."""
-    page = await sessions.events(session_id)
+    page = await sessions.monitor.events(session_id)
     return [json.loads(one.details_json or "{}") for one in page.items if one.action == action]
 
 
@@ -32,26 +32,26 @@ async def break_home(sessions: Sessions, session_id: str) -> None:
 async def test_a_session_that_does_well_says_so(sessions: Sessions) -> None:
     skip_where_nothing_can_be_paused()
     session = await sessions.create(SessionSpec())
-    found = await sessions.health(session.id)
+    found = await sessions.monitor.health(session.id)
     assert found.status is HealthStatus.healthy and {check.kind for check in found.checks} == set(CheckKind)
     await sessions.pause(session.id)
-    assert (await sessions.health(session.id)).status is HealthStatus.warning
+    assert (await sessions.monitor.health(session.id)).status is HealthStatus.warning
     await sessions.terminate(session.id)
-    assert (await sessions.health(session.id)).status is HealthStatus.unhealthy
+    assert (await sessions.monitor.health(session.id)).status is HealthStatus.unhealthy
 
 
 @pytest.mark.requirement("sandboxes-7.03", "sandboxes-7.04")
 async def test_an_interpreter_that_died_is_told_once(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    context = await sessions.open_context(session.id)
+    context = await sessions.contexts.open(session.id)
     spec = ExecutionSpec(code="import os; os._exit(3)", kind=ExecutionKind.cell, context=context.id)
-    await sessions.execute(session.id, spec)
-    assert (await sessions.health(session.id)).status is HealthStatus.warning
+    await sessions.executions.run(session.id, spec)
+    assert (await sessions.monitor.health(session.id)).status is HealthStatus.warning
     await sessions.sweep()
     await sessions.sweep()
     [alert] = await told(sessions, session.id, "health")
     assert alert["check"] == "custom" and alert["severity"] == "warning" and context.id in alert["message"]
-    await sessions.close_context(session.id, context.id)
+    await sessions.contexts.close(session.id, context.id)
     await sessions.sweep()
     assert [one["status"] for one in await told(sessions, session.id, "health")] == ["healthy", "warning"]
     await sessions.terminate(session.id)
@@ -60,12 +60,12 @@ async def test_an_interpreter_that_died_is_told_once(sessions: Sessions) -> None
 @pytest.mark.requirement("sandboxes-7.05")
 async def test_a_persistent_session_whose_home_broke_is_opened_again_from_what_was_kept(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
-    await sessions.execute(session.id, ExecutionSpec(code="open('kept', 'w').write('kept')"))
+    await sessions.executions.run(session.id, ExecutionSpec(code="open('kept', 'w').write('kept')"))
     await break_home(sessions, session.id)
-    assert (await sessions.health(session.id)).status is HealthStatus.unhealthy
+    assert (await sessions.monitor.health(session.id)).status is HealthStatus.unhealthy
     await sessions.sweep()
-    again = await sessions.execute(session.id, ExecutionSpec(code="print(open('kept').read())"))
-    assert again.stdout == "kept\n" and (await sessions.health(session.id)).status is HealthStatus.healthy
+    again = await sessions.executions.run(session.id, ExecutionSpec(code="print(open('kept').read())"))
+    assert again.stdout == "kept\n" and (await sessions.monitor.health(session.id)).status is HealthStatus.healthy
     [recovery] = await told(sessions, session.id, "recover")
     assert (recovery["way"], recovery["message"], recovery["attempt"]) == ("recreate", "recovered", 1)
     await sessions.delete(session.id)
@@ -84,7 +84,7 @@ async def test_an_ephemeral_session_whose_home_broke_fails_and_says_why(sessions
 
 @pytest.mark.requirement("sandboxes-7.06")
 async def test_a_node_that_cannot_open_homes_is_not_asked_again_and_again(sessions: Sessions) -> None:
-    session, homes = await sessions.create(SessionSpec()), sessions._lifecycle.homes
+    session, homes = await sessions.create(SessionSpec()), sessions._lifecycle.environments
     breaker = homes.breakers[session.node]
     while breaker.state is BreakerState.closed:
         breaker.record_failure()

@@ -20,7 +20,7 @@ SHELL = ExecutionSpec(code="", kind=ExecutionKind.command, terminal=Size(), time
 async def seen(sessions: Sessions, execution_id: str, text: bytes) -> None:
     shown = b""
     async with asyncio.timeout(30):
-        async for piece in sessions.output(execution_id):
+        async for piece in sessions.executions.output(execution_id):
             shown += piece.data
             if text in shown:
                 return
@@ -29,38 +29,38 @@ async def seen(sessions: Sessions, execution_id: str, text: bytes) -> None:
 
 async def test_what_is_typed_is_run_and_what_appears_is_the_output(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    shell = await sessions.submit(session.id, SHELL)
-    await sessions.type_in(shell.id, b"echo on $((6*7)) > note; cat note\n")
+    shell = await sessions.executions.submit(session.id, SHELL)
+    await sessions.terminals.send_keys(shell.id, b"echo on $((6*7)) > note; cat note\n")
     await seen(sessions, shell.id, b"on 42")
-    await sessions.resize(shell.id, Size(40, 100))
-    await sessions.type_in(shell.id, b"stty size; exit 3\n")
-    ended = await sessions.wait(shell.id, 30)
+    await sessions.terminals.resize(shell.id, Size(40, 100))
+    await sessions.terminals.send_keys(shell.id, b"stty size; exit 3\n")
+    ended = await sessions.executions.wait(shell.id, 30)
     assert ended.state is ExecutionState.failed and ended.exit_code == 3 and "40 100" in ended.stdout
     with pytest.raises(Conflict, match="ended"):
-        await sessions.type_in(shell.id, b"x")
+        await sessions.terminals.send_keys(shell.id, b"x")
 
 
 async def test_a_shell_that_waits_for_keys_is_in_nobodys_way(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    shells = [await sessions.submit(session.id, SHELL) for _ in range(MAX_TERMINALS)]
-    done = await sessions.execute(session.id, ExecutionSpec(code="print('by the way')"), wait_s=30)
+    shells = [await sessions.executions.submit(session.id, SHELL) for _ in range(MAX_TERMINALS)]
+    done = await sessions.executions.run(session.id, ExecutionSpec(code="print('by the way')"), wait_s=30)
     assert done.stdout == "by the way\n"
     with pytest.raises(TooMany):
-        await sessions.submit(session.id, SHELL)
-    assert {(await sessions.cancel(shell.id)).state for shell in shells} == {ExecutionState.cancelled}
+        await sessions.executions.submit(session.id, SHELL)
+    assert {(await sessions.executions.cancel(shell.id)).state for shell in shells} == {ExecutionState.cancelled}
 
 
 async def test_a_session_that_ends_takes_its_terminals_along(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    shell = await sessions.submit(session.id, SHELL)
+    shell = await sessions.executions.submit(session.id, SHELL)
     await sessions.terminate(session.id)
-    assert (await sessions.execution(shell.id)).state.ended
+    assert (await sessions.executions.get(shell.id)).state.ended
 
 
 async def test_nobody_types_on_the_terminal_of_somebody_else(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(), "ann")
-    shell = await sessions.submit(session.id, SHELL, "ann")
-    for call in (sessions.type_in(shell.id, b"x", "bob"), sessions.resize(shell.id, Size(), "bob")):
+    shell = await sessions.executions.submit(session.id, SHELL, "ann")
+    for call in (sessions.terminals.send_keys(shell.id, b"x", "bob"), sessions.terminals.resize(shell.id, Size(), "bob")):
         with pytest.raises(NotFound):
             await call
     await sessions.delete(session.id, "ann")
@@ -68,9 +68,9 @@ async def test_nobody_types_on_the_terminal_of_somebody_else(sessions: Sessions)
 
 async def test_an_execution_without_a_terminal_takes_no_keys(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    running = await sessions.submit(session.id, ExecutionSpec(code="import time; time.sleep(30)"))
+    running = await sessions.executions.submit(session.id, ExecutionSpec(code="import time; time.sleep(30)"))
     with pytest.raises(Conflict, match="no terminal"):
-        await sessions.type_in(running.id, b"x")
+        await sessions.terminals.send_keys(running.id, b"x")
     await sessions.delete(session.id)
 
 

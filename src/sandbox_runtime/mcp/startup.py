@@ -51,7 +51,7 @@ class HostFactory:
         if self._results is None:
             return configure_host(host, self._config)
         cache_owner = owner if cache_owner is None else cache_owner
-        digest_of = partial(self._platform.sessions.files_digest, owner=owner)
+        digest_of = partial(self._platform.sessions.files.digest, owner=owner)
         cache = CachedRuns(self._results, digest_of, cache_owner, version(), self._always_cached, self._platform.log)
         return configure_host(host, self._config, cache)
 

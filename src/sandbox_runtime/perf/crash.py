@@ -107,7 +107,7 @@ async def _look_at_states(settings: Settings, found: CrashResult) -> None:
     async with open_platform(own, ahead=False, sessions=True) as platform:
         live = await platform.sessions.list(SessionFilter(states=LIVE_SESSION_STATES), limit=1000)
         in_flight = ExecutionFilter(states=(ExecutionState.pending, ExecutionState.running))
-        found.untrue = sum(one.id != KEEPSAKE for one in live.items) + (await platform.sessions.executions(in_flight)).total
+        found.untrue = sum(one.id != KEEPSAKE for one in live.items) + (await platform.sessions.executions.list(in_flight)).total
 
 
 async def _look_at_lines(reported: list[dict[str, Any]], before: int, found: CrashResult) -> int:

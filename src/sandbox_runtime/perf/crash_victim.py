@@ -43,7 +43,7 @@ async def _remember(sessions: Sessions) -> None:
     except SandboxError:
         _say({"found": True})
     while True:
-        done = await sessions.execute(KEEPSAKE, ExecutionSpec(language="bash", code="echo line >> log; wc -l < log"))
+        done = await sessions.executions.run(KEEPSAKE, ExecutionSpec(language="bash", code="echo line >> log; wc -l < log"))
         _say({"execution": done.id, "stdout": done.stdout, "lines": int(done.stdout or 0)})
 
 
@@ -55,7 +55,7 @@ async def _churn(sessions: Sessions, number: int) -> None:
         for _ in range(5):
             turn += 1
             expected = f"{number} {turn}\n"
-            done = await sessions.execute(session.id, ExecutionSpec(code=f"print({number}, {turn})"))
+            done = await sessions.executions.run(session.id, ExecutionSpec(code=f"print({number}, {turn})"))
             _say({"execution": done.id, "stdout": expected, "right": done.stdout == expected})
         if turn % 10 == 0:
             await _fork(sessions, session.id)
@@ -63,10 +63,10 @@ async def _churn(sessions: Sessions, number: int) -> None:
 
 
 async def _fork(sessions: Sessions, session: str) -> None:
-    context = await sessions.open_context(session)
-    done = await sessions.execute(session, ExecutionSpec(kind=ExecutionKind.cell, context=context.id, code="x = 5"))
+    context = await sessions.contexts.open(session)
+    done = await sessions.executions.run(session, ExecutionSpec(kind=ExecutionKind.cell, context=context.id, code="x = 5"))
     (copy,) = await sessions.fork(session)
-    more = await sessions.execute(copy.id, ExecutionSpec(kind=ExecutionKind.cell, context=context.id, code="print(x)"))
+    more = await sessions.executions.run(copy.id, ExecutionSpec(kind=ExecutionKind.cell, context=context.id, code="print(x)"))
     _say({"execution": more.id, "stdout": "5\n", "right": more.stdout == "5\n" and done.state.ended})
     await sessions.terminate(copy.id)
 

@@ -148,7 +148,7 @@ async def _crowded(settings: Settings, many: int) -> IdleSessionsResult:
 async def _make(verbs: Sessions, count: int) -> None:
     for _ in range(count):
         session = await verbs.create(SessionSpec())
-        await verbs.execute(session.id, ExecutionSpec(code="print(1)"))
+        await verbs.executions.run(session.id, ExecutionSpec(code="print(1)"))
     await asyncio.sleep(_IDLE_S)
 
 
@@ -156,7 +156,7 @@ async def _p50(verbs: Sessions) -> float:
     session, taken = await verbs.create(SessionSpec()), []
     for _ in range(_LOOKS):
         begun = time.perf_counter()
-        await verbs.execute(session.id, ExecutionSpec(code="print(1)"))
+        await verbs.executions.run(session.id, ExecutionSpec(code="print(1)"))
         taken.append(time.perf_counter() - begun)
         await asyncio.sleep(_PAUSE_S)
     await verbs.delete(session.id)

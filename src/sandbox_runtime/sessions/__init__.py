@@ -2,7 +2,7 @@
 
     async with open_sessions(platform, store, storage, options, bounds) as sessions:
         session = await sessions.create(SessionSpec(), owner)
-        execution = await sessions.execute(session.id, ExecutionSpec(code="print(1)"), owner=owner)
+        execution = await sessions.executions.run(session.id, ExecutionSpec(code="print(1)"), owner=owner)
 
 Contract: `Sessions` has every verb, and is all that a door needs; each takes `owner`, the one whose key asked ("" where keys are
 off: sees everything). What a verb returns are nouns of the model, read from the store. An execution that was acknowledged has a
@@ -20,8 +20,8 @@ An execution of code, a handler or a command gets a fresh box on the session's f
 context keeps a live interpreter. The room knows no HTTP; nodes of other kinds come in through node.Host.
 """
 
-from sandbox_runtime.sessions.api import Sessions
-from sandbox_runtime.sessions.executions.contexts import ContextView
+from sandbox_runtime.sessions.api.context_api import ContextView
+from sandbox_runtime.sessions.api.sessions import Sessions
 from sandbox_runtime.sessions.executions.output import OutputPiece
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.specs import ExecutionSpec, SessionSpec

@@ -1,61 +1,55 @@
-"""What every part of this room stands on."""
+"""What every part of the sessions package needs: the store, the options, the live sessions and shared services."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from sandbox_runtime.engine import Admission
+from sandbox_runtime.errors import NotFound
+from sandbox_runtime.model import Session
 from sandbox_runtime.sessions.executions.usage import UsageRecorder
+from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
 from sandbox_runtime.sessions.nodes.node import Host
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.registry import SessionRegistry
-from sandbox_runtime.store import Store
+from sandbox_runtime.store import SessionFilter, Store
 from sandbox_runtime.telemetry import Log, SessionMetrics
-from sandbox_runtime.workspace import Area
 from sandbox_runtime.workspace.ledger import Ledger
 
-
-class Snapshots(Protocol):
-    """What is kept of the files of persistent sessions, by the session's id."""
-
-    async def save(self, session: str, area: Area, owner: str) -> None:
-        """What has changed since the last time. Afterwards it outlives this process. Raises StorageFull or QuotaExceeded."""
-        ...
-
-    async def restore(self, session: str, area: Area) -> bool:
-        """Whether there was anything to restore."""
-        ...
-
-    def size_bytes(self, session: str) -> int:
-        """What is kept of a session, as far as it is known; 0 where it lies elsewhere."""
-        ...
-
-    async def drop(self, session: str) -> None:
-        """All that was kept."""
-        ...
-
-    def forget(self, session: str) -> None:
-        """It has ended; what was kept stays."""
-        ...
-
-    async def check(self) -> None:
-        """Raises where nothing could be kept now."""
-        ...
+_PAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class SessionDeps:
-    """hosts: the nodes that this server opens homes on, by id."""
-
     store: Store
     options: SessionOptions
     registry: SessionRegistry
     hosts: Mapping[str, Host]
-    snapshots: Snapshots
+    """The nodes that this server opens environments on, by id."""
+    snapshots: SessionSnapshots
     admission: Admission
     metrics: SessionMetrics
     log: Log
     recorder: UsageRecorder
     ledger: Ledger
+
+    async def find_session(self, session_id: str, owner: str = "") -> Session:
+        """Return the row of a session, with its latest activity. Raises NotFound if it is missing or of another owner."""
+        live = self.registry.open.get(session_id)
+        session = await self.store.sessions.get(session_id)
+        if owner and session.owner != owner:
+            raise NotFound(f"there is no session {session_id!r}")
+        if live is not None and live.active_ms > (session.last_activity_ms or 0):
+            return dataclasses.replace(session, last_activity_ms=live.active_ms)
+        return session
+
+    async def all_sessions(self, where: SessionFilter) -> list[Session]:
+        """Return every matching row, read page by page. For background work; clients get one page at a time."""
+        sessions: list[Session] = []
+        while True:
+            page = await self.store.sessions.list(where, limit=_PAGE, offset=len(sessions))
+            sessions += page.items
+            if not page.items or not page.has_more:
+                return sessions

@@ -28,6 +28,10 @@ def context_id() -> str:
     return f"ctx_{secrets.token_hex(8)}"
 
 
+def box_id() -> str:
+    return f"box_{secrets.token_hex(8)}"
+
+
 def artifact_id() -> str:
     return f"art_{secrets.token_hex(12)}"
 

@@ -23,13 +23,12 @@ from sandbox_runtime.model import Session, SessionMode, SessionState
 
 class Effect(StrEnum):
     """close: end whatever runs in it and its files. drop: forget what was kept of its files. release: give its place on the node
-    back. halt and go_on: stop its processes for a while."""
+    back. pause and resume: stop its processes for a while."""
 
     close = "close"
-    drop = "drop"
     release = "release"
-    halt = "halt"
-    go_on = "go_on"
+    pause = "pause"
+    resume = "resume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +167,6 @@ _RULES: Mapping[type, Callable[..., Decision]] = {
     Finished: _finished,
     Lost: _lost,
     Restored: _restored,
-    Paused: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.paused), (Effect.halt,)),
-    Resumed: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.running), (Effect.go_on,)),
+    Paused: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.paused), (Effect.pause,)),
+    Resumed: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.running), (Effect.resume,)),
 }

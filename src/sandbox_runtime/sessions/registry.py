@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.engine.contexts import Context
@@ -137,6 +138,7 @@ class SessionRegistry:
         """What the files of each open session hold; given back with its home."""
         self._owners: dict[str, str] = {}
         self._per_owner: Counter[str] = Counter()
+        self._opening_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @property
     def count(self) -> int:
@@ -163,6 +165,13 @@ class SessionRegistry:
             self._per_owner[owner] -= 1
             if not self._per_owner[owner]:
                 del self._per_owner[owner]
+
+    def opening_lock(self, session_id: str) -> asyncio.Lock:
+        """Return the lock of a session whose environment is being opened, or whose row is being deleted.
+
+        The lock exists only while somebody holds it or waits for it.
+        """
+        return self._opening_locks.setdefault(session_id, asyncio.Lock())
 
     def release(self, session_id: str) -> None:
         """Give back what the files of a session held: they are gone."""

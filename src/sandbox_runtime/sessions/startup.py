@@ -14,9 +14,8 @@ from sandbox_runtime.engine import Admission
 from sandbox_runtime.engine.environments import RunPlanner
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
-from sandbox_runtime.sessions.api import Sessions
+from sandbox_runtime.sessions.api.sessions import Sessions
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.executions.contexts import Contexts
 from sandbox_runtime.sessions.executions.executor import SHUT_DOWN, Executor
 from sandbox_runtime.sessions.executions.usage import UsageRecorder
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
@@ -93,19 +92,17 @@ async def open_sessions(
         ledger=platform.ledger,
     )
     pool = EnvironmentPool(host, options.max_ready if options.pool_enabled and warm else 0, platform.log)
-    executions = Executor(deps)
-    lifecycle = Lifecycle(deps, pool, executions)
+    executor = Executor(deps)
+    lifecycle = Lifecycle(deps, pool, executor)
     await _prepare(deps, lifecycle, host)
     network = workshop.default_policy.network.mode != "none"
-    dependencies = PackageInstaller(
-        deps, workshop.paths.python, workshop.node_bin, network=network, index_url=options.package_index
-    )
-    janitor = Janitor(deps, lifecycle, executions)
-    sessions = Sessions(deps, lifecycle, executions, Contexts(deps), dependencies, janitor, bounds)
+    installer = PackageInstaller(deps, workshop.paths.python, workshop.node_bin, network=network, index_url=options.package_index)
+    janitor = Janitor(deps, lifecycle, executor)
+    sessions = Sessions(deps, lifecycle, executor, installer, janitor, bounds)
     _register_metrics(platform.metrics, deps, pool, host)
     async with recorder, pool, janitor:
         if warm and options.pool_enabled:
-            await lifecycle.warm(options.template)
+            await lifecycle.environments.warm(options.template)
         try:
             yield sessions
         finally:
@@ -125,9 +122,9 @@ def _raise_descriptor_limit(sessions: int, log: Log) -> None:
 
 async def _prepare(deps: SessionDeps, lifecycle: Lifecycle, host: Host) -> None:
     """Rows that others refer to come first, then what the last server left."""
-    lifecycle.nodes[host.id] = await _register_node(deps, host)
+    lifecycle.nodes.rows[host.id] = await _register_node(deps, host)
     await _seed_template(deps)
-    report = await recover(deps, lifecycle)
+    report = await recover(deps, lifecycle.transitions)
     if report.lost or report.kept or report.crashed:
         deps.log.warning("sessions of the server before", lost=report.lost, kept=report.kept, crashed_executions=report.crashed)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.api.control_plane.doors import Door
 
-from sandbox_runtime.sessions import Sessions
+from sandbox_runtime.sessions.api.execution_api import ExecutionApi
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -173,13 +173,13 @@ async def test_waiting_has_bounds(client: Door, query: dict[str, float]) -> None
 
 @pytest.mark.requirement("control_plane-1.12")
 async def test_what_does_not_end_in_time_is_408_and_goes_on(client: Door, monkeypatch: pytest.MonkeyPatch) -> None:
-    patiently = Sessions.execute
+    patiently = ExecutionApi.run
 
-    async def hurried(self: Sessions, *words: Any, wait_s: float, **more: Any) -> Any:
+    async def hurried(self: ExecutionApi, *words: Any, wait_s: float, **more: Any) -> Any:
         """Ten seconds are the least that can be asked for: here they pass faster."""
         return await patiently(self, *words, wait_s=wait_s / 20, **more)
 
-    monkeypatch.setattr(Sessions, "execute", hurried)
+    monkeypatch.setattr(ExecutionApi, "run", hurried)
     session = await client.session()
     path = f"{EXECUTIONS}/sessions/{session['id']}/execute-sync"
     code = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.01)\nprint('done')"

@@ -118,7 +118,7 @@ async def test_a_client_that_hangs_up_takes_its_program_along(ann: Api) -> None:
     async with asyncio.timeout(60):
         while (logs := (await ann.said("GET", f"{path}/logs"))["data"]) == [] or logs[0]["status"] != "cancelled":
             await asyncio.sleep(0.05)
-    assert not ann.platform.sessions.at_work(sandbox)
+    assert not ann.platform.sessions.is_busy(sandbox)
 
 
 @pytest.mark.requirement("sandboxes-7.03", "sandboxes-7.04", "sandboxes-8.01")

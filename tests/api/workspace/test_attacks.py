@@ -160,8 +160,8 @@ async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: List
         await until(lambda: server.platform.admission.busy == 1)
         wire.close()
         await until(lambda: server.platform.admission.busy == 0)
-        last = await server.platform.sessions.latest("left")
-        assert (await server.platform.sessions.wait(last.id, 60)).state == "cancelled"
+        last = await server.platform.sessions.executions.latest("left")
+        assert (await server.platform.sessions.executions.wait(last.id, 60)).state == "cancelled"
         assert (await client.post(f"{PREFIX}/execute/left", json={"command": "echo 1"})).json()["stdout"] == "1\n"
 
 

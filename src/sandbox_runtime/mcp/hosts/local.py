@@ -50,7 +50,7 @@ class LocalHost:
 
     async def create(self, spec: SandboxSpec) -> SandboxView:
         session = SessionSpec(id=spec.id, env=spec.env, network=spec.network, resources=await self._resources(spec))
-        return _view(await self._sessions.create(session, self._owner, most=self._max_sandboxes))
+        return _view(await self._sessions.create(session, self._owner, max_sessions=self._max_sandboxes))
 
     async def list(self) -> Sequence[SandboxView]:
         page = await self._sessions.list(SessionFilter(states=LIVE_SESSION_STATES), MAX_LISTED, 0, self._owner)
@@ -64,8 +64,8 @@ class LocalHost:
 
     async def run(self, sandbox_id: str, spec: RunSpec, sink: Sink | None = None) -> RunOutcome:
         execution = await start_or_undo(
-            self._sessions.execute(sandbox_id, _execution_spec(spec), wait_s=_QUICK_S, owner=self._owner),
-            lambda execution: self._sessions.cancel(execution.id, self._owner),
+            self._sessions.executions.run(sandbox_id, _execution_spec(spec), wait_s=_QUICK_S, owner=self._owner),
+            lambda execution: self._sessions.executions.cancel(execution.id, self._owner),
         )
         if execution.state.ended:
             return _to_outcome(execution)
@@ -73,24 +73,24 @@ class LocalHost:
             return _to_outcome(await self._follow(execution, spec, sink))
         except BaseException:
             with anyio.CancelScope(shield=True):
-                await self._sessions.cancel(execution.id, self._owner)
+                await self._sessions.executions.cancel(execution.id, self._owner)
             raise
 
     async def _follow(self, execution: Execution, spec: RunSpec, sink: Sink | None) -> Execution:
         add_bytes = _decode(sink)
         if add_bytes is not None:
-            async for piece in self._sessions.output(execution.id, owner=self._owner):
+            async for piece in self._sessions.executions.output(execution.id, owner=self._owner):
                 add_bytes(piece.stream, piece.data)
-        return await self._sessions.wait(execution.id, spec.timeout_s + _QUEUE_S, self._owner)
+        return await self._sessions.executions.wait(execution.id, spec.timeout_s + _QUEUE_S, self._owner)
 
     async def open_context(self, sandbox_id: str) -> str:
-        return (await self._sessions.open_context(sandbox_id, self._owner)).id
+        return (await self._sessions.contexts.open(sandbox_id, self._owner)).id
 
     async def contexts(self, sandbox_id: str) -> Sequence[str]:
-        return [view.id for view in await self._sessions.contexts(sandbox_id, self._owner)]
+        return [view.id for view in await self._sessions.contexts.list(sandbox_id, self._owner)]
 
     async def fork(self, sandbox_id: str) -> SandboxView:
-        return _view((await self._sessions.fork(sandbox_id, 1, self._owner, most=self._max_sandboxes))[0])
+        return _view((await self._sessions.fork(sandbox_id, 1, self._owner, max_sessions=self._max_sandboxes))[0])
 
     async def install(
         self, sandbox_id: str, packages: Sequence[tuple[str, str]], timeout_s: float, sink: Sink | None = None
@@ -102,32 +102,32 @@ class LocalHost:
         return _view(session).packages
 
     async def read(self, sandbox_id: str, name: str, max_bytes: int) -> bytes:
-        part = await (await self._sessions.files(sandbox_id, self._owner)).read(name, 0, max_bytes)
+        part = await (await self._sessions.files.open(sandbox_id, self._owner)).read(name, 0, max_bytes)
         if not part.is_end:
             raise InvalidRequest(f"{name!r} has {part.size_bytes} bytes; the limit is {max_bytes}")
         return part.content
 
     async def write(self, sandbox_id: str, name: str, content: bytes, mode: int = 0o644) -> FileView:
-        files = await self._sessions.files(sandbox_id, self._owner)
+        files = await self._sessions.files.open(sandbox_id, self._owner)
         written = await files.write(name, content, mode=mode)
-        await self._sessions.saved(sandbox_id, self._owner)
+        await self._sessions.files.save(sandbox_id, self._owner)
         return _file(written, name)
 
     async def remove(self, sandbox_id: str, name: str) -> None:
-        await (await self._sessions.files(sandbox_id, self._owner)).delete(name, recursive=True)
-        await self._sessions.saved(sandbox_id, self._owner)
+        await (await self._sessions.files.open(sandbox_id, self._owner)).delete(name, recursive=True)
+        await self._sessions.files.save(sandbox_id, self._owner)
 
     async def stat(self, sandbox_id: str, name: str) -> FileView:
-        return _file(await (await self._sessions.files(sandbox_id, self._owner)).stat(name), name)
+        return _file(await (await self._sessions.files.open(sandbox_id, self._owner)).stat(name), name)
 
     async def files(self, sandbox_id: str, folder: str = "", *, recursive: bool = False) -> tuple[Sequence[FileView], bool]:
-        files = await self._sessions.files(sandbox_id, self._owner)
+        files = await self._sessions.files.open(sandbox_id, self._owner)
         listing = await files.list(folder, recursive=recursive, limit=MAX_LISTED)
         before = f"{folder}/" if folder else ""
         return [_file(entry, before + entry.name) for entry in listing.entries], listing.truncated
 
     async def changes(self, sandbox_id: str) -> AsyncIterator[Sequence[str]]:
-        async with (await self._sessions.files(sandbox_id, self._owner)).watch() as watch:
+        async with (await self._sessions.files.open(sandbox_id, self._owner)).watch() as watch:
             async for changed in watch:
                 yield [change.name for change in changed]
 

@@ -16,32 +16,108 @@ from sandbox_runtime.model import Session, SessionMode, SessionState
 from sandbox_runtime.sessions import ids
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
+from sandbox_runtime.sessions.lifecycle.creator import SessionCreator
+from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
 from sandbox_runtime.sessions.lifecycle.fork_pool import Spare, Spot
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle, box_id
+from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveContext, LiveSession
 from sandbox_runtime.workspace.session_files import SessionFiles
 
 MAX_CONCURRENT = 4
 MAX_POOLS = 8
-"""Sessions for whose next fork a place is kept ready."""
+"""Sessions for which an environment is kept ready for the next fork."""
 
 
-async def fork(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
-    """All of them or, where one fails, none."""
-    if not 1 <= count <= deps.options.forks:
-        raise InvalidRequest(f"a session can be forked 1 to {deps.options.forks} times at once, not {count}")
-    async with live.change_lock:
-        live.check_running()
-        _check_idle(live)
-        turn = live.slots.reserve()
+class Forker:
+    def __init__(
+        self, deps: SessionDeps, creator: SessionCreator, environments: EnvironmentOpener, transitions: Transitions
+    ) -> None:
+        self._deps = deps
+        self._creator = creator
+        self._environments = environments
+        self._transitions = transitions
+
+    async def fork(self, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
+        """Return `count` new sessions. If one fork fails, none is kept."""
+        max_forks = self._deps.options.forks
+        if not 1 <= count <= max_forks:
+            raise InvalidRequest(f"a session can be forked 1 to {max_forks} times at once, not {count}")
+        async with live.change_lock:
+            live.check_running()
+            _check_idle(live)
+            turn = live.slots.reserve()
+            try:
+                forks = await self._fork_all(live, count, actor)
+            finally:
+                live.slots.abandon(turn)
+            self._prepare_next(live)
+        live.touch()
+        return tuple(fork.session for fork in forks)
+
+    async def _fork_all(self, live: LiveSession, count: int, actor: str) -> list[LiveSession]:
+        forks: list[LiveSession] = []
         try:
-            copies = await _make_copies(deps, lifecycle, live, count, actor)
-        finally:
-            live.slots.abandon(turn)
-        _prepare_next(deps, lifecycle, live)
-    live.touch()
-    return tuple(copy.session for copy in copies)
+            while len(forks) < count:
+                batch = [self._fork_one(live, actor) for _ in range(min(MAX_CONCURRENT, count - len(forks)))]
+                results = await asyncio.gather(*batch, return_exceptions=True)
+                forks += [result for result in results if isinstance(result, LiveSession)]
+                for failure in results:
+                    if isinstance(failure, BaseException):
+                        raise failure
+        except BaseException:
+            await asyncio.gather(*(self._undo(fork) for fork in forks))
+            raise
+        return forks
+
+    async def _fork_one(self, live: LiveSession, actor: str) -> LiveSession:
+        originals = _alive_contexts(live)
+        prepared = await live.spare.take(len(originals)) if live.spare is not None else None
+        prepared = prepared or await self._open(live.session, len(originals))
+        home, session = prepared.home, _fork_row(live.session)
+        try:
+            storage.admit(self._deps, session, live.home.used_bytes())
+            pairs = zip(originals, prepared.contexts, strict=True)
+            contexts = {original.id: LiveContext(original.id, context, timestamps.now_ms()) for original, context in pairs}
+            await asyncio.gather(_copy_contexts(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
+            if session.mode is SessionMode.persistent:
+                await self._deps.snapshots.save(session.id, home.files, session.owner)
+            fork = await self._creator.adopt(session, home, live.id, actor)
+        except BaseException:
+            self._deps.registry.release(session.id)
+            await home.close()
+            raise
+        fork.contexts = contexts
+        return fork
+
+    async def _undo(self, fork: LiveSession) -> None:
+        await self._transitions.close(fork, "a fork failed")
+        self._deps.registry.leave(fork.id)
+        await self._deps.store.sessions.delete(fork.id)
+
+    def _prepare_next(self, live: LiveSession) -> None:
+        if not live.contexts or live.closing:
+            return
+        if live.spare is None:
+            live.spare = Spare(lambda contexts: self._open(live.session, contexts), self._deps.options.spare_s)
+        open_sessions = self._deps.registry.open.values()
+        waiting = sum(session.spare is not None and session.spare.waits for session in open_sessions)
+        if waiting < MAX_POOLS:
+            live.spare.prepare(len(_alive_contexts(live)))
+
+    async def _open(self, session: Session, contexts: int) -> Spot:
+        """Open an environment with that many empty contexts."""
+        options = self._deps.options
+        limits = run_request.build_limits(session.resources, options.max_execution_s, options)
+        home = await self._environments.take_or_open(session)
+        try:
+            opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
+            for context in opened:
+                await context.prepare_for_copy()
+        except BaseException:
+            await home.close()
+            raise
+        return Spot(home, tuple(opened))
 
 
 def _check_idle(live: LiveSession) -> None:
@@ -49,80 +125,13 @@ def _check_idle(live: LiveSession) -> None:
         raise Conflict(f"{len(live.executions)} executions of the session {live.id!r} run or wait; let them end first")
 
 
-async def _make_copies(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, count: int, actor: str) -> list[LiveSession]:
-    copies: list[LiveSession] = []
-    try:
-        while len(copies) < count:
-            batch = [_make_copy(deps, lifecycle, live, actor) for _ in range(min(MAX_CONCURRENT, count - len(copies)))]
-            results = await asyncio.gather(*batch, return_exceptions=True)
-            copies += [session for session in results if isinstance(session, LiveSession)]
-            for failure in results:
-                if isinstance(failure, BaseException):
-                    raise failure
-    except BaseException:
-        await asyncio.gather(*(_undo(deps, lifecycle, session) for session in copies))
-        raise
-    return copies
-
-
-async def _undo(deps: SessionDeps, lifecycle: Lifecycle, copy: LiveSession) -> None:
-    await lifecycle.close(copy, "a fork failed")
-    deps.registry.leave(copy.id)
-    await deps.store.sessions.delete(copy.id)
-
-
-def _prepare_next(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession) -> None:
-    if not live.contexts or live.closing:
-        return
-    if live.spare is None:
-        live.spare = Spare(lambda contexts: _prepared(deps, lifecycle, live.session, contexts), deps.options.spare_s)
-    waiting = sum(session.spare is not None and session.spare.waits for session in deps.registry.open.values())
-    if waiting < MAX_POOLS:
-        live.spare.prepare(len(_alive_contexts(live)))
-
-
-async def _make_copy(deps: SessionDeps, lifecycle: Lifecycle, live: LiveSession, actor: str) -> LiveSession:
-    alive = _alive_contexts(live)
-    prepared = await live.spare.take(len(alive)) if live.spare is not None else None
-    prepared = prepared or await _prepared(deps, lifecycle, live.session, len(alive))
-    home, session = prepared.home, _copy_row(live.session)
-    try:
-        storage.admit(deps, session, live.home.used_bytes())
-        pairs = zip(alive, prepared.contexts, strict=True)
-        contexts = {original.id: LiveContext(original.id, context, timestamps.now_ms()) for original, context in pairs}
-        await asyncio.gather(_copy_contexts(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
-        if session.mode is SessionMode.persistent:
-            await deps.snapshots.save(session.id, home.files, session.owner)
-        copy_session = await lifecycle.adopt(session, home, live.id, actor)
-    except BaseException:
-        deps.registry.release(session.id)
-        await home.close()
-        raise
-    copy_session.contexts = contexts
-    return copy_session
-
-
 def _alive_contexts(live: LiveSession) -> list[LiveContext]:
     return [context for context in live.contexts.values() if context.context.alive]
 
 
-async def _prepared(deps: SessionDeps, lifecycle: Lifecycle, session: Session, contexts: int) -> Spot:
-    """A home with an empty context for each of the original's."""
-    limits = run_request.build_limits(session.resources, deps.options.max_execution_s, deps.options)
-    home = await lifecycle.take_home(session)
-    try:
-        opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
-        for context in opened:
-            await context.prepare_for_copy()
-    except BaseException:
-        await home.close()
-        raise
-    return Spot(home, tuple(opened))
-
-
 async def _copy_contexts(live: LiveSession, contexts: dict[str, LiveContext]) -> None:
-    for key, target in contexts.items():
-        original = live.contexts[key]
+    for context_id, target in contexts.items():
+        original = live.contexts[context_id]
         turn = original.slots.reserve()
         try:
             await turn  # another copy of this context may be under way
@@ -131,7 +140,7 @@ async def _copy_contexts(live: LiveSession, contexts: dict[str, LiveContext]) ->
             original.slots.abandon(turn)
 
 
-def _copy_row(session: Session) -> Session:
+def _fork_row(session: Session) -> Session:
     now_ms = timestamps.now_ms()
     lifetime_s = session.lifetime_s
     return dataclasses.replace(
@@ -139,7 +148,7 @@ def _copy_row(session: Session) -> Session:
         id=ids.session_id_like(session.id),
         agent="",
         state=SessionState.running,
-        box=box_id(),
+        box=ids.box_id(),
         created_ms=now_ms,
         updated_ms=now_ms,
         started_ms=now_ms,

@@ -1,7 +1,7 @@
-"""A session that stands still for a while: its interpreters, executions and terminals stop where they are and keep their memory.
+"""Pause and resume: interpreters, executions and terminals of a session stop where they are and keep their memory.
 
-Time limits of executions do not run meanwhile, and their places on the machine are others'. What is asked of a paused session is
-refused until it is resumed; it can be ended, and its lifetime runs on. An idle timeout begins anew when it is resumed.
+Time limits of executions do not run meanwhile, and their slots go to others. Requests to a paused session are refused until it is
+resumed; it can be ended, and its lifetime continues. Its idle timeout starts again when it is resumed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LOCK_WITHIN_S = 10.0
 
 @contextlib.asynccontextmanager
 async def locked(live: LiveSession) -> AsyncIterator[None]:
-    """Nothing is being added to the session meanwhile: half a context or half a package could not be told from a whole one."""
+    """Hold the session's change lock: no context, package or fork may be half-made when it is paused. Raises Conflict if busy."""
     try:
         async with asyncio.timeout(_LOCK_WITHIN_S):
             await live.change_lock.acquire()
@@ -32,8 +32,8 @@ async def locked(live: LiveSession) -> AsyncIterator[None]:
         live.change_lock.release()
 
 
-async def suspend(live: LiveSession, slots: ExecutionSlots) -> None:
-    """All of it or nothing."""
+async def pause(live: LiveSession, slots: ExecutionSlots) -> None:
+    """Pause everything in the session, or nothing if it fails."""
     live.resumed.clear()
     try:
         await live.home.pause()

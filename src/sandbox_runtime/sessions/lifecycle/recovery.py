@@ -14,8 +14,7 @@ from sandbox_runtime.model import Ending, ExecutionState, Session, SessionMode, 
 from sandbox_runtime.model.session import LIVE_SESSION_STATES
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
-from sandbox_runtime.sessions.paging import all_sessions
+from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.store import ExecutionFilter, SessionFilter
 
 _PAGE = 200
@@ -32,20 +31,20 @@ class RecoveryReport:
     crashed: int = 0
 
 
-async def recover(deps: SessionDeps, lifecycle: Lifecycle) -> RecoveryReport:
+async def recover(deps: SessionDeps, transitions: Transitions) -> RecoveryReport:
     """Called once, before anything else; idempotent."""
     report = RecoveryReport()
     for node in deps.hosts:
-        for session in await all_sessions(deps.store, SessionFilter(states=LIVE_SESSION_STATES, node=node)):
+        for session in await deps.all_sessions(SessionFilter(states=LIVE_SESSION_STATES, node=node)):
             report.crashed += await _fail_executions(deps, session)
-            await _recover_session(deps, lifecycle, session, report)
+            await _recover_session(deps, transitions, session, report)
     return report
 
 
-async def _recover_session(deps: SessionDeps, lifecycle: Lifecycle, session: Session, report: RecoveryReport) -> None:
+async def _recover_session(deps: SessionDeps, transitions: Transitions, session: Session, report: RecoveryReport) -> None:
     event = _recovery_event(session)
     try:
-        await lifecycle.apply(session.id, event, "recovery")
+        await transitions.apply(session.id, event, "recovery")
     except (Conflict, NotFound):
         return
     if isinstance(event, machine.Restored):

@@ -17,7 +17,6 @@ from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.maintenance.storage_watcher import WATCH_EVERY_S, StorageWatcher
 from sandbox_runtime.sessions.maintenance.supervisor import Supervisor
-from sandbox_runtime.sessions.paging import all_sessions
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
 
@@ -75,7 +74,7 @@ class Janitor:
         """Write heartbeats of executions and nodes and the activity of sessions; end open sessions that are due."""
         now_ms, store = timestamps.now_ms(), self._deps.store
         await store.executions.record_heartbeat(list(self._deps.registry.executions()), now_ms)
-        for node in self._lifecycle.node_rows():
+        for node in self._lifecycle.nodes.current():
             await self._beat_node(node.id, now_ms)
         await self.note_activity()
         for live in list(self._deps.registry.open.values()):
@@ -111,7 +110,7 @@ class Janitor:
         """Sessions that have not ended. Those of other nodes belong to other servers."""
         rows: list[Session] = []
         for node in self._deps.hosts:
-            rows += await all_sessions(self._deps.store, SessionFilter(states=LIVE_SESSION_STATES, node=node))
+            rows += await self._deps.all_sessions(SessionFilter(states=LIVE_SESSION_STATES, node=node))
         return rows
 
     async def _close_ended(self, open_sessions: list[LiveSession], live_ids: set[str], report: SweepReport) -> None:
@@ -122,7 +121,7 @@ class Janitor:
                 continue
             row = await self._deps.store.sessions.find(live.id)
             if row is None or row.state.ended:
-                await self._lifecycle.release_ended(live)
+                await self._lifecycle.transitions.release_ended(live)
                 report.let_go += 1
 
     async def _check(self, session: Session, now_ms: int, active_ms: int, *, busy: bool, report: SweepReport) -> None:
@@ -138,7 +137,7 @@ class Janitor:
     async def _end(self, session: Session, event: machine.Event) -> bool:
         """Somebody else may have been quicker."""
         try:
-            await self._lifecycle.apply(session.id, event, "janitor")
+            await self._lifecycle.transitions.apply(session.id, event, "janitor")
         except (Conflict, NotFound):
             return False
         return True
@@ -148,12 +147,12 @@ class Janitor:
         cpu, memory = host.usage()
         await store.record_heartbeat(node, now_ms, cpu, memory)
         row = await store.get(node)
-        allocated = self._lifecycle.allocated(node)
+        allocated = self._lifecycle.nodes.allocated(node)
         if any(getattr(row, name) != value for name, value in allocated.items()) or row.state is NodeState.offline:
             with contextlib.suppress(Conflict):
                 state = NodeState.online if row.state is NodeState.offline else row.state
                 row = await store.update(row, state=state, **allocated)
-        self._lifecycle.nodes[node] = row
+        self._lifecycle.nodes.rows[node] = row
 
     async def _mark_silent_nodes(self, now_ms: int, report: SweepReport) -> None:
         """Of other servers. Their ephemeral sessions are lost; persistent ones wait for their node to come back."""
@@ -165,7 +164,7 @@ class Janitor:
             with contextlib.suppress(Conflict):
                 await self._deps.store.nodes.update(node, state=NodeState.offline, failures=node.failures + 1)
             of_node = SessionFilter(states=LIVE_SESSION_STATES, node=node.id, mode=SessionMode.ephemeral)
-            for session in await all_sessions(self._deps.store, of_node):
+            for session in await self._deps.all_sessions(of_node):
                 report.lost += await self._end(session, machine.Lost(_SILENT_NODE))
 
     async def _apply_retention(self, now_ms: int, report: SweepReport) -> None:
@@ -174,7 +173,7 @@ class Janitor:
         old = SessionFilter(
             states=ENDED_SESSION_STATES, mode=SessionMode.persistent, created_before_ms=now_ms - policy.sessions_ms
         )
-        for session in await all_sessions(self._deps.store, old):
+        for session in await self._deps.all_sessions(old):
             if (session.completed_ms or session.updated_ms) < now_ms - policy.sessions_ms:
                 await self._deps.snapshots.drop(session.id)
         deleted = await self._deps.store.apply_retention(now_ms, policy)

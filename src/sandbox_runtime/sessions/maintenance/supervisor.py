@@ -79,14 +79,14 @@ class Supervisor:
         if live.session.mode is SessionMode.ephemeral:
             await self._give_up(live.id, live.session.owner, f"{BROKEN}, and nothing of it was kept", 0)
             return
-        await self._lifecycle.drop(live, BROKEN)
+        await self._lifecycle.transitions.close_environment(live, BROKEN)
         self._repairs.setdefault(live.id, _Repair(live.session.owner))
 
     async def _attempt(self, session_id: str) -> None:
         repair = self._repairs[session_id]
         repair.attempts += 1
         try:
-            await self._lifecycle.live(session_id)
+            await self._lifecycle.live_sessions.get(session_id)
         except (Conflict, NotFound):
             del self._repairs[session_id]  # it was ended, paused or deleted meanwhile
         except SandboxError as error:
@@ -107,7 +107,7 @@ class Supervisor:
 
     async def _give_up(self, session_id: str, owner: str, reason: str, attempts: int) -> None:
         try:
-            await self._lifecycle.apply(session_id, machine.Lost(reason), ACTOR)
+            await self._lifecycle.transitions.apply(session_id, machine.Lost(reason), ACTOR)
         except (Conflict, NotFound):
             return  # somebody else was quicker
         await self._audit(session_id, _Repair(owner, attempts), "terminate", reason, "error")

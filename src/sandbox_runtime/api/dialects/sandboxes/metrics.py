@@ -38,7 +38,7 @@ async def metrics(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wante
     ended_ms = session.completed_ms or timestamps.now_ms()
     return schemas.SandboxMetrics(
         sandbox_id=session.id,
-        state=answers.state_of(session, at_work=sessions.at_work(session.id)),
+        state=answers.state_of(session, at_work=sessions.is_busy(session.id)),
         uptime_seconds=max(0.0, (ended_ms - session.created_ms) / 1000),
         executions=dict(Counter(str(one.state) for one in executions)),
         complete=complete,
@@ -55,7 +55,7 @@ async def metrics(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wante
 
 
 async def _usage(sessions: Sessions, sandbox_id: str, owner: str) -> schemas.ResourceUsage:
-    used = await sessions.usage(sandbox_id, owner)
+    used = await sessions.monitor.usage(sandbox_id, owner)
     return schemas.ResourceUsage(
         cpu_usage_seconds=used.cpu_s,
         memory_usage_bytes=used.memory_bytes,
@@ -68,7 +68,7 @@ async def _usage(sessions: Sessions, sandbox_id: str, owner: str) -> schemas.Res
 
 async def _series(sessions: Sessions, sandbox_id: str, owner: str, wanted: Wanted) -> list[schemas.MetricSeries]:
     since_ms = 0 if wanted.seconds is None else int((time.time() - wanted.seconds) * 1000)
-    found = await sessions.samples(sandbox_id, owner, name=wanted.name, since_ms=since_ms)
+    found = await sessions.monitor.samples(sandbox_id, owner, name=wanted.name, since_ms=since_ms)
     series: dict[tuple[str, tuple[tuple[str, str], ...]], list[MetricSample]] = {}
     for sample in aggregate(found, wanted.period):
         series.setdefault((sample.name, tuple(sorted(sample.labels.items()))), []).append(sample)
@@ -95,7 +95,7 @@ async def _executions(sessions: Sessions, sandbox_id: str, owner: str) -> tuple[
     """The newest, and whether these are all."""
     found: list[Execution] = []
     while len(found) < MOST_ADDED_UP:
-        page = await sessions.executions(ExecutionFilter(session=sandbox_id), _AT_ONCE, len(found), owner)
+        page = await sessions.executions.list(ExecutionFilter(session=sandbox_id), _AT_ONCE, len(found), owner)
         found += page.items
         if not page.items or not page.has_more:
             return found, True
@@ -107,6 +107,6 @@ async def _disk_bytes(sessions: Sessions, session: Session, owner: str) -> int |
     if session.state is not SessionState.running:
         return None
     with contextlib.suppress(SandboxError):
-        listing = await (await sessions.files(session.id, owner)).list("", recursive=True, limit=_MOST_FILES)
+        listing = await (await sessions.files.open(session.id, owner)).list("", recursive=True, limit=_MOST_FILES)
         return None if listing.truncated else sum(entry.size_bytes for entry in listing.entries)
     return None

@@ -56,7 +56,7 @@ async def line_of(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owne
         kit = kit_of(language)
         if not kit.own_way:
             return None
-        await (await sessions.files(sandbox_id, owner)).stat(kit.listing)
+        await (await sessions.files.open(sandbox_id, owner)).stat(kit.listing)
     except (Unavailable, NotFound):
         return None  # no packages of that language, or a sandbox that is not there: whoever runs something in it is told so
     return line_with_packages(language, {}, asked.code)
@@ -68,7 +68,7 @@ async def placed(
 ) -> AsyncIterator[ExecutionSpec]:
     """What to run while the program lies there. stays: its script removes it when it ends."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
-    files = await sessions.files(sandbox_id, owner)
+    files = await sessions.files.open(sandbox_id, owner)
     script = line.script(requests.WORKSPACE, f"{requests.WORKSPACE}/{folder}")
     try:
         await files.write(f"{folder}/{line.source}", asked.code.encode(errors="surrogatepass"))

@@ -49,9 +49,9 @@ async def restart(sessions: Sessions, sandbox_id: str, owner: str) -> Session:
 
 async def _end_all(sessions: Sessions, sandbox_id: str, owner: str) -> None:
     """What ends by itself meanwhile is passed over."""
-    contexts = await sessions.contexts(sandbox_id, owner)  # raises where it is not running
-    page = await sessions.executions(ExecutionFilter(session=sandbox_id, states=_UNDER_WAY), _MOST, 0, owner)
-    await asyncio.gather(*(sessions.cancel(one.id, owner) for one in page.items))
+    contexts = await sessions.contexts.list(sandbox_id, owner)  # raises where it is not running
+    page = await sessions.executions.list(ExecutionFilter(session=sandbox_id, states=_UNDER_WAY), _MOST, 0, owner)
+    await asyncio.gather(*(sessions.executions.cancel(one.id, owner) for one in page.items))
     for context in contexts:
         with contextlib.suppress(NotFound):
-            await sessions.close_context(sandbox_id, context.id, owner)
+            await sessions.contexts.close(sandbox_id, context.id, owner)

@@ -80,7 +80,7 @@ class ImplicitSession:
             await self._wait_until_ready()
 
     async def _create(self, spec: SessionSpec) -> Session:
-        return await self.sessions.create(spec, self.owner, most=self.caller.grants.max_sessions)
+        return await self.sessions.create(spec, self.owner, max_sessions=self.caller.grants.max_sessions)
 
     async def _get_running(self) -> Session:
         session = await self.sessions.get(self.id, self.owner)

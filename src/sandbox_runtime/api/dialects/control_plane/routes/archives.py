@@ -30,7 +30,7 @@ async def pack_folder(
     request: Request, session_id: Identifier, path: Folder = "", form: Annotated[Format, Query(alias="format")] = Format.tar_gz
 ) -> Response:
     """A folder as one archive."""
-    files = await sessions_of(request).files(session_id, owner_of(request))
+    files = await sessions_of(request).files.open(session_id, owner_of(request))
     packed = files.archive(relative(path), form)
     # The first piece tells whether there is such a folder; afterwards it is too late for another status.
     first = await anext(packed, b"")
@@ -44,8 +44,8 @@ async def pack_folder(
 async def unpack_folder(request: Request, session_id: Identifier, path: Folder = "") -> Response:
     """Unpack an archive into a folder. The body is a tar, tar.gz or zip."""
     sessions, owner, folder = sessions_of(request), owner_of(request), relative(path)
-    unpacked = await (await sessions.files(session_id, owner)).unpack(body_chunks(request), folder)
-    await sessions.saved(session_id, owner)
+    unpacked = await (await sessions.files.open(session_id, owner)).unpack(body_chunks(request), folder)
+    await sessions.files.save(session_id, owner)
     return answer(wire.UnpackResult(session_id=session_id, path=folder, files=unpacked.files, size=unpacked.size_bytes))
 
 
@@ -55,7 +55,7 @@ async def watch_folder(
 ) -> Response:
     """Changes in a folder as server-sent events: change, with kind, name and is_folder. The first one, ready, says that nothing
     after it is missed."""
-    files = await sessions_of(request).files(session_id, owner_of(request))
+    files = await sessions_of(request).files.open(session_id, owner_of(request))
     stack = AsyncExitStack()
     watch = await stack.enter_async_context(files.watch(relative(path), recursive=recursive))
     return event_stream(_changes(watch, seconds), stack)

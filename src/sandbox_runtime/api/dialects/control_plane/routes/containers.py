@@ -22,7 +22,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.params import (
 from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import BoxState, Execution, Session
-from sandbox_runtime.sessions.api import box_record
+from sandbox_runtime.sessions.api.monitor_api import box_record
 from sandbox_runtime.store import ExecutionFilter, Page, SessionFilter
 
 routes = router("/containers", "containers")
@@ -63,7 +63,9 @@ async def get_container(request: Request, container_id: Identifier) -> Response:
 async def container_logs(request: Request, container_id: Identifier, tail: Tail = 100, since: Since = None) -> Response:
     """What the executions of a box printed, oldest first: the last lines of it."""
     session = await _session(request, container_id)
-    page = await sessions_of(request).executions(ExecutionFilter(session=session.id), _EXECUTIONS_LOOKED_AT, 0, owner_of(request))
+    page = await sessions_of(request).executions.list(
+        ExecutionFilter(session=session.id), _EXECUTIONS_LOOKED_AT, 0, owner_of(request)
+    )
     lines = [line for one in reversed(page.items) if one.created_ms >= (since or 0) * 1000 for line in _lines(one)]
     return PlainTextResponse("".join(f"{line}\n" for line in lines[-tail:]), headers={"X-Content-Type-Options": "nosniff"})
 

@@ -18,13 +18,13 @@ _OVER_S = 30.0
 @routes.post("", status_code=201, responses=returns(wire.ContextResponse, 201))
 async def open_context(request: Request, session_id: Identifier) -> Response:
     """Start a Python interpreter that keeps its variables from one execution to the next."""
-    return answer(translation.context_of(await sessions_of(request).open_context(session_id, owner_of(request))), 201)
+    return answer(translation.context_of(await sessions_of(request).contexts.open(session_id, owner_of(request))), 201)
 
 
 @routes.get("", responses=returns(wire.ContextList))
 async def list_contexts(request: Request, session_id: Identifier) -> Response:
     """The live interpreters of a session."""
-    views = [translation.context_of(view) for view in await sessions_of(request).contexts(session_id, owner_of(request))]
+    views = [translation.context_of(view) for view in await sessions_of(request).contexts.list(session_id, owner_of(request))]
     return answer(wire.ContextList(contexts=views, total=len(views)))
 
 
@@ -37,8 +37,8 @@ async def execute_in_context(
     sessions, owner = sessions_of(request), owner_of(request)
     spec = translation.cell_of(asked, context_id, idempotency_key(request))
     if not wait:
-        return answer(translation.submitted(await sessions.submit(session_id, spec, owner)), 202)
-    execution = await sessions.execute(session_id, spec, wait_s=asked.timeout + _OVER_S, owner=owner)
+        return answer(translation.submitted(await sessions.executions.submit(session_id, spec, owner)), 202)
+    execution = await sessions.executions.run(session_id, spec, wait_s=asked.timeout + _OVER_S, owner=owner)
     if not execution.state.ended:
         told = f"the execution {execution.id} still waits for its turn; it goes on"
         return refusal(408, told, request.url.path, {"X-Execution-ID": execution.id})
@@ -48,19 +48,19 @@ async def execute_in_context(
 @routes.post("/{context_id}/interrupt", responses=_ONE)
 async def interrupt_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
     """Interrupt what runs in it, as Ctrl-C does."""
-    view = await sessions_of(request).interrupt(session_id, context_id, owner_of(request))
+    view = await sessions_of(request).contexts.interrupt(session_id, context_id, owner_of(request))
     return answer(translation.context_of(view))
 
 
 @routes.post("/{context_id}/restart", responses=_ONE)
 async def restart_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
     """End the interpreter and start another one under the same id: its variables are gone."""
-    view = await sessions_of(request).restart_context(session_id, context_id, owner_of(request))
+    view = await sessions_of(request).contexts.restart(session_id, context_id, owner_of(request))
     return answer(translation.context_of(view))
 
 
 @routes.delete("/{context_id}", status_code=204)
 async def close_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
     """End a live interpreter."""
-    await sessions_of(request).close_context(session_id, context_id, owner_of(request))
+    await sessions_of(request).contexts.close(session_id, context_id, owner_of(request))
     return Response(status_code=204)

@@ -72,7 +72,7 @@ async def execute_and_wait(
     spec = _spec(request, asked)
     if isinstance(spec, Response):
         return spec
-    execution = await sessions_of(request).execute(session_id, spec, wait_s=sync_timeout, owner=owner_of(request))
+    execution = await sessions_of(request).executions.run(session_id, spec, wait_s=sync_timeout, owner=owner_of(request))
     if not execution.state.ended:
         told = f"the execution {execution.id} has not ended within {sync_timeout:g} s; it goes on"
         return refusal(408, told, request.url.path, {"X-Execution-ID": execution.id})
@@ -86,7 +86,7 @@ async def list_executions(
 ) -> Response:
     """The executions of a session, newest first."""
     wanted = ExecutionFilter(session=session_id, states=None if status is None else (status,))
-    page = await sessions_of(request).executions(wanted, clamped(limit), offset, owner_of(request))
+    page = await sessions_of(request).executions.list(wanted, clamped(limit), offset, owner_of(request))
     return answer(translation.page_of(page))
 
 
@@ -95,13 +95,13 @@ async def list_executions(
 @routes.get("/{execution_id}/result", responses=_ONE)
 async def get_execution(request: Request, execution_id: Identifier) -> Response:
     """An execution, with its output and what came of it as far as that is known."""
-    return await _full(request, await sessions_of(request).execution(execution_id, owner_of(request)))
+    return await _full(request, await sessions_of(request).executions.get(execution_id, owner_of(request)))
 
 
 @routes.post("/{execution_id}/cancel", responses=_ONE)
 async def cancel_execution(request: Request, execution_id: Identifier) -> Response:
     """Stop an execution. One that has ended is left as it is."""
-    return await _full(request, await sessions_of(request).cancel(execution_id, owner_of(request)))
+    return await _full(request, await sessions_of(request).executions.cancel(execution_id, owner_of(request)))
 
 
 @of_sessions.get("/{session_id}/status", responses=returns(wire.ExecutionStatus))
@@ -115,7 +115,7 @@ async def session_status(request: Request, session_id: Identifier, execution_id:
 async def session_result(request: Request, session_id: Identifier, execution_id: str | None = None) -> Response:
     """What came of the latest execution of a session, or of the one that is named."""
     execution = await _of_session(request, session_id, execution_id)
-    artifacts = await sessions_of(request).artifacts(execution.id, owner_of(request))
+    artifacts = await sessions_of(request).executions.artifacts(execution.id, owner_of(request))
     return answer(translation.result_of(execution, artifacts))
 
 
@@ -123,7 +123,7 @@ async def _submitted(request: Request, session_id: str, asked: wire.ExecuteCodeR
     spec = _spec(request, asked)
     if isinstance(spec, Response):
         return spec
-    return await sessions_of(request).submit(session_id, spec, owner_of(request))
+    return await sessions_of(request).executions.submit(session_id, spec, owner_of(request))
 
 
 def _spec(request: Request, asked: wire.ExecuteCodeRequest) -> ExecutionSpec | Response:
@@ -139,8 +139,8 @@ def _spec(request: Request, asked: wire.ExecuteCodeRequest) -> ExecutionSpec | R
 async def _of_session(request: Request, session_id: str, execution_id: str | None) -> Execution:
     sessions, owner = sessions_of(request), owner_of(request)
     if not execution_id:
-        return await sessions.latest(session_id, owner)
-    found = await sessions.execution(execution_id, owner)
+        return await sessions.executions.latest(session_id, owner)
+    found = await sessions.executions.get(execution_id, owner)
     if found.session != session_id:
         raise NotFound(f"the session {session_id!r} has no execution {execution_id!r}")
     return found
@@ -149,7 +149,7 @@ async def _of_session(request: Request, session_id: str, execution_id: str | Non
 async def _full(request: Request, execution: Execution) -> Response:
     artifacts: tuple[Artifact, ...] = ()
     if execution.state.ended and execution.kind is not ExecutionKind.cell:
-        artifacts = await sessions_of(request).artifacts_of(execution)
+        artifacts = await sessions_of(request).executions.artifacts_of(execution)
     model = translation.answer_of(execution, artifacts)
     # Much output takes a while to be written as JSON; others need not wait for it.
     large = execution.text_bytes > 256 * 1024

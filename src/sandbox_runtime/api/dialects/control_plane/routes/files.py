@@ -44,7 +44,7 @@ async def list_files(
     request: Request, session_id: Identifier, path: Folder = "", limit: Listed = 1000, recursive: bool = True
 ) -> Response:
     """Plain files below the path."""
-    files = await sessions_of(request).files(session_id, owner_of(request))
+    files = await sessions_of(request).files.open(session_id, owner_of(request))
     folder = relative(path)
     listing = await files.list(folder, recursive=recursive, limit=limit)
     found = [
@@ -66,7 +66,7 @@ async def upload_file(request: Request, session_id: Identifier, path: Folder = "
     """Send a file as a form with one file. path names it, or the folder when it ends with a slash; a field of the form may say so
     too."""
     sessions, owner = sessions_of(request), owner_of(request)
-    files = await sessions.files(session_id, owner)
+    files = await sessions.files.open(session_id, owner)
     try:
         async with asyncio.timeout(_FORM_WITHIN_S), request.form(max_files=1, max_fields=8) as form:
             given, field = form.get("file"), form.get("path")
@@ -76,7 +76,7 @@ async def upload_file(request: Request, session_id: Identifier, path: Folder = "
             entry = await files.write(name, _pieces(given))
     except TimeoutError as error:
         raise HTTPException(408, "the file did not arrive in time") from error
-    await sessions.saved(session_id, owner)
+    await sessions.files.save(session_id, owner)
     return answer(wire.Uploaded(session_id=session_id, file_path=name, path=name, size=entry.size_bytes))
 
 
@@ -85,8 +85,8 @@ async def write_file(request: Request, session_id: Identifier, path: str) -> Res
     """Write a file: the body is what it holds."""
     sessions, owner = sessions_of(request), owner_of(request)
     name = relative(path)
-    entry = await (await sessions.files(session_id, owner)).write(name, body_chunks(request))
-    await sessions.saved(session_id, owner)
+    entry = await (await sessions.files.open(session_id, owner)).write(name, body_chunks(request))
+    await sessions.files.save(session_id, owner)
     return answer(wire.Uploaded(session_id=session_id, file_path=name, path=name, size=entry.size_bytes))
 
 
@@ -94,8 +94,8 @@ async def write_file(request: Request, session_id: Identifier, path: str) -> Res
 async def delete_file(request: Request, session_id: Identifier, path: str, recursive: bool = False) -> Response:
     """Remove a file, or a folder: an empty one, or with recursive all that is in it."""
     sessions, owner = sessions_of(request), owner_of(request)
-    await (await sessions.files(session_id, owner)).delete(relative(path), recursive=recursive)
-    await sessions.saved(session_id, owner)
+    await (await sessions.files.open(session_id, owner)).delete(relative(path), recursive=recursive)
+    await sessions.files.save(session_id, owner)
     return Response(status_code=204)
 
 
@@ -104,8 +104,8 @@ async def move_file(request: Request, session_id: Identifier, asked: wire.Move) 
     """Give a file or a folder another name."""
     sessions, owner = sessions_of(request), owner_of(request)
     source, target = relative(asked.source), relative(asked.target)
-    await (await sessions.files(session_id, owner)).move(source, target, replace=asked.replace)
-    await sessions.saved(session_id, owner)
+    await (await sessions.files.open(session_id, owner)).move(source, target, replace=asked.replace)
+    await sessions.files.save(session_id, owner)
     return answer(wire.Moved(session_id=session_id, source=source, target=target))
 
 
@@ -124,7 +124,7 @@ async def download_file(
     sessions, owner, name = sessions_of(request), owner_of(request), relative(path)
     part = offset > 0 or length is not None
     if not (download or part):
-        entry = await (await sessions.files(session_id, owner)).stat(name)
+        entry = await (await sessions.files.open(session_id, owner)).stat(name)
         if redirect or entry.size_bytes >= SENT_AS_IT_IS_BYTES:
             url = _address(request, session_id, owner, name)
             if redirect:
@@ -159,7 +159,7 @@ def target_of(path: str, filename: str) -> str:
 
 
 async def _sent(sessions: Sessions, session_id: str, owner: str, name: str, offset: int, length: int | None) -> Response:
-    files = await sessions.files(session_id, owner)
+    files = await sessions.files.open(session_id, owner)
     stack = AsyncExitStack()
     try:
         download = await stack.enter_async_context(files.open(name))

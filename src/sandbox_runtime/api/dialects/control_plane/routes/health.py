@@ -49,7 +49,7 @@ async def detailed_health(request: Request) -> Response:
     sessions, failure = sessions_of(request), platform_of(request).pool.failure
     looked = {
         "database": await _looked(sessions.store.ping()),
-        "storage": await _looked(sessions.check_storage()),
+        "storage": await _looked(sessions.monitor.check_storage()),
         "runtime_nodes": await _nodes(sessions),
     }
     failing = failure is not None or any(found["status"] != "healthy" for found in looked.values())

@@ -23,7 +23,7 @@ from sandbox_runtime.api.middleware.keyring import key_from_headers
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.model import ExecutionState
-from sandbox_runtime.sessions.nodes.reports import Reports
+from sandbox_runtime.sessions.api.node_api import NodeReports
 
 STATE_OF: Mapping[str, ExecutionState] = MappingProxyType(
     {
@@ -66,7 +66,7 @@ async def container_ready(request: Request, told: wire.ContainerReady) -> Respon
     """A box can be used: its session runs."""
     try:
         session_id = told.session_id or await _reports(request).find_session(told.container_id, told.pod_name or "")
-        await _reports(request).report_ready(session_id, told.container_id)
+        await _reports(request).mark_ready(session_id, told.container_id)
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message=f"the session {session_id} is running"))
@@ -83,7 +83,7 @@ async def container_exited(request: Request, told: wire.ContainerExited) -> Resp
     """A box is gone: its session has ended."""
     try:
         session_id = told.session_id or await _reports(request).find_session(told.container_id or "")
-        session = await _reports(request).report_exit(session_id, told.exit_code, told.exit_reason)
+        session = await _reports(request).mark_exited(session_id, told.exit_code, told.exit_reason)
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message=f"the session {session_id} is {session.state}"))
@@ -99,7 +99,7 @@ async def session_exited(request: Request, session_id: Identifier, told: wire.Co
 async def heartbeat(request: Request, execution_id: Identifier, told: wire.Heartbeat | None = None) -> Response:
     """An execution is alive."""
     try:
-        await _reports(request).report_heartbeat(execution_id)
+        await _reports(request).record_heartbeat(execution_id)
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message="noted"))
@@ -112,9 +112,9 @@ async def result(request: Request, execution_id: Identifier, told: wire.Executio
     if state is None:
         return _refused(400, "Internal.InvalidExecution", f"status is one of {', '.join(STATE_OF)}, not {told.status[:40]!r}")
     try:
-        execution, new = await _reports(request).report_end(execution_id, state, **fields_of(told))
+        execution, new = await _reports(request).mark_ended(execution_id, state, **fields_of(told))
         if new and told.artifacts:
-            await _reports(request).report_artifacts(
+            await _reports(request).add_artifacts(
                 execution.id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id)
             )
     except SandboxError as error:
@@ -128,10 +128,10 @@ async def status(request: Request, execution_id: Identifier, told: wire.Executio
     reports = _reports(request)
     try:
         if told.status == "running":
-            await reports.report_running(execution_id, ms_of(told.started_at))
+            await reports.mark_running(execution_id, ms_of(told.started_at))
         else:
             at_ms = ms_of(told.timeout_at if told.status == "timeout" else told.crashed_at) or timestamps.now_ms()
-            await reports.report_end(execution_id, STATE_OF[told.status], completed_ms=at_ms, error=told.error or told.status)
+            await reports.mark_ended(execution_id, STATE_OF[told.status], completed_ms=at_ms, error=told.error or told.status)
     except SandboxError as error:
         return _fault(error)
     return answer(Message(message=f"the execution {execution_id} is {told.status}"))
@@ -141,7 +141,7 @@ async def status(request: Request, execution_id: Identifier, told: wire.Executio
 async def artifacts(request: Request, execution_id: Identifier, told: wire.ArtifactReport) -> Response:
     """Which files an execution left."""
     try:
-        await _reports(request).report_artifacts(
+        await _reports(request).add_artifacts(
             execution_id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id)
         )
     except SandboxError as error:
@@ -149,8 +149,8 @@ async def artifacts(request: Request, execution_id: Identifier, told: wire.Artif
     return answer(Message(message=f"{len(told.artifacts)} recorded"), 201)
 
 
-def _reports(request: Request) -> Reports:
-    return sessions_of(request).reports
+def _reports(request: Request) -> NodeReports:
+    return sessions_of(request).node_reports
 
 
 def _is_trusted(request: Request) -> bool:

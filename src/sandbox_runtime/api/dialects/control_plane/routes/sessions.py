@@ -41,7 +41,7 @@ async def create_session(request: Request, asked: wire.CreateSessionRequest) -> 
     try:
         template = await sessions.templates.get_active(asked.template_id)
         spec = translation.spec_of(asked, template)
-        made = await sessions.create(spec, caller.owner, most=caller.grants.max_sessions)
+        made = await sessions.create(spec, caller.owner, max_sessions=caller.grants.max_sessions)
     except (InvalidRequest, NotFound) as error:
         return refusal(400, str(error), request.url.path)
     return answer(translation.answer_of(made), 201)
@@ -113,6 +113,6 @@ async def install_dependencies(request: Request, session_id: Identifier, asked: 
 async def fork_session(request: Request, session_id: Identifier, asked: wire.ForkRequest | None = None) -> Response:
     """Copy a live session, with its files and its interpreters as they are now."""
     caller, count = caller_of(request), 1 if asked is None else asked.count
-    made = await sessions_of(request).fork(session_id, count, caller.owner, most=caller.grants.max_sessions)
+    made = await sessions_of(request).fork(session_id, count, caller.owner, max_sessions=caller.grants.max_sessions)
     copies = [translation.answer_of(session) for session in made]
     return answer(wire.ForkResponse(session_id=session_id, sessions=copies, count=len(copies)), 201)

@@ -44,7 +44,7 @@ async def stream(
     the address. The same over a WebSocket at /api/v1/executions/{execution_id}/ws, one JSON text a message."""
     offsets = wanted_offsets(stream, offset, stdout_offset, stderr_offset, request.headers.get("last-event-id", ""))
     sessions, owner = sessions_of(request), owner_of(request)
-    await sessions.execution(execution_id, owner)
+    await sessions.executions.get(execution_id, owner)
     return event_stream(_events(_told(sessions, execution_id, offsets, owner)))
 
 
@@ -61,7 +61,7 @@ async def socket(websocket: WebSocket, execution_id: str) -> None:
             "",
         )
         sessions, owner = websocket.app.state.platform.sessions, owner_of(websocket)
-        await sessions.execution(execution_id, owner)
+        await sessions.executions.get(execution_id, owner)
     except SandboxError as error:
         await websocket.send_denial_response(error_answer(error, websocket.url.path))
         return
@@ -86,7 +86,7 @@ def wanted_offsets(stream: str, offset: int, stdout: int | None, stderr: int | N
 async def _told(sessions: Sessions, execution_id: str, offsets: dict[str, int], owner: str) -> Messages:
     """What happened, what to say of it, and where each stream goes on; None where nothing has happened for a while."""
     encoder = Utf8EventEncoder(offsets)
-    async with contextlib.aclosing(_impatient(sessions.follow(execution_id, offsets, owner))) as pieces:
+    async with contextlib.aclosing(_impatient(sessions.executions.follow(execution_id, offsets, owner))) as pieces:
         async for piece in pieces:
             if piece is None:
                 yield None
@@ -96,7 +96,7 @@ async def _told(sessions: Sessions, execution_id: str, offsets: dict[str, int], 
     for message in encoder.last():
         yield message["stream"], message, encoder.offsets
     # The last byte is there a moment before the row is.
-    execution = await sessions.wait(execution_id, _TAKEN_WITHIN_S, owner)
+    execution = await sessions.executions.wait(execution_id, _TAKEN_WITHIN_S, owner)
     yield "end", translation.status_of(execution).model_dump(mode="json"), encoder.offsets
 
 

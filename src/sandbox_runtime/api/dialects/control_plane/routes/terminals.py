@@ -43,19 +43,19 @@ async def open_terminal(request: Request, session_id: Identifier, asked: OpenTer
         terminal=Size(asked.rows, asked.columns),
         idempotency_key=translation.checked_key(idempotency_key(request)),
     )
-    execution = await sessions_of(request).submit(session_id, spec, owner_of(request))
+    execution = await sessions_of(request).executions.submit(session_id, spec, owner_of(request))
     return answer(translation.answer_of(execution), 201)
 
 
 @routes.post("/{execution_id}/input", status_code=204)
 async def type_in(request: Request, execution_id: Identifier) -> Response:
     """Type on a terminal: the body is what is typed, byte for byte. 429 while nothing reads it."""
-    await sessions_of(request).type_in(execution_id, await read_body(request, raw=True), owner_of(request))
+    await sessions_of(request).terminals.send_keys(execution_id, await read_body(request, raw=True), owner_of(request))
     return Response(status_code=204)
 
 
 @routes.post("/{execution_id}/resize", status_code=204)
 async def resize(request: Request, execution_id: Identifier, asked: Dimensions) -> Response:
     """Give a terminal another size."""
-    await sessions_of(request).resize(execution_id, Size(asked.rows, asked.columns), owner_of(request))
+    await sessions_of(request).terminals.resize(execution_id, Size(asked.rows, asked.columns), owner_of(request))
     return Response(status_code=204)

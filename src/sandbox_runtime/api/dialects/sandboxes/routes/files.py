@@ -50,8 +50,8 @@ async def list_files(
     wanted.check(_SORTED_BY)
     folder = requests.name_of(path)
     sessions, owner = sessions_of(request), owner_of(request)
-    listing = await (await sessions.files(sandbox_id, owner)).list(folder, recursive=recursive, limit=_MOST_LISTED)
-    sent = {one.path: one for one in (await sessions.sent_files(sandbox_id, owner)).items}
+    listing = await (await sessions.files.open(sandbox_id, owner)).list(folder, recursive=recursive, limit=_MOST_LISTED)
+    sent = {one.path: one for one in (await sessions.files.uploads(sandbox_id, owner)).items}
     found = [_listed(entry, f"{folder}/{entry.name}" if folder else entry.name, sent) for entry in listing.entries]
     found.sort(key=lambda one: (one.path if sort_by == "name" else getattr(one, sort_by), one.path), reverse=wanted.descending)
     shown = found[page_offset : page_offset + page_size]
@@ -70,7 +70,7 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     is the way for more than 10 MiB. Of a folder, what it is."""
     name = requests.name_of(path)
     sessions, owner = sessions_of(request), owner_of(request)
-    files = await sessions.files(sandbox_id, owner)
+    files = await sessions.files.open(sandbox_id, owner)
     entry = await files.stat(name)
     if entry.kind is EntryKind.folder:
         return answer(request, answers.file(entry, name))
@@ -81,7 +81,7 @@ async def get_file(request: Request, sandbox_id: Identifier, path: str, encoding
     read = await files.read(name, 0, schemas.MOST_FILE_BYTES)
     if not read.is_end:
         raise InvalidRequest(f"{name!r} has {read.size_bytes} bytes: fetch it with Accept: {_BYTES}")
-    versions = await sessions.file_versions(sandbox_id, name, owner)
+    versions = await sessions.files.versions(sandbox_id, name, owner)
     return answer(request, answers.file(entry, name, read.content, encoding, versions, history=True))
 
 
@@ -92,8 +92,8 @@ async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Respo
     if request.headers.get("content-type", "").partition(";")[0].strip() == "application/json":
         return await _written(request, sandbox_id, name, schemas.Write.model_validate_json(await read_body(request)), 200)
     sessions, owner = sessions_of(request), owner_of(request)
-    entry = await (await sessions.files(sandbox_id, owner)).write(name, body_chunks(request))
-    await sessions.saved(sandbox_id, owner)
+    entry = await (await sessions.files.open(sandbox_id, owner)).write(name, body_chunks(request))
+    await sessions.files.save(sandbox_id, owner)
     return answer(request, answers.file(entry, name))
 
 
@@ -101,17 +101,17 @@ async def put_file(request: Request, sandbox_id: Identifier, path: str) -> Respo
 async def delete_file(request: Request, sandbox_id: Identifier, path: str, recursive: bool = False) -> Response:
     """Remove a file, or a folder: an empty one, or with recursive all that is in it."""
     sessions, owner = sessions_of(request), owner_of(request)
-    await (await sessions.files(sandbox_id, owner)).delete(requests.name_of(path), recursive=recursive)
-    await sessions.saved(sandbox_id, owner)
+    await (await sessions.files.open(sandbox_id, owner)).delete(requests.name_of(path), recursive=recursive)
+    await sessions.files.save(sandbox_id, owner)
     return Response(status_code=204)
 
 
 async def _written(request: Request, sandbox_id: str, name: str, asked: schemas.Upload | schemas.Write, status: int) -> Response:
     content, mode = requests.content_of(asked.content, asked.encoding), requests.mode_of(asked.permissions)
     sessions, owner = sessions_of(request), owner_of(request)
-    files = await sessions.files(sandbox_id, owner)
+    files = await sessions.files.open(sandbox_id, owner)
     entry = await files.write(name, content, mode=mode, replace=asked.overwrite)
-    await sessions.saved(sandbox_id, owner)
+    await sessions.files.save(sandbox_id, owner)
     return answer(request, answers.file(entry, name), status)
 
 

@@ -33,7 +33,7 @@ async def create_sandbox(request: Request, asked: schemas.CreateSandbox) -> Resp
     try:
         template = await sessions.templates.get_active(asked.template or platform_of(request).settings.session_template)
         made = await sessions.create(
-            requests.session_spec(asked, template.resources), caller.owner, most=caller.grants.max_sessions
+            requests.session_spec(asked, template.resources), caller.owner, max_sessions=caller.grants.max_sessions
         )
     except NotFound as error:
         raise InvalidRequest(f"template: {error}") from error
@@ -54,7 +54,7 @@ async def list_sandboxes(
     wanted.check(sandbox_list.SORTED_BY)
     sessions = sessions_of(request)
     found, total = await sandbox_list.page(sessions, owner_of(request), wanted, filters_of(request, sandbox_list.FILTERS))
-    items = [answers.sandbox(one, at_work=sessions.at_work(one.id)) for one in found]
+    items = [answers.sandbox(one, at_work=sessions.is_busy(one.id)) for one in found]
     return answer(request, answers.page(items, total, page_size, page_offset, version_of(request)))
 
 
@@ -114,4 +114,4 @@ async def _changed(request: Request, sandbox_id: str, asked: schemas.ChangeSandb
 
 
 def _told(request: Request, session: Session, status: int = 200) -> Response:
-    return answer(request, answers.sandbox(session, at_work=sessions_of(request).at_work(session.id)), status)
+    return answer(request, answers.sandbox(session, at_work=sessions_of(request).is_busy(session.id)), status)

@@ -36,7 +36,7 @@ async def logs(request: Request, sandbox_id: Identifier, page_size: PageSize = 2
     """What was run in a sandbox and what it printed, newest first. Where much was printed a page may hold less than its size;
     next_offset says where to go on."""
     wanted = ExecutionFilter(session=sandbox_id)
-    page = await sessions_of(request).executions(wanted, page_size, page_offset, owner_of(request))
+    page = await sessions_of(request).executions.list(wanted, page_size, page_offset, owner_of(request))
     items = [answers.log_entry(execution) for execution in page.items]
     return answer(request, answers.page(items, page.total, page_size, page_offset, version_of(request)))
 
@@ -58,12 +58,12 @@ async def metrics(
 @routes.get("/sandboxes/{sandbox_id}/health", response_model=schemas.SandboxHealth, dependencies=_SECOND)
 async def health(request: Request, sandbox_id: Identifier) -> Response:
     """How a sandbox does: whether it is there, could run something, has room left, and whether its interpreters live."""
-    return answer(request, answers.health(await sessions_of(request).health(sandbox_id, owner_of(request))))
+    return answer(request, answers.health(await sessions_of(request).monitor.health(sandbox_id, owner_of(request))))
 
 
 @routes.get("/sandboxes/{sandbox_id}/events", response_model=schemas.Listed, dependencies=_SECOND)
 async def events(request: Request, sandbox_id: Identifier, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
     """What happened to a sandbox, newest first: changes of its state, of its health, and what was done to mend it."""
-    page = await sessions_of(request).events(sandbox_id, page_size, page_offset, owner_of(request))
+    page = await sessions_of(request).monitor.events(sandbox_id, page_size, page_offset, owner_of(request))
     items = [answers.event(entry) for entry in page.items]
     return answer(request, answers.page(items, page.total, page_size, page_offset, version_of(request)))

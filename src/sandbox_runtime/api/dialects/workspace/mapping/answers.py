@@ -10,7 +10,7 @@ from typing import Any
 from sandbox_runtime.api.dialects.workspace.schemas import Json
 from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionKind, ExecutionState, Session
-from sandbox_runtime.sessions.lifecycle.lifecycle import SESSION_ENDED
+from sandbox_runtime.sessions.lifecycle.transitions import SESSION_ENDED
 from sandbox_runtime.workspace import Entry, EntryKind, Slice, is_text
 
 HIDDEN_FILES = ("stdout.log", "stderr.log")

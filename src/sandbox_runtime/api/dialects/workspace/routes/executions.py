@@ -51,7 +51,7 @@ async def execute(request: Request, session_id: str) -> Response:
 async def _save_shell_script(session: ImplicitSession, body: ScriptRequest) -> ExecutionSpec:
     path = file_path(script_path(body))
     spec = shell_spec(body, path)
-    files = await session.call(lambda: session.sessions.files(session.id, session.owner))
+    files = await session.call(lambda: session.sessions.files.open(session.id, session.owner))
     await files.write(path, body.code.encode(errors="replace"), mode=EXECUTABLE)
     return spec
 
@@ -59,9 +59,9 @@ async def _save_shell_script(session: ImplicitSession, body: ScriptRequest) -> E
 async def _run_to_end(request: Request, session: ImplicitSession, spec: ExecutionSpec) -> Execution:
     """Run it and return the execution. Cancel it if the client disconnects, so that the next one in the queue can start."""
     sessions, owner = session.sessions, session.owner
-    execution = await session.call(lambda: sessions.submit(session.id, spec, owner))
+    execution = await session.call(lambda: sessions.executions.submit(session.id, spec, owner))
     try:
-        return await cancel_on_disconnect(request, sessions.wait(execution.id, MAX_WAIT_S, owner))
+        return await cancel_on_disconnect(request, sessions.executions.wait(execution.id, MAX_WAIT_S, owner))
     except (ClientDisconnect, asyncio.CancelledError):
-        await sessions.cancel(execution.id, owner)
+        await sessions.executions.cancel(execution.id, owner)
         raise

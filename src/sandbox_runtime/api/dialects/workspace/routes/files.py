@@ -60,7 +60,7 @@ async def upload(request: Request, session_id: str, filename: str | None = None)
         path = file_path(filename or part.filename)
         session = implicit_session(request, session_id)
         entry = await (await _files(session)).write(path, part.chunks())
-        await session.sessions.saved(session.id, session.owner)
+        await session.sessions.files.save(session.id, session.owner)
         return file_body(entry)
 
     return await respond(work(), FILE_ERRORS)
@@ -74,7 +74,7 @@ async def create(request: Request, session_id: str) -> Response:
         body = await read_body(request, CreateFileRequest)
         path, session = file_path(body.filename), implicit_session(request, session_id)
         entry = await (await _files(session)).write(path, body.content.encode(errors="replace"), mode=body.mode)
-        await session.sessions.saved(session.id, session.owner)
+        await session.sessions.files.save(session.id, session.owner)
         return file_body(entry)
 
     return await respond(work(), FILE_ERRORS)
@@ -147,11 +147,11 @@ async def download_from_efast(request: Request, session_id: str) -> Response:
         session = implicit_session(request, session_id)
         server = documents.document_server(body, session.platform.settings)
         results = await documents.download_all(server, body, await _files(session))
-        await session.sessions.saved(session.id, session.owner)
+        await session.sessions.files.save(session.id, session.owner)
         return envelope(results)
 
     return await respond(work(), FILE_ERRORS)
 
 
 async def _files(session: ImplicitSession) -> SessionFiles:
-    return await session.call(lambda: session.sessions.files(session.id, session.owner))
+    return await session.call(lambda: session.sessions.files.open(session.id, session.owner))

@@ -58,7 +58,7 @@ async def status(request: Request, session_id: str) -> Response:
     async def work() -> Json:
         session = implicit_session(request, session_id)
         running = await session.running()
-        files = await session.call(lambda: session.sessions.files(session.id, session.owner))
+        files = await session.call(lambda: session.sessions.files.open(session.id, session.owner))
         return answers.status_body(running, (await files.list(leave_out=answers.HIDDEN_FILES)).entries)
 
     return await respond(work())
@@ -120,6 +120,6 @@ async def _delete_all(sessions: Sessions, owner: str, *, force: bool) -> Json:
 
 async def _is_busy(sessions: Sessions, name: str, owner: str) -> bool:
     try:
-        return (await sessions.executions(ExecutionFilter(session=name, states=_BUSY), 1, 0, owner)).total > 0
+        return (await sessions.executions.list(ExecutionFilter(session=name, states=_BUSY), 1, 0, owner)).total > 0
     except SandboxError:
         return False

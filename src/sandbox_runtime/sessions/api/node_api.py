@@ -1,37 +1,60 @@
-"""What nodes elsewhere tell of sessions and executions that run there.
-
-Each report may come twice, late or not at all: what has ended stays as it ended. Of what runs on this server nobody else can tell
-the end.
-"""
+"""Nodes: the machines that host sessions, and the reports of those that other servers run."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound
-from sandbox_runtime.model import Artifact, Execution, ExecutionState, Session, SessionState
+from sandbox_runtime.model import Artifact, Execution, ExecutionState, Node, Session, SessionState
 from sandbox_runtime.model.execution import truncate_text
 from sandbox_runtime.sessions import machine
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions.executor import Executor
-from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
+from sandbox_runtime.sessions.lifecycle.transitions import Transitions
+from sandbox_runtime.sessions.nodes.local_nodes import LocalNodes
+from sandbox_runtime.store import NodeFilter, Page, Store
 
 ACTOR = "node"
 _BOX_NAME = "sandbox-"
 _IN_FLIGHT = (ExecutionState.pending, ExecutionState.running)
 
 
-class Reports:
-    def __init__(self, deps: SessionDeps, lifecycle: Lifecycle, executor: Executor) -> None:
+class NodeApi:
+    """The nodes of the store; those of this server with their current load."""
+
+    def __init__(self, store: Store, local: LocalNodes) -> None:
+        self._store = store
+        self._local = local
+
+    async def list(self, where: NodeFilter | None = None, limit: int = 50, offset: int = 0) -> Page[Node]:
+        page = await self._store.nodes.list(where, limit, offset)
+        current = {node.id: node for node in self._local.current()}
+        return dataclasses.replace(page, items=tuple(current.get(row.id, row) for row in page.items))
+
+    async def get(self, node_id: str) -> Node:
+        """Return a node. Raises NotFound if it is missing."""
+        row = await self._store.nodes.get(node_id)
+        return next((node for node in self._local.current() if node.id == node_id), row)
+
+
+class NodeReports:
+    """Reports of other nodes about the sessions and executions that run there.
+
+    A report may arrive twice, late or never: what has ended keeps its end. For an execution that runs on this server, reports are
+    refused: this server knows its end itself.
+    """
+
+    def __init__(self, deps: SessionDeps, transitions: Transitions, executor: Executor) -> None:
         self._deps = deps
-        self._lifecycle = lifecycle
+        self._transitions = transitions
         self._executor = executor
 
     async def find_session(self, box: str, name: str = "") -> str:
-        """The session of a box, by the box's id or by its name, which has the session's id in it."""
+        """Return the session id of a box, given the box's id or its name, which contains the session id. Raises NotFound."""
         row = await self._deps.store.boxes.find(box)
         if row is not None and row.session:
             return row.session
@@ -40,25 +63,25 @@ class Reports:
                 return text.removeprefix(_BOX_NAME)
         raise NotFound(f"there is no box {box!r}")
 
-    async def report_ready(self, session_id: str, box: str) -> Session:
-        """Its box can be used: the session runs. One that runs already is left as it is."""
+    async def mark_ready(self, session_id: str, box: str) -> Session:
+        """Mark the session as running: its box is ready. A running session is returned unchanged."""
         session = await self._deps.store.sessions.get(session_id)
         if session.state is SessionState.running:
             return session
-        return await self._lifecycle.apply(session_id, machine.Opened(box), ACTOR)
+        return await self._transitions.apply(session_id, machine.Opened(box), ACTOR)
 
-    async def report_exit(self, session_id: str, exit_code: int, reason: str) -> Session:
-        """Its box is gone. A session that had ended is left as it is."""
+    async def mark_exited(self, session_id: str, exit_code: int, reason: str) -> Session:
+        """End the session: its box has exited. An ended session is returned unchanged."""
         session = await self._deps.store.sessions.get(session_id)
         if session.state.ended:
             return session
-        return await self._lifecycle.apply(session_id, machine.Finished(exit_code, reason), ACTOR)
+        return await self._transitions.apply(session_id, machine.Finished(exit_code, reason), ACTOR)
 
-    async def report_heartbeat(self, execution_id: str) -> None:
+    async def record_heartbeat(self, execution_id: str) -> None:
         await self._deps.store.executions.get(execution_id)
         await self._deps.store.executions.record_heartbeat((execution_id,), timestamps.now_ms())
 
-    async def report_running(self, execution_id: str, started_ms: int | None) -> Execution:
+    async def mark_running(self, execution_id: str, started_ms: int | None) -> Execution:
         self._check_remote(execution_id)
         now_ms = timestamps.now_ms()
         return await self._deps.store.executions.update_if(
@@ -70,8 +93,8 @@ class Reports:
             heartbeat_ms=now_ms,
         )
 
-    async def report_end(self, execution_id: str, state: ExecutionState, **fields: Any) -> tuple[Execution, bool]:
-        """How it ended, and whether that is news. Conflict where it had ended in another way."""
+    async def mark_ended(self, execution_id: str, state: ExecutionState, **fields: Any) -> tuple[Execution, bool]:
+        """Store the end of an execution. Return it and whether its end is new. Raises Conflict if it has ended differently."""
         row = await self._deps.store.executions.get(execution_id)
         if row.state.ended:
             if row.state is not state:
@@ -89,7 +112,7 @@ class Reports:
         )
         return row, True
 
-    async def report_artifacts(self, execution_id: str, artifacts: Sequence[Artifact]) -> None:
+    async def add_artifacts(self, execution_id: str, artifacts: Sequence[Artifact]) -> None:
         await self._deps.store.executions.get(execution_id)
         await self._deps.store.artifacts.add_all(artifacts)
         execution = self._executor.find(execution_id)

@@ -1,0 +1,1 @@
+"""The objects that the HTTP and MCP servers call: `Sessions`, and one object per group of verbs below it."""
