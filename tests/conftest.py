@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 
 from sandbox_runtime.isolation.backends import NAMES, open_backend
-from sandbox_runtime.isolation.kernel.cgroup.root import open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import open_cgroup_root
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Policy
@@ -98,13 +98,13 @@ def skip_where_memory_is_not_counted(exit_code: int) -> None:
     failures."""
     if exit_code != OUT_OF_MEMORY:
         return
-    with open_place("probe") as place:
+    with open_cgroup_root("probe") as place:
         if "memory" not in place.controllers:
             pytest.skip(f"running out of memory cannot be told here: {place.missing['memory'].reason}")
 
 
 def skip_where_nothing_can_be_paused() -> None:
-    with open_place("probe") as place:
+    with open_cgroup_root("probe") as place:
         if not place.controllers:
             pytest.skip("nothing can be paused here: this user may make no control groups")
 

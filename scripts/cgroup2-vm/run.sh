@@ -9,7 +9,7 @@ repo=$(cd "$(dirname "$0")/../.." && pwd)
 state=$repo/.state/cgroup2-vm
 limit_s=${CGROUP2_VM_LIMIT_S:-600}
 tests="tests/isolation/kernel/test_cgroup.py tests/isolation/kernel/test_cgroup_life.py tests/isolation/kernel/test_cgroup_v2.py
-tests/isolation/kernel/test_folders.py tests/isolation/kernel/test_freezer.py tests/isolation/test_keeper.py"
+tests/isolation/kernel/test_folders.py tests/isolation/kernel/test_freezer.py tests/isolation/test_watchdog.py"
 packages="busybox-static libbz2-1.0 libc6 libcrypt1 libexpat1 libffi8 libgcc-s1 liblzma5 libpython3-stdlib libpython3.11-minimal
 libpython3.11-stdlib libssl3 libuuid1 python3 python3-attr python3-exceptiongroup python3-iniconfig python3-minimal
 python3-packaging python3-pluggy python3-pytest python3.11 python3.11-minimal zlib1g"

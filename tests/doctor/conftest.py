@@ -13,12 +13,12 @@ from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Policy
 
-Attacking = Callable[..., Awaitable[Verdict]]
-Opened = Callable[[str], Awaitable[Backend]]
+RunAttack = Callable[..., Awaitable[Verdict]]
+OpenNamedBackend = Callable[[str], Awaitable[Backend]]
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def opened(options: BackendOptions) -> AsyncIterator[Opened]:
+async def open_named_backend(options: BackendOptions) -> AsyncIterator[OpenNamedBackend]:
     """Backends by name, each opened when it is first asked for and then kept."""
     kept: dict[str, Backend] = {}
     async with AsyncExitStack() as stack:
@@ -33,19 +33,19 @@ async def opened(options: BackendOptions) -> AsyncIterator[Opened]:
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=["namespaces", "bubblewrap"])
-async def isolating(request: pytest.FixtureRequest, opened: Opened) -> Backend:
+async def isolated_backend(request: pytest.FixtureRequest, open_named_backend: OpenNamedBackend) -> Backend:
     """Each backend that isolates."""
-    return await opened(request.param)
+    return await open_named_backend(request.param)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_house(opened: Opened) -> Backend:
+async def unisolated(open_named_backend: OpenNamedBackend) -> Backend:
     """The backend that isolates nothing."""
-    return await opened("none")
+    return await open_named_backend("none")
 
 
 @pytest.fixture
-def attacking(options: BackendOptions) -> Attacking:
+def run_attack(options: BackendOptions) -> RunAttack:
     async def run(backend: Backend, one: Attack, policy: Policy | None = None) -> Verdict:
         found = await attack(
             backend,

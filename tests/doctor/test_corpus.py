@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_runtime.doctor import Family, Guard, load_corpus
-from sandbox_runtime.doctor.corpus import CORPUS, SCENES, read_attack
+from sandbox_runtime.doctor.corpus import CORPUS, SCENARIOS, read_attack
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Layer
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, text: str, **programs: str) -> Path:
 def test_the_corpus_has_attacks_of_every_scene_and_on_every_layer() -> None:
     corpus = load_corpus()
     assert len(corpus) >= 180
-    assert {one.scene for one in corpus} == set(SCENES)
+    assert {one.scenario for one in corpus} == set(SCENARIOS)
     assert {layer for one in corpus for layer in one.layers} == set(Layer)
 
 
@@ -79,11 +79,11 @@ def test_every_python_program_can_be_compiled() -> None:
         (TITLE + 'layers = ["user"]\nkeys = ["master"]', "master"),
         (TITLE + "layers = []", "guards"),
         ('title = "Tries."\nlayers = ["user"]\nfamily = "cats"', "cats"),
-        (TITLE + 'guards = ["keys"]\nscene = "client"', "client"),
-        (TITLE + 'guards = ["keys"]\nscene = "files"\n[[step]]\ndo = "burn"', "burn"),
-        (TITLE + 'layers = []\nscene = "beside"', "first, second"),
-        (TITLE + 'layers = []\nscene = "opera"', "opera"),
-        (TITLE + 'layers = []\nscene = "upload"', "no names"),
+        (TITLE + 'guards = ["keys"]\nscenario = "client"', "client"),
+        (TITLE + 'guards = ["keys"]\nscenario = "files"\n[[step]]\ndo = "burn"', "burn"),
+        (TITLE + 'layers = []\nscenario = "beside"', "first, second"),
+        (TITLE + 'layers = []\nscenario = "opera"', "opera"),
+        (TITLE + 'layers = []\nscenario = "upload"', "no names"),
         (TITLE + "layers = []\n[limits]\nwall_s = -1", "wall_s"),
         (TITLE + "layers = []\n[policy]\nnetwork = 1", "disk_bytes"),
         ("title = ", "attack.toml|Invalid"),

@@ -13,7 +13,7 @@ from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.cli.doctor_report import lines_of
-from sandbox_runtime.doctor import Attack, Diagnosis, LayerProof, Standing, State, Verdict, load_corpus, prove
+from sandbox_runtime.doctor import Attack, Diagnosis, LayerAssessment, LayerStanding, State, Verdict, assess_layers, load_corpus
 from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
 from sandbox_runtime.doctor.host import processor_warning
 from sandbox_runtime.model import Layer, LayerReport, LayerState
@@ -72,7 +72,7 @@ def verdict(state: State, *layers: Layer) -> Verdict:
     return Verdict("attack", "Tries.", layers, layers, state, "a reason")
 
 
-def diagnosis(proofs: list[LayerProof], *verdicts: Verdict, **more: Any) -> Diagnosis:
+def diagnosis(proofs: list[LayerAssessment], *verdicts: Verdict, **more: Any) -> Diagnosis:
     known: dict[str, Any] = {"isolation": "namespaces", "as_root": True, "host": {}, "backends": {}, "warnings": []}
     return Diagnosis(**(known | more), layers=proofs, verdicts=verdicts)
 
@@ -82,20 +82,20 @@ MISSING = [LayerReport(Layer.memory, LayerState.missing, "no cgroup", "delegate 
 
 
 def test_a_layer_that_nothing_tried_is_not_proven_and_fails() -> None:
-    proofs = prove(ON, [verdict(State.not_applicable, Layer.memory)])
-    assert proofs[0].standing is Standing.unproven
+    proofs = assess_layers(ON, [verdict(State.not_applicable, Layer.memory)])
+    assert proofs[0].standing is LayerStanding.unproven
     assert diagnosis(proofs).failures
 
 
 @pytest.mark.parametrize("state", [State.escaped, State.inconclusive])
 def test_one_bad_attack_breaks_its_layer(state: State) -> None:
-    proofs = prove(ON, [verdict(State.held, Layer.memory), verdict(state, Layer.memory)])
-    assert proofs[0].standing is Standing.broken
+    proofs = assess_layers(ON, [verdict(State.held, Layer.memory), verdict(state, Layer.memory)])
+    assert proofs[0].standing is LayerStanding.broken
     assert diagnosis(proofs).failures
 
 
 def test_a_missing_layer_fails_as_root_and_is_a_warning_as_a_plain_user() -> None:
-    proofs = prove(MISSING, [])
+    proofs = assess_layers(MISSING, [])
     assert diagnosis(proofs).failures
     plain = diagnosis(proofs, as_root=False)
     assert plain.failures == []
@@ -103,7 +103,7 @@ def test_a_missing_layer_fails_as_root_and_is_a_warning_as_a_plain_user() -> Non
 
 
 def test_a_missing_wall_fails_as_a_plain_user_too() -> None:
-    proofs = prove([LayerReport(Layer.network, LayerState.missing, "no namespaces", "allow them")], [])
+    proofs = assess_layers([LayerReport(Layer.network, LayerState.missing, "no namespaces", "allow them")], [])
     assert diagnosis(proofs, as_root=False).failures
 
 
@@ -115,7 +115,7 @@ def everything_of(corpus: Sequence[Attack], state: State) -> Diagnosis:
     verdicts = [Verdict(one.name, one.title, one.layers, one.layers, state, "x" * 300, 12.5) for one in corpus]
     reports = [LayerReport(layer, LayerState.on) for layer in Layer]
     facts = {"kernel": "6.1.0 x86_64", "guest interpreter": "/a/long/folder/" * 6 + "bin/python (Python 3.11)"}
-    return diagnosis(prove(reports, verdicts), *verdicts, host=facts, backends={"namespaces": "in use"})
+    return diagnosis(assess_layers(reports, verdicts), *verdicts, host=facts, backends={"namespaces": "in use"})
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

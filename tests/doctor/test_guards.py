@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.doctor.conftest import Attacking, Opened
+from tests.doctor.conftest import OpenNamedBackend, RunAttack
+from tests.doctor.disabled_guards import NOT_SWITCHED, SWITCHES
 from tests.doctor.servers import attacked_server
-from tests.doctor.weakened import NOT_SWITCHED, SWITCHES
 
 from sandbox_runtime.doctor import Attack, Guard, State, Verdict, attack_server, load_corpus
 
@@ -18,7 +18,7 @@ PAIRS = [(guard, one) for guard in Guard for one in load_corpus() if guard in on
 
 
 def cases(*, clients: bool) -> list[object]:
-    chosen = [(guard, one) for guard, one in PAIRS if (one.scene == "client") is clients]
+    chosen = [(guard, one) for guard, one in PAIRS if (one.scenario == "client") is clients]
     return [pytest.param(guard, one, id=f"{guard}-{one.name}") for guard, one in chosen]
 
 
@@ -30,11 +30,11 @@ def check(verdict: Verdict) -> None:
 
 @pytest.mark.parametrize(("guard", "one"), cases(clients=False))
 async def test_without_the_guard_the_attack_on_a_box_gets_through(
-    guard: Guard, one: Attack, opened: Opened, attacking: Attacking, monkeypatch: pytest.MonkeyPatch
+    guard: Guard, one: Attack, open_named_backend: OpenNamedBackend, run_attack: RunAttack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    backend = await opened("namespaces")
+    backend = await open_named_backend("namespaces")
     SWITCHES[guard](monkeypatch)
-    check(await attacking(backend, one))
+    check(await run_attack(backend, one))
 
 
 @pytest.mark.parametrize(("guard", "one"), cases(clients=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.doctor.conftest import Attacking
+from tests.doctor.conftest import RunAttack
 
 from sandbox_runtime.doctor import Attack, State, load_corpus
 from sandbox_runtime.isolation.port import Backend
@@ -33,12 +33,14 @@ def name(case: tuple[str, bool, Layer, Attack]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("isolating", "single_use", "layer", "one"), [pytest.param(*case, id=name(case)) for case in CASES], indirect=["isolating"]
+    ("isolated_backend", "single_use", "layer", "one"),
+    [pytest.param(*case, id=name(case)) for case in CASES],
+    indirect=["isolated_backend"],
 )
 async def test_without_the_layer_the_attack_gets_through(
-    isolating: Backend, single_use: bool, layer: Layer, one: Attack, attacking: Attacking
+    isolated_backend: Backend, single_use: bool, layer: Layer, one: Attack, run_attack: RunAttack
 ) -> None:
-    verdict = await attacking(isolating, one, Policy(single_use=single_use, without=frozenset({layer})))
+    verdict = await run_attack(isolated_backend, one, Policy(single_use=single_use, without=frozenset({layer})))
     if verdict.state is State.not_applicable:
         pytest.skip(verdict.reason)
     if verdict.state is State.held and one.unless:
@@ -46,10 +48,10 @@ async def test_without_the_layer_the_attack_gets_through(
     assert verdict.state is State.escaped, verdict.reason
 
 
-async def test_a_box_without_a_layer_says_so_in_every_answer(isolating: Backend) -> None:
-    box = await isolating.open(Policy(without=frozenset({Layer.uts})))
+async def test_a_box_without_a_layer_says_so_in_every_answer(isolated_backend: Backend) -> None:
+    box = await isolated_backend.open(Policy(without=frozenset({Layer.uts})))
     try:
         outcome = await box.run(Command(("/bin/true",)))
     finally:
         await box.close()
-    assert outcome.isolation == f"{isolating.name} without uts"
+    assert outcome.isolation == f"{isolated_backend.name} without uts"

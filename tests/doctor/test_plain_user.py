@@ -39,13 +39,13 @@ def reports(guest_python: str) -> Iterator[dict[str, dict[str, Any]]]:
         skip_where_the_host_lacks(backend)
     home = tempfile.mkdtemp(prefix="plain-user-")
     os.chown(home, USER, USER)
-    with contextlib.ExitStack() as opened:
-        opened.callback(shutil.rmtree, home)
+    with contextlib.ExitStack() as open_named_backend:
+        open_named_backend.callback(shutil.rmtree, home)
         python = interpreter_for_all(home)
         running = {name: doctor(python, home, guest_python, name) for name in BACKENDS}
         for process in running.values():
-            opened.callback(process.wait, LIMIT_S)
-            opened.callback(process.kill)
+            open_named_backend.callback(process.wait, LIMIT_S)
+            open_named_backend.callback(process.kill)
         yield {name: json.loads(finish(process)) for name, process in running.items()}
 
 

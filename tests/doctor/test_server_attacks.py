@@ -14,15 +14,15 @@ from sandbox_runtime.settings import Settings
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.attack]
 
-CLIENTS = [one for one in load_corpus() if one.scene == "client"]
+CLIENTS = [one for one in load_corpus() if one.scenario == "client"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["namespaces", "bubblewrap"])
 async def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     skip_where_the_host_lacks(request.param)
     known = {name: value for name, value in LIMITS.items() if hasattr(Settings(), name)}
-    async with attacked_server(tmp_path_factory.mktemp("attacked"), request.param, known) as opened:
-        yield opened
+    async with attacked_server(tmp_path_factory.mktemp("attacked"), request.param, known) as open_named_backend:
+        yield open_named_backend
 
 
 @pytest.mark.parametrize("one", CLIENTS, ids=lambda one: one.name)

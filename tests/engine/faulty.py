@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.isolation.port import Backend, BackendContext
 from sandbox_runtime.model import LayerReport, Policy
 
 
 class FaultyBackend:
-    def __init__(self, real: Opening) -> None:
+    def __init__(self, real: BackendContext) -> None:
         self._real = real
         self._backend: Backend
         self.boxes: list[Any] = []

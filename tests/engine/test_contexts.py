@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import Seen
+from tests.isolation.box_helpers import RecordingSink
 
 from sandbox_runtime.engine.contexts import MODULES, Context, copy, injected_modules
 from sandbox_runtime.errors import Conflict
@@ -32,7 +32,7 @@ async def backend(options: BackendOptions) -> AsyncIterator[Backend]:
     skip_where_the_host_lacks("namespaces")
     if not list(Path(options.guest_python).parent.parent.glob("lib/python*/site-packages/IPython")):
         pytest.skip("the guest interpreter has no IPython: make setup")
-    preset = Preset((*STANDARD_MODULES, *MODULES), given=injected_modules(), copied=True)
+    preset = Preset((*STANDARD_MODULES, *MODULES), injected=injected_modules(), copyable=True)
     async with open_backend("namespaces", dataclasses.replace(options, presets={PRESET: preset})) as opened:
         yield opened
 
@@ -161,7 +161,7 @@ async def test_running_out_of_memory_is_told_as_that(backend: Backend, guest_pyt
 
 
 async def test_one_cell_at_a_time(context: Context) -> None:
-    seen = Seen()
+    seen = RecordingSink()
     code = "print('begun', flush=True)\nimport time\ntime.sleep(60)"
     running = asyncio.create_task(context.execute(code, wall_s=60, sink=seen))
     await seen.until(b"begun")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.faulty import FaultyBackend, kill
-from tests.isolation.boxed import Seen
+from tests.isolation.box_helpers import RecordingSink
 from tests.isolation.leftovers import spawners_of
 from tests.languages.test_reader import GOOD
 
@@ -210,7 +210,7 @@ async def test_a_box_that_died_before_its_run_is_replaced(platform: Platform, ba
 @pytest.mark.parametrize("settings", ["none"], indirect=True)
 async def test_a_box_that_dies_during_its_run_is_blamed_on_the_platform(platform: Platform, backend: FaultyBackend) -> None:
     await warm(platform)
-    seen = Seen()
+    seen = RecordingSink()
     running = asyncio.create_task(platform.engine.run(Job("bash", "echo begun; sleep 30"), sink=seen))
     await seen.until(b"begun")
     kill(backend.open_boxes[0])

@@ -12,7 +12,7 @@ import pytest
 from tests.engine.notebooks import running
 
 from sandbox_runtime.engine.notebook import driver_source
-from sandbox_runtime.isolation.port import Running
+from sandbox_runtime.isolation.port import RunningCommand
 from sandbox_runtime.model import Command, File, Outcome, Policy
 from sandbox_runtime.workspace import stage
 
@@ -24,7 +24,7 @@ class Conversation:
     def __init__(self) -> None:
         self._said = bytearray()
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self.running: Running
+        self.running: RunningCommand
 
     def on_output(self, name: str, piece: bytes) -> None:
         if name == "stdout":

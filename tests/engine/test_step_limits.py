@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.engine.makers import MAKER, platform_in
-from tests.isolation.boxed import Seen
+from tests.isolation.box_helpers import RecordingSink
 
 from sandbox_runtime.errors import TooMany
 from sandbox_runtime.model import Job
@@ -50,7 +50,7 @@ async def test_who_waits_too_long_for_a_turn_is_told_to_come_back(tmp_path: Path
     own = rows(tmp_path, "together = 1")
     async with platform_in(tmp_path, isolation="none", languages_dir=own, queue_wait_s=0.5) as platform:
         await platform.engine.run(Job("maker", "echo true > out"))
-        seen = Seen()
+        seen = RecordingSink()
         first = asyncio.create_task(platform.engine.run(Job("maker", "echo 'echo begun; sleep 60' > out"), sink=seen))
         await seen.until(b"begun")
         with pytest.raises(TooMany):

@@ -25,12 +25,12 @@ def mounts_below(folder: str) -> tuple[str, ...]:
     return tuple(sorted(point for point in points if f"{point}/".startswith(f"{folder}/")))
 
 
-def have_own_mounts(state_dir: str) -> str:
+def enter_own_mount_namespace(state_dir: str) -> str:
     """Leave the machine's mount namespace, so that every mount in ours is of our doing. A plain user has no right to: then only
     the state folder is watched. Returns the folder below which mounts tell."""
     if os.geteuid() != 0:
         return state_dir
-    namespaces.leave(namespaces.NEW_MOUNT)
+    namespaces.unshare(namespaces.NEW_MOUNT)
     mounts.make_private()
     return ""
 
@@ -43,7 +43,7 @@ def groups_of(server: int) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldResources:
     """What this process and those it started hold."""
 
     processes: int
@@ -53,7 +53,7 @@ class Held:
     folders: tuple[str, ...]
 
     @classmethod
-    def now(cls, state_dir: str, mounts_root: str) -> Held:
+    def measure(cls, state_dir: str, mounts_root: str) -> HeldResources:
         return cls(
             processes=sum(map(lives, descendants(os.getpid()))),
             descriptors=len(os.listdir("/proc/self/fd")),
@@ -63,12 +63,12 @@ class Held:
         )
 
     @classmethod
-    async def once_settled(cls, state_dir: str, mounts_root: str, like: Held | None = None) -> Held:
+    async def measure_settled(cls, state_dir: str, mounts_root: str, like: HeldResources | None = None) -> HeldResources:
         """As it is when it is like that, or when it has not changed for a while. What was killed needs a moment to be gone."""
-        held, deadline = cls.now(state_dir, mounts_root), time.monotonic() + SETTLED_WITHIN_S
+        held, deadline = cls.measure(state_dir, mounts_root), time.monotonic() + SETTLED_WITHIN_S
         while held != like and time.monotonic() < deadline:
             await asyncio.sleep(CALM_S)
-            before, held = held, cls.now(state_dir, mounts_root)
+            before, held = held, cls.measure(state_dir, mounts_root)
             if like is None and held == before:
                 break
         return held

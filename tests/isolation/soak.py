@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import uvloop
-from tests.isolation.boxed import command, put, shell
-from tests.isolation.leftovers import Held, have_own_mounts, memory_held
+from tests.isolation.box_helpers import command, put_file, shell
+from tests.isolation.leftovers import HeldResources, enter_own_mount_namespace, memory_held
 
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import BackendOptions
@@ -36,7 +36,7 @@ Run = Callable[[Box, str], Awaitable[str]]
 
 def program(source: str, **limits: float) -> Run:
     async def run(box: Box, python: str) -> str:
-        put(box, "main.py", source.encode())
+        put_file(box, "main.py", source.encode())
         return (await box.run(command(python, "main.py", **limits))).ending
 
     return run
@@ -123,18 +123,18 @@ async def many(backend: Backend, python: str, runs: int) -> Counter[str]:
 
 
 async def soak(name: str, python: str, state_dir: str, runs: int) -> dict[str, Any]:
-    root = have_own_mounts(state_dir)
+    root = enter_own_mount_namespace(state_dir)
     async with open_backend(name, BackendOptions(guest_python=python, state_dir=state_dir)) as backend:
         await many(backend, python, max(FIRST_RUNS, runs // 10))
-        before, memory_before = await Held.once_settled(state_dir, root), memory_held()
+        before, memory_before = await HeldResources.measure_settled(state_dir, root), memory_held()
         started = time.monotonic()
         endings = await many(backend, python, runs)
         took_s = time.monotonic() - started
-        after, memory_after = await Held.once_settled(state_dir, root, before), memory_held()
+        after, memory_after = await HeldResources.measure_settled(state_dir, root, before), memory_held()
     return {
         "before": dataclasses.asdict(before),
         "after": dataclasses.asdict(after),
-        "closed": dataclasses.asdict(Held.now(state_dir, root)),
+        "closed": dataclasses.asdict(HeldResources.measure(state_dir, root)),
         "endings": endings,
         "memory_before": memory_before,
         "memory_after": memory_after,

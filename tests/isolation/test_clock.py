@@ -18,7 +18,7 @@ async def test_a_timer_fires_when_its_time_has_come_and_not_while_the_clock_stan
     clock.stop()
     await asyncio.sleep(0.1)
     assert not fired.is_set()
-    clock.go_on()
+    clock.resume()
     async with asyncio.timeout(WITHIN_S):
         await fired.wait()
 
@@ -31,7 +31,7 @@ async def test_a_timer_that_was_set_or_cancelled_while_the_clock_stood_still_is_
     early.cancel()
     await asyncio.sleep(0.02)
     assert not fired.is_set()
-    clock.go_on()
+    clock.resume()
     async with asyncio.timeout(WITHIN_S):
         await fired.wait()
     assert not never.is_set()
@@ -40,7 +40,7 @@ async def test_a_timer_that_was_set_or_cancelled_while_the_clock_stood_still_is_
 async def test_a_timeout_is_by_the_clock() -> None:
     clock = Clock()
     clock.stop()
-    asyncio.get_running_loop().call_later(0.05, clock.go_on)
+    asyncio.get_running_loop().call_later(0.05, clock.resume)
     began = clock.time()
     with pytest.raises(TimeoutError):
         async with clock.timeout(0.01):
@@ -53,5 +53,5 @@ async def test_what_ends_in_time_is_left_alone() -> None:
     async with clock.timeout(WITHIN_S):
         await asyncio.sleep(0)
     clock.stop()
-    clock.go_on()
+    clock.resume()
     await asyncio.sleep(0)

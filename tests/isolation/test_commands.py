@@ -6,7 +6,7 @@ import asyncio
 import signal
 
 import pytest
-from tests.isolation.boxed import Seen, command, needs, needs_many_commands, opened, put, run, shell
+from tests.isolation.box_helpers import RecordingSink, command, needs, needs_many_commands, open_box, put_file, run, shell
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.isolation.port import Backend
@@ -48,7 +48,7 @@ async def test_the_environment_is_ours_and_the_callers_and_nothing_else(
 
 async def test_the_working_folder_is_the_workspace_or_the_one_asked_for(backend: Backend) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         assert (await box.run(shell("pwd"))).stdout.text == f"{box.workdir}\n"
         assert (await box.run(shell("pwd", cwd="/usr"))).stdout.text == "/usr\n"
 
@@ -72,9 +72,9 @@ async def test_home_and_temporary_folder_can_be_written(backend: Backend) -> Non
 )
 async def test_what_cannot_be_started_is_told_with_its_name(backend: Backend, program: str, why: str) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
-        put(box, "text", b"no program\n", 0o755)
-        put(box, "lost", b"#!/no/such/interpreter\n", 0o755)
+    async with open_box(backend) as box:
+        put_file(box, "text", b"no program\n", 0o755)
+        put_file(box, "lost", b"#!/no/such/interpreter\n", 0o755)
         outcome = await box.run(command(program))
         assert (outcome.ending, outcome.exit_code, outcome.signal) == (Ending.not_started, None, None)
         assert outcome.message == f"cannot start {program!r}: {why}" and outcome.blame is Blame.caller
@@ -94,15 +94,15 @@ async def test_arguments_arrive_as_they_are(backend: Backend) -> None:
 
 async def test_bytes_that_are_no_text_arrive_in_arguments_and_environment(backend: Backend, guest_python: str) -> None:
     source = "import os, sys\nprint(os.fsencode(sys.argv[1]), os.environb[b'RAW'])"
-    async with opened(backend) as box:
-        put(box, "main.py", source.encode())
+    async with open_box(backend) as box:
+        put_file(box, "main.py", source.encode())
         told = await box.run(command(guest_python, "main.py", "\udcff\udc80", env={"RAW": "\udcfe"}))
     assert told.stdout.text == "b'\\xff\\x80' b'\\xfe'\n"
 
 
 async def test_commands_of_a_box_share_its_files_and_nothing_else(backend: Backend) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         await box.run(shell("echo left > note; mkdir -p sub; (sleep 300 & echo $! > pid); export MARK=1; umask 077"))
         outcome = await box.run(shell('cat note; echo "mark=$MARK"; kill -0 $(cat pid) 2>&1 | grep -c "No such process"; umask'))
         assert outcome.stdout.text == "left\nmark=\n1\n0022\n"
@@ -110,7 +110,7 @@ async def test_commands_of_a_box_share_its_files_and_nothing_else(backend: Backe
 
 async def test_a_box_runs_one_command_at_a_time(backend: Backend) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(shell("read line; echo $line"), interactive=True)
         with pytest.raises(Conflict, match="one command at a time"):
             await box.start(shell("true"))
@@ -120,7 +120,7 @@ async def test_a_box_runs_one_command_at_a_time(backend: Backend) -> None:
 
 
 async def test_a_closed_box_refuses(backend: Backend) -> None:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         pass
     with pytest.raises(Conflict, match="closed"):
         await box.run(shell("true"))
@@ -134,7 +134,7 @@ async def test_a_box_can_be_closed_often_and_at_once(backend: Backend) -> None:
 
 async def test_closing_a_box_ends_what_runs_in_it(backend: Backend) -> None:
     box = await backend.open(Policy())
-    seen = Seen()
+    seen = RecordingSink()
     running = await box.start(shell("echo begun; sleep 300"), sink=seen)
     waiting = asyncio.ensure_future(running.wait())
     await seen.until(b"begun")
@@ -152,9 +152,9 @@ async def test_the_outcome_says_which_backend_it_was(backend: Backend) -> None:
 @pytest.mark.requirement("fusion-5.06")
 async def test_boxes_side_by_side_do_not_see_each_other(backend: Backend) -> None:
     needs(backend, Layer.pid, Layer.mount)
-    async with opened(backend) as one, opened(backend) as other:
+    async with open_box(backend) as one, open_box(backend) as other:
         assert one.id != other.id
-        first = Seen()
+        first = RecordingSink()
         running = await one.start(shell("touch /tmp/the-1st /dev/shm/the-1st the-1st; echo ready; exec sleep 300.25"), sink=first)
         await first.until(b"ready")
         seen = await other.run(shell("ls /tmp /dev/shm .; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; hostname; id -u"))
@@ -164,7 +164,7 @@ async def test_boxes_side_by_side_do_not_see_each_other(backend: Backend) -> Non
 
 
 async def test_what_is_no_signal_is_refused(backend: Backend) -> None:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(shell("sleep 300"))
         for number in (0, -9, 100):
             with pytest.raises(InvalidRequest, match="no signal"):

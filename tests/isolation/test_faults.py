@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import Seen, opened, run, shell
-from tests.isolation.kernel.groups import SOURCE
+from tests.isolation.box_helpers import RecordingSink, open_box, run, shell
+from tests.isolation.kernel.cgroup_helpers import SOURCE
 from tests.isolation.leftovers import first_process, groups_of, has_ended, mounts_below, spawners_of, start_time
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError
@@ -25,7 +25,7 @@ from sandbox_runtime.isolation import command_run as running_module
 from sandbox_runtime.isolation.backends import NAMES, open_backend
 from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.options import BackendOptions, Preset
-from sandbox_runtime.isolation.port import Backend, Box, Running
+from sandbox_runtime.isolation.port import Backend, Box, RunningCommand
 from sandbox_runtime.model import Blame, Ending, Outcome, Policy
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -95,8 +95,8 @@ async def own(bare_options: BackendOptions) -> AsyncIterator[Backend]:
         yield backend
 
 
-async def sleeping_in(box: Box) -> Running:
-    seen = Seen()
+async def sleeping_in(box: Box) -> RunningCommand:
+    seen = RecordingSink()
     running = await box.start(shell("echo begun; sleep 300"), sink=seen)
     await seen.until(b"begun")
     return running
@@ -108,7 +108,7 @@ def is_lost(outcome: object) -> bool:
 
 
 async def test_when_the_spawner_dies_its_commands_are_lost_and_the_next_box_opens(own: Backend) -> None:
-    async with opened(own, BARE) as one, opened(own, BARE) as two, opened(own, BARE) as idle:
+    async with open_box(own, BARE) as one, open_box(own, BARE) as two, open_box(own, BARE) as idle:
         running = [await sleeping_in(box) for box in (one, two)]
         (spawner,) = spawners_of(own)
         os.kill(spawner, signal.SIGKILL)
@@ -120,7 +120,7 @@ async def test_when_the_spawner_dies_its_commands_are_lost_and_the_next_box_open
 
 
 async def run_bare(backend: Backend) -> Outcome:
-    async with opened(backend, BARE) as box:
+    async with open_box(backend, BARE) as box:
         return await box.run(shell("echo next"))
 
 
@@ -144,9 +144,9 @@ async def test_many_at_once_survive_the_death_of_the_spawner(own: Backend) -> No
 
 
 async def test_when_the_first_process_of_a_box_dies_only_its_command_is_lost(backend: Backend) -> None:
-    async with opened(backend) as other:
+    async with open_box(backend) as other:
         bystander = await sleeping_in(other)
-        async with opened(backend) as box:
+        async with open_box(backend) as box:
             running = await sleeping_in(box)
             os.kill(first_process(box), signal.SIGKILL)
             outcome = await asyncio.wait_for(running.wait(), 20)
@@ -158,7 +158,7 @@ async def test_when_the_first_process_of_a_box_dies_only_its_command_is_lost(bac
 
 async def test_a_first_process_that_hangs_is_killed_with_its_box(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running_module, "KILL_GRACE_S", 0.3)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(shell("echo begun; sleep 300", wall_s=0.3))
         os.kill(first_process(box), signal.SIGSTOP)
         outcome = await asyncio.wait_for(running.wait(), 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.isolation.boxed import opened, shell
+from tests.isolation.box_helpers import open_box, shell
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation import rootfs
@@ -17,11 +17,11 @@ LOOK = "ls /dev | grep -E 'nvidia|dri'; true"
 async def test_a_box_sees_them_only_where_its_policy_says_so(backend: Backend) -> None:
     if backend.name == "none":
         pytest.skip("without isolation a program sees what the machine has")
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         assert (await box.run(shell(LOOK))).stdout.text == ""
     if not rootfs.gpu_devices():
         pytest.skip("this machine has no GPU to show")
-    async with opened(backend, Policy(gpu=True)) as box:
+    async with open_box(backend, Policy(gpu=True)) as box:
         assert (await box.run(shell(LOOK))).stdout.text != ""
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, opened, put, run_python
+from tests.isolation.box_helpers import command, open_box, put_file, run_python
 
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.isolation.backends import open_backend
@@ -66,8 +66,8 @@ async def backend(copy: Copy, tmp_path: Path) -> AsyncIterator[Backend]:
     options = BackendOptions(
         str(copy.python), str(tmp_path / "state"), presets={"std": Preset(("release",))}, guest_check_s=LOOK_S
     )
-    async with open_backend("namespaces", options) as opened:
-        yield opened
+    async with open_backend("namespaces", options) as open_box:
+        yield open_box
 
 
 async def told(backend: Backend, python: str) -> str:
@@ -85,9 +85,9 @@ async def test_boxes_after_an_upgrade_have_the_new_interpreter(backend: Backend,
 
 
 async def test_a_box_that_was_open_goes_on(backend: Backend, copy: Copy) -> None:
-    async with opened(backend) as box:
-        put(box, "main.py", b"print(open('kept').read())")
-        put(box, "kept", b"still here")
+    async with open_box(backend) as box:
+        put_file(box, "main.py", b"print(open('kept').read())")
+        put_file(box, "kept", b"still here")
         copy.upgrade(2)
         async with asyncio.timeout(WITHIN_S):
             while not box.outdated:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.kernel.groups import SOURCE
+from tests.isolation.kernel.cgroup_helpers import SOURCE
 
 RUNS = int(os.environ.get("SANDBOX_SOAK_RUNS", "80"))
 ENOUGH_FOR_MEMORY = 5000

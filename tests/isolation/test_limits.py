@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.isolation.boxed import command, needs, needs_many_commands, opened, put, run, run_python, shell
+from tests.isolation.box_helpers import command, needs, needs_many_commands, open_box, put_file, run, run_python, shell
 
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Blame, Ending, Layer, LayerState, Policy
@@ -141,7 +141,7 @@ async def test_the_memory_peak_is_at_least_what_was_touched(backend: Backend, gu
 async def test_the_memory_peak_of_a_command_is_not_that_of_the_one_before(backend: Backend) -> None:
     needs_many_commands(backend)
     needs(backend, Layer.memory)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         first = await box.run(shell("x=$(head -c 40M /dev/zero | tr '\\0' x); echo ${#x}"))
         second = await box.run(command("true"))
     assert (first.usage.memory_peak_bytes or 0) > 40 * MIB > (second.usage.memory_peak_bytes or 0)
@@ -187,7 +187,7 @@ async def test_output_that_fits_exactly_is_no_limit(backend: Backend) -> None:
 async def test_a_full_disk_is_told_as_such(backend: Backend) -> None:
     needs_many_commands(backend)
     needs(backend, Layer.disk)
-    async with opened(backend, Policy(disk_bytes=MIB, disk_files=1000)) as box:
+    async with open_box(backend, Policy(disk_bytes=MIB, disk_files=1000)) as box:
         outcome = await box.run(shell("head -c 10M /dev/zero > big"))
         assert (outcome.ending, outcome.blame) == (Ending.disk_limit, Blame.limit)
         assert "No space left on device" in outcome.stderr.text and outcome.usage.disk_bytes == MIB
@@ -197,14 +197,14 @@ async def test_a_full_disk_is_told_as_such(backend: Backend) -> None:
 
 async def test_every_writable_folder_shares_the_disk_limit(backend: Backend) -> None:
     needs(backend, Layer.disk)
-    async with opened(backend, Policy(disk_bytes=4 * MIB)) as box:
+    async with open_box(backend, Policy(disk_bytes=4 * MIB)) as box:
         script = "for folder in . /tmp /dev/shm $HOME /run /mnt /var/tmp; do head -c 1M /dev/zero > $folder/part || exit 1; done"
         assert (await box.run(shell(script))).ending is Ending.disk_limit
 
 
 async def test_too_many_files_are_told_as_such(backend: Backend) -> None:
     needs(backend, Layer.disk)
-    async with opened(backend, Policy(disk_files=100)) as box:
+    async with open_box(backend, Policy(disk_files=100)) as box:
         outcome = await box.run(shell("for n in {1..200}; do : > file$n || exit 1; done"))
         assert outcome.ending is Ending.disk_limit and outcome.usage.disk_files == 100
 
@@ -233,7 +233,7 @@ async def test_too_many_open_files_are_refused(backend: Backend, guest_python: s
 
 async def test_each_command_of_a_box_has_limits_of_its_own(backend: Backend) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         assert (await box.run(shell("sleep 300", wall_s=0.2))).ending is Ending.timed_out
         assert (await box.run(shell("yes", output_bytes=1000))).ending is Ending.output_limit
         outcome = await box.run(shell("ulimit -n; seq 1 1000", open_files=99))
@@ -261,8 +261,8 @@ async def test_a_program_that_fails_of_a_refused_call_was_denied(backend: Backen
 async def test_the_memory_of_a_running_command_can_be_bounded_anew(backend: Backend, guest_python: str) -> None:
     needs(backend, Layer.memory, Layer.processes, Layer.cpu)
     source = "import sys\nsys.stdin.readline()\nheld = bytearray(300 * 1024**2)\nprint(len(held))\n"
-    async with opened(backend) as box:
-        put(box, "main.py", source.encode())
+    async with open_box(backend) as box:
+        put_file(box, "main.py", source.encode())
         ordered = command(guest_python, "main.py", memory_bytes=64 * MIB)
         running = await box.start(ordered, interactive=True)
         assert running.limit(ordered.limits.replace(memory_bytes=600 * MIB))

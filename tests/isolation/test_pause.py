@@ -11,14 +11,14 @@ from contextlib import asynccontextmanager
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, shell
+from tests.isolation.box_helpers import command, shell
 from tests.isolation.leftovers import groups_of
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.options import BackendOptions
-from sandbox_runtime.isolation.port import Backend, Box, Files, Running
+from sandbox_runtime.isolation.port import Backend, Box, Files, RunningCommand
 from sandbox_runtime.model import Command, Ending, Policy
 from sandbox_runtime.model.limits import MIB
 
@@ -30,8 +30,8 @@ BOMB = "echo begun; bomb() { bomb | bomb & bomb; }; trap '' TERM INT; bomb 2>/de
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def backend(options: BackendOptions) -> AsyncIterator[Backend]:
     skip_where_the_host_lacks("namespaces")
-    async with open_backend("namespaces", options) as opened:
-        yield opened
+    async with open_backend("namespaces", options) as open_box:
+        yield open_box
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -53,7 +53,7 @@ async def a_box(backend: Backend, files: Files, *, single_use: bool = True) -> A
         await box.close()
 
 
-async def begun(box: Box, ordered: Command) -> tuple[Running, asyncio.Event]:
+async def started(box: Box, ordered: Command) -> tuple[RunningCommand, asyncio.Event]:
     """When it has printed something; the event is set whenever it prints more."""
     heard = asyncio.Event()
     running = await box.start(ordered, sink=lambda _name, _piece: heard.set(), interactive=True)
@@ -72,7 +72,7 @@ def cpu_s(box: Box) -> float:
 @pytest.mark.parametrize("single_use", [False, True])
 async def test_a_paused_program_stands_still_and_goes_on_where_it_was(backend: Backend, files: Files, single_use: bool) -> None:
     async with a_box(backend, files, single_use=single_use) as box:
-        running, heard = await begun(box, shell("echo begun; while read line; do echo $line; done"))
+        running, heard = await started(box, shell("echo begun; while read line; do echo $line; done"))
         await files.pause()
         at_s = box.clock.time()
         running.feed(b"more\n")
@@ -88,7 +88,7 @@ async def test_a_paused_program_stands_still_and_goes_on_where_it_was(backend: B
 
 async def test_the_wall_limit_does_not_run_on_while_it_is_paused(backend: Backend, files: Files) -> None:
     async with a_box(backend, files) as box:
-        running, _ = await begun(box, shell("echo begun; read line", wall_s=3.0))
+        running, _ = await started(box, shell("echo begun; read line", wall_s=3.0))
         await files.pause()
         await asyncio.sleep(3.2)
         files.resume()
@@ -99,7 +99,7 @@ async def test_the_wall_limit_does_not_run_on_while_it_is_paused(backend: Backen
 
 async def test_and_ends_it_when_it_has_gone_on(backend: Backend, files: Files) -> None:
     async with a_box(backend, files) as box:
-        running, _ = await begun(box, shell("echo begun; read line", wall_s=0.5))
+        running, _ = await started(box, shell("echo begun; read line", wall_s=0.5))
         await files.pause()
         files.resume()
         assert (await running.wait()).ending is Ending.timed_out
@@ -111,7 +111,7 @@ async def test_a_fork_bomb_is_stopped_to_the_last_and_killed_without_another_ste
     backend: Backend, files: Files, single_use: bool
 ) -> None:
     async with a_box(backend, files, single_use=single_use) as box:
-        running, _ = await begun(box, shell(BOMB, processes=50))
+        running, _ = await started(box, shell(BOMB, processes=50))
         await files.pause()
         used_s = cpu_s(box)
         await asyncio.sleep(0.2)
@@ -135,7 +135,7 @@ async def test_a_program_that_hides_from_signals_is_stopped_all_the_same(
         "while True: subprocess.run(['true'])\n"
     )
     async with a_box(backend, files) as box:
-        running, heard = await begun(box, command(guest_python, "-c", hiding))
+        running, heard = await started(box, command(guest_python, "-c", hiding))
         await files.pause()
         running.send_signal(signal.SIGUSR1)
         used_s = cpu_s(box)
@@ -176,7 +176,7 @@ async def test_closing_what_is_paused_leaves_nothing(backend: Backend, single_us
         pytest.skip(files.no_pause)
     before = set(descendants(os.getpid()))
     box = await backend.open(Policy(single_use=single_use), files)
-    running, _ = await begun(box, shell("sleep 300 & echo begun; wait"))
+    running, _ = await started(box, shell("sleep 300 & echo begun; wait"))
     assert len(set(descendants(os.getpid())) - before) >= 3
     await files.pause()
     await asyncio.wait_for(files.close(), WITHIN_S)

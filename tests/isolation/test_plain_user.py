@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import SOURCE
+from tests.isolation.kernel.cgroup_helpers import SOURCE
 
 PLAIN_USER = 54321
 SUITE = ("commands", "streams", "processes", "limits", "warm_boxes", "shared_files")

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
-from tests.isolation.boxed import Seen, command, needs_many_commands, opened, put, run, run_python, shell
+from tests.isolation.box_helpers import RecordingSink, command, needs_many_commands, open_box, put_file, run, run_python, shell
 
 from sandbox_runtime.errors import Conflict
 from sandbox_runtime.isolation.port import Backend, Box
@@ -80,8 +80,8 @@ async def test_a_double_fork_into_a_session_of_its_own_is_found_and_ended(backen
 
 async def test_a_warm_program_that_forks_twice_leaves_nothing(backend: Backend, guest_python: str) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
-        put(box, "main.py", DOUBLE_FORK.encode())
+    async with open_box(backend) as box:
+        put_file(box, "main.py", DOUBLE_FORK.encode())
         assert (await box.run(command(guest_python, "main.py"))).ok
         seen = await box.run(shell("cat /proc/[0-9]*/cmdline | tr '\\0' ' '"))
         if backend.name != "none":
@@ -107,8 +107,8 @@ async def test_a_stopped_process_ends_too(backend: Backend, mark: str) -> None:
 
 
 async def test_a_signal_reaches_the_first_process(backend: Backend) -> None:
-    seen = Seen()
-    async with opened(backend) as box:
+    seen = RecordingSink()
+    async with open_box(backend) as box:
         script = "trap 'echo caught; exit 7' TERM; trap 'echo again' USR1; echo ready; while true; do sleep 0.02; done"
         running = await box.start(shell(script), sink=seen)
         await seen.until(b"ready")
@@ -120,9 +120,9 @@ async def test_a_signal_reaches_the_first_process(backend: Backend) -> None:
 
 
 async def test_an_interrupt_ends_a_warm_program_as_it_would_a_cold_one(backend: Backend, guest_python: str) -> None:
-    seen = Seen()
-    async with opened(backend) as box:
-        put(box, "main.py", b"import time\nprint('ready', flush=True)\ntime.sleep(300)\n")
+    seen = RecordingSink()
+    async with open_box(backend) as box:
+        put_file(box, "main.py", b"import time\nprint('ready', flush=True)\ntime.sleep(300)\n")
         running = await box.start(command(guest_python, "main.py"), sink=seen)
         await seen.until(b"ready")
         running.send_signal(signal.SIGINT)
@@ -133,8 +133,8 @@ async def test_an_interrupt_ends_a_warm_program_as_it_would_a_cold_one(backend: 
 
 async def test_a_cancelled_command_ends_with_all_its_processes(backend: Backend, mark: str) -> None:
     needs_many_commands(backend)
-    seen = Seen()
-    async with opened(backend) as box:
+    seen = RecordingSink()
+    async with open_box(backend) as box:
         running = await box.start(shell(f"sleep 300 & {WAITS_DEAF}", env={"MARK": mark}), sink=seen)
         await seen.until(b"deaf")
         running.cancel()
@@ -148,7 +148,7 @@ async def test_a_cancelled_command_ends_with_all_its_processes(backend: Backend,
 
 
 async def cancelled_while_it_ran(box: Box, mark: str) -> None:
-    seen = Seen()
+    seen = RecordingSink()
     task = asyncio.ensure_future(box.run(shell(WAITS_DEAF, env={"MARK": mark}), sink=seen))
     await seen.until(b"deaf")
     task.cancel()
@@ -157,7 +157,7 @@ async def cancelled_while_it_ran(box: Box, mark: str) -> None:
 
 
 async def test_a_cancelled_caller_cancels_the_command(backend: Backend, mark: str) -> None:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         await cancelled_while_it_ran(box, mark)
         async with asyncio.timeout(60):
             while list(marked(mark)):
@@ -166,7 +166,7 @@ async def test_a_cancelled_caller_cancels_the_command(backend: Backend, mark: st
 
 async def test_the_box_of_a_cancelled_caller_can_be_used_again(backend: Backend, mark: str) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         await cancelled_while_it_ran(box, mark)
         async with asyncio.timeout(60):
             while True:
@@ -180,7 +180,7 @@ async def test_the_box_of_a_cancelled_caller_can_be_used_again(backend: Backend,
 
 async def test_many_commands_in_one_box_leave_no_descriptors(backend: Backend) -> None:
     needs_many_commands(backend)
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         await box.run(shell("true"))
         before = sorted(os.listdir("/proc/self/fd"))
         for _ in range(10):

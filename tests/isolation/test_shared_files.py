@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import opened, shell
+from tests.isolation.box_helpers import open_box, shell
 
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.isolation.backends import open_backend
@@ -28,8 +28,8 @@ from sandbox_runtime.model.limits import MIB
 @pytest_asyncio.fixture
 async def backend(options: BackendOptions) -> AsyncIterator[Backend]:
     skip_where_the_host_lacks("namespaces")
-    async with open_backend("namespaces", options) as opened:
-        yield opened
+    async with open_backend("namespaces", options) as open_box:
+        yield open_box
 
 
 @pytest_asyncio.fixture
@@ -56,7 +56,7 @@ async def test_what_one_box_wrote_the_next_one_finds(backend: Backend, files: Fi
 
 async def test_boxes_of_every_preset_see_them(options: BackendOptions) -> None:
     skip_where_the_host_lacks("namespaces")
-    presets = {"std": Preset(("json",)), "early": Preset(("json",)), "late": Preset(("json",), at_once=False)}
+    presets = {"std": Preset(("json",)), "early": Preset(("json",)), "late": Preset(("json",), eager=False)}
     async with open_backend("namespaces", dataclasses.replace(options, presets=presets)) as backend:
         files = await backend.open_files(MIB, 1000)
         for preset in presets:
@@ -70,7 +70,7 @@ async def test_a_box_that_lacks_a_layer_is_apart_from_those_that_lack_none(optio
     async with open_backend("namespaces", options) as backend:
         assert isinstance(backend, NamespacesBackend)
         shared = f"user:[{os.fstat(backend._user_namespace).st_ino}]\n"
-        async with opened(backend, Policy(without=frozenset({Layer.user}))) as box:
+        async with open_box(backend, Policy(without=frozenset({Layer.user}))) as box:
             outcome = await box.run(shell("readlink /proc/self/ns/user"))
         assert outcome.stdout.text.startswith("user:[") and outcome.stdout.text != shared
 
@@ -91,7 +91,7 @@ async def test_two_boxes_at_once_see_the_same_files_and_nothing_else_of_one_anot
 async def test_boxes_without_them_see_nothing_of_them(backend: Backend, files: Files) -> None:
     mark = secrets.token_hex(16)
     await said(backend, files, f"echo {mark} > note; echo {mark} > /tmp/note")
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         look = f"find /workspace /tmp /home /mnt /run -xdev -type f -exec grep -s {mark} {{}} + 2>/dev/null"
         outcome = await box.run(shell(f"{look}; echo done"))
     assert outcome.stdout.text == "done\n"

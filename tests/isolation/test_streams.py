@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import Seen, command, needs_many_commands, opened, put, run, run_python, shell
+from tests.isolation.box_helpers import RecordingSink, command, needs_many_commands, open_box, put_file, run, run_python, shell
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import NAMES, open_backend
@@ -75,8 +75,8 @@ async def forgetful(request: pytest.FixtureRequest, options: BackendOptions) -> 
 
 
 async def test_of_too_much_output_head_and_tail_are_kept_and_the_rest_is_counted(forgetful: Backend) -> None:
-    async with opened(forgetful, Policy(preset="bare")) as box:
-        seen = Seen()
+    async with open_box(forgetful, Policy(preset="bare")) as box:
+        seen = RecordingSink()
         outcome = await box.run(shell("seq 1 1000000; seq 1 300 >&2"), sink=seen)
     whole = b"".join(b"%d\n" % number for number in range(1, MILLION + 1))
     assert (outcome.stdout.head, outcome.stdout.tail) == (whole[:500], whole[-500:])
@@ -87,8 +87,8 @@ async def test_of_too_much_output_head_and_tail_are_kept_and_the_rest_is_counted
 
 
 async def test_output_is_seen_while_the_program_runs(backend: Backend) -> None:
-    seen = Seen()
-    async with opened(backend) as box:
+    seen = RecordingSink()
+    async with open_box(backend) as box:
         running = await box.start(shell("echo one; echo two >&2; read line; echo got $line"), sink=seen, interactive=True)
         await seen.until(b"one\n")
         await seen.until(b"two\n", "stderr")
@@ -99,9 +99,9 @@ async def test_output_is_seen_while_the_program_runs(backend: Backend) -> None:
 
 
 async def test_a_dialogue_goes_back_and_forth_until_its_input_ends(backend: Backend, guest_python: str) -> None:
-    seen = Seen()
-    async with opened(backend) as box:
-        put(box, "main.py", b"import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)\nprint('end')")
+    seen = RecordingSink()
+    async with open_box(backend) as box:
+        put_file(box, "main.py", b"import sys\nfor line in sys.stdin: print(line.strip()[::-1], flush=True)\nprint('end')")
         running = await box.start(command(guest_python, "main.py"), sink=seen, interactive=True)
         for word in (b"abc", b"def", b"ghi"):
             running.feed(word + b"\n")
@@ -114,7 +114,7 @@ async def test_a_dialogue_goes_back_and_forth_until_its_input_ends(backend: Back
 
 
 async def test_input_given_at_the_start_comes_before_what_is_fed(backend: Backend) -> None:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(command("cat", stdin=b"first "), interactive=True)
         running.feed(b"second ")
         running.feed(b"x" * MILLION)
@@ -124,7 +124,7 @@ async def test_input_given_at_the_start_comes_before_what_is_fed(backend: Backen
 
 
 async def test_feeding_what_takes_no_input_is_refused(backend: Backend) -> None:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(shell("sleep 300"))
         with pytest.raises(InvalidRequest, match="closed"):
             running.feed(b"x")
@@ -138,7 +138,7 @@ async def test_a_listener_that_fails_does_not_keep_a_command_from_ending(backend
     def fails(stream: str, piece: bytes) -> None:
         raise RuntimeError("of the listener")
 
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         running = await box.start(shell("echo one; echo two"), sink=fails)
         time.sleep(0.2)  # so that output and end arrive together
         outcome = await asyncio.wait_for(running.wait(), 20)
@@ -170,8 +170,8 @@ async def test_a_command_may_have_a_socket_to_its_caller_and_nothing_more(
     backend: Backend, guest_python: str, started: str
 ) -> None:
     argv = (guest_python, "main.py") if started == "warm" else ("env", guest_python, "main.py")
-    async with opened(backend) as box:
-        put(box, "main.py", CONVERSATION.encode())
+    async with open_box(backend) as box:
+        put_file(box, "main.py", CONVERSATION.encode())
         running = await box.start(command(*argv), control=True)
         assert running.control is not None
         running.control.send(b"hello")

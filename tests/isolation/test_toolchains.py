@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import opened, shell
+from tests.isolation.box_helpers import open_box, shell
 
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.options import BackendOptions
@@ -38,7 +38,7 @@ async def equipped(request: pytest.FixtureRequest, options: BackendOptions, fold
 async def test_a_box_whose_policy_says_so_sees_and_starts_toolchains_but_cannot_change_them(
     equipped: Backend, folder: Path, single_use: bool
 ) -> None:
-    async with opened(equipped, Policy(toolchains=True, single_use=single_use)) as box:
+    async with open_box(equipped, Policy(toolchains=True, single_use=single_use)) as box:
         outcome = await box.run(shell(f"{folder}/tool; echo bad > {folder}/tool; rm {folder}/tool; touch {folder}/other"))
     assert outcome.stdout.text == "compiled\n"
     assert outcome.stderr.text.count("Read-only file system") == 3
@@ -46,12 +46,12 @@ async def test_a_box_whose_policy_says_so_sees_and_starts_toolchains_but_cannot_
 
 
 async def test_a_box_whose_policy_does_not_say_so_sees_nothing_of_them(equipped: Backend, folder: Path) -> None:
-    async with opened(equipped, Policy()) as box:
+    async with open_box(equipped, Policy()) as box:
         outcome = await box.run(shell(f"ls {folder}"))
     assert outcome.stdout.text == ""
 
 
 async def test_where_there_is_no_such_folder_boxes_are_made_all_the_same(options: BackendOptions, folder: Path) -> None:
     missing = dataclasses.replace(options, toolchains_dir=str(folder / "missing"))
-    async with open_backend("namespaces", missing) as backend, opened(backend, Policy(toolchains=True)) as box:
+    async with open_backend("namespaces", missing) as backend, open_box(backend, Policy(toolchains=True)) as box:
         assert (await box.run(shell("echo made"))).stdout.text == "made\n"

@@ -37,11 +37,11 @@ def test_the_threads_of_a_user_are_counted() -> None:
         waiting = [threading.Thread(target=never.recv, args=(1,), daemon=True) for _ in range(5)]
         for thread in waiting:
             thread.start()
-        assert users.tasks_of(os.geteuid()) >= 6
+        assert users.count_tasks(os.geteuid()) >= 6
         never.shutdown(socket.SHUT_RDWR)
         for thread in waiting:
             thread.join(30)
-    assert users.tasks_of(FAR) == 0
+    assert users.count_tasks(FAR) == 0
 
 
 @AS_ROOT
@@ -51,7 +51,7 @@ def test_the_threads_of_a_user_are_counted() -> None:
 )
 def test_root_may_choose_only_users_that_it_was_given(tmp_path: Path, text: str, may: bool) -> None:
     (tmp_path / "uid_map").write_text(text)
-    assert users.may_choose(200_000, 4096, str(tmp_path / "uid_map")) is may
+    assert users.can_assign_uids(200_000, 4096, str(tmp_path / "uid_map")) is may
 
 
 @AS_ROOT

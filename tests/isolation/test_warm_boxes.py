@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, opened, put, run_python, shell
+from tests.isolation.box_helpers import command, open_box, put_file, run_python, shell
 from tests.isolation.interpreters import VERSIONS, find_interpreter
 
 from sandbox_runtime.isolation.backends import open_backend
@@ -48,8 +48,8 @@ print(json.dumps({
 
 
 async def told(backend: Backend, python: str, source: str, policy: Policy | None = None) -> Any:
-    async with opened(backend, policy) as box:
-        put(box, "main.py", source.encode())
+    async with open_box(backend, policy) as box:
+        put_file(box, "main.py", source.encode())
         outcome = await box.run(command(python, "main.py", wall_s=60))
     assert outcome.ok, outcome.stderr.text
     return json.loads(outcome.stdout.text)
@@ -81,8 +81,8 @@ async def test_two_boxes_have_no_chance_in_common(single_use: Backend, guest_pyt
 async def test_a_warm_program_finds_nothing_of_the_one_before_it(namespaces: Backend, guest_python: str) -> None:
     source = "import os, json, sys\nprint(hasattr(json, 'mark'), 'MARK' in os.environ, 'second' in sys.modules)\n"
     marks = "json.mark = os.environ['MARK'] = '1'\nopen('second.py', 'w').close()\nimport second\n"
-    async with opened(namespaces) as box:
-        put(box, "main.py", (source + marks).encode())
+    async with open_box(namespaces) as box:
+        put_file(box, "main.py", (source + marks).encode())
         said = [(await box.run(command(guest_python, "main.py"))).stdout.text for _ in range(2)]
     assert said == ["False False False\n"] * 2
 
@@ -110,9 +110,9 @@ async def test_packages_that_an_earlier_command_installed_for_the_user_are_found
         pytest.skip("an interpreter of a virtual environment has no packages of the user, and there is no other here")
     options = BackendOptions(guest_python=python, state_dir=state_dir, presets={"std": Preset(("statistics",))})
     install = "import os, site\nos.makedirs(site.USER_SITE)\nopen(site.USER_SITE + '/mine.py', 'w').write('found = True')"
-    async with open_backend("namespaces", options) as backend, opened(backend) as box:
-        put(box, "install.py", install.encode())
-        put(box, "main.py", f"{LOADED}\nimport mine\nprint(mine.found)".encode())
+    async with open_backend("namespaces", options) as backend, open_box(backend) as box:
+        put_file(box, "install.py", install.encode())
+        put_file(box, "main.py", f"{LOADED}\nimport mine\nprint(mine.found)".encode())
         assert (await box.run(command(python, "install.py"))).ok
         assert (await box.run(command(python, "main.py"))).stdout.text == "True\nTrue\n"
 
@@ -137,8 +137,8 @@ async def test_the_data_preset_has_its_packages_loaded_and_they_work(data: Backe
 
 
 async def test_the_data_preset_serves_many_commands_of_one_box(data: Backend, guest_python: str) -> None:
-    async with opened(data, Policy(preset="plot")) as box:
-        put(box, "main.py", b"import pandas, sys\nprint(pandas.Series([1, 2]).sum())\nsys.exit(3)")
+    async with open_box(data, Policy(preset="plot")) as box:
+        put_file(box, "main.py", b"import pandas, sys\nprint(pandas.Series([1, 2]).sum())\nsys.exit(3)")
         outcomes: list[Outcome] = [await box.run(command(guest_python, "main.py")) for _ in range(3)]
         assert [(outcome.exit_code, outcome.stdout.text) for outcome in outcomes] == [(3, "3\n")] * 3
         assert (await box.run(shell("echo $OMP_NUM_THREADS$OPENBLAS_NUM_THREADS"))).stdout.text == "\n"

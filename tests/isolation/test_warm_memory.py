@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -11,11 +12,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import run_python
+from tests.isolation.box_helpers import run_python
 
-from sandbox_runtime.engine.contexts import copy
+from sandbox_runtime.engine.contexts.copy import _CopyChannels
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.inside import process_image
+from sandbox_runtime.isolation.kernel.reaper import descendants
 from sandbox_runtime.isolation.options import BackendOptions, Preset
 from sandbox_runtime.isolation.port import Backend
 
@@ -43,27 +45,23 @@ print(json.dumps([len(ranges), len(reached), [name for name in held if "memfd" i
 async def copied(options: BackendOptions, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Backend]:
     """A backend whose interpreters can be copied: their memory lies in a file without a name."""
     skip_where_the_host_lacks("namespaces")
-    if not process_image.POSSIBLE:
+    if not process_image.SUPPORTED:
         pytest.skip("processes are copied on Linux on x86-64 alone")
     state = str(tmp_path_factory.mktemp("state"))
-    one = BackendOptions(options.guest_python, state, presets={"std": Preset(("json",), copied=True)})
-    async with open_backend("namespaces", one) as backend:
+    copyable = BackendOptions(options.guest_python, state, presets={"std": Preset(("json",), copyable=True)})
+    async with open_backend("namespaces", copyable) as backend:
         yield backend
 
 
-def children_of(pid: int) -> list[int]:
-    """All processes below one, as the kernel lists them."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += [int(child), *children_of(int(child))]
-    return found
-
-
-def warm_files(pid: int) -> list[Path]:
-    maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
-    ranges = [line.split()[0].split("-") for line in maps if "memfd:warm" in line]
-    return [Path(f"/proc/{pid}/map_files/{start.lstrip('0')}-{end.lstrip('0')}") for start, end in ranges]
+def open_warm_memory(pid: int) -> list[int]:
+    """Return descriptors of the warm memory that a process has mapped; none if the process has ended."""
+    opened: list[int] = []
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            if "memfd:warm" in line:
+                start, end = line.split()[0].split("-")
+                opened.append(os.open(f"/proc/{pid}/map_files/{start.lstrip('0')}-{end.lstrip('0')}", os.O_RDWR))
+    return opened
 
 
 async def test_no_program_reaches_the_memory_that_others_begin_with(copied: Backend, guest_python: str) -> None:
@@ -75,10 +73,9 @@ async def test_no_program_reaches_the_memory_that_others_begin_with(copied: Back
 async def test_the_memory_of_warm_interpreters_is_sealed(copied: Backend) -> None:
     if os.geteuid():
         pytest.skip("only root can open the files that processes have mapped")
-    files = [file for pid in children_of(os.getpid()) for file in warm_files(pid)]
-    assert files
-    for file in files:
-        descriptor = os.open(file, os.O_RDWR)
+    opened = [descriptor for pid in descendants(os.getpid()) for descriptor in open_warm_memory(pid)]
+    assert opened
+    for descriptor in opened:
         try:
             assert fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) == ALL_SEALS
             with pytest.raises(PermissionError):
@@ -92,5 +89,5 @@ async def test_the_memory_of_warm_interpreters_is_sealed(copied: Backend) -> Non
 
 async def test_the_plan_of_a_copy_keeps_its_size() -> None:
     """Both boxes get it; shrinking it under the other would end that one with a signal."""
-    with copy._CopyChannels() as channels, pytest.raises(PermissionError):
+    with _CopyChannels() as channels, pytest.raises(PermissionError):
         os.ftruncate(channels.plan, 0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import command, opened, put
+from tests.isolation.box_helpers import command, open_box, put_file
 
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.inside import warm_pages
@@ -38,9 +38,9 @@ def test_a_fork_tells_the_pages_that_it_has_written_to() -> None:
 
         def write_and_tell(descriptor: int) -> None:
             _write(memory, WRITTEN)
-            warm_pages.tell(descriptor)
+            warm_pages.write_private_pages(descriptor)
 
-        runs = warm_pages.told(_said_by_a_fork(write_and_tell))
+        runs = warm_pages.parse_pages(_said_by_a_fork(write_and_tell))
     size = mmap.PAGESIZE
     within = [run for run in runs if start <= run[0] < start + PAGES * size]
     assert within == [(start + 3 * size, 3 * size), (start + 9 * size, size)]
@@ -53,12 +53,16 @@ def test_what_was_told_is_copied_without_being_written_to() -> None:
 
         def copy_and_tell(descriptor: int) -> None:
             if wanted.copy():
-                warm_pages.tell(descriptor)
+                warm_pages.write_private_pages(descriptor)
 
         said = _said_by_a_fork(copy_and_tell)
     if not said:
         pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
-    own = {address for start_of, length in warm_pages.told(said) for address in range(start_of, start_of + length, mmap.PAGESIZE)}
+    own = {
+        address
+        for start_of, length in warm_pages.parse_pages(said)
+        for address in range(start_of, start_of + length, mmap.PAGESIZE)
+    }
     assert {(address - start) // mmap.PAGESIZE for address in own if 0 <= address - start < PAGES * mmap.PAGESIZE} == set(WRITTEN)
 
 
@@ -71,12 +75,12 @@ def test_more_runs_than_the_kernel_takes_at_once_are_copied_too() -> None:
 
         def copy_and_tell(descriptor: int) -> None:
             if wanted.copy():
-                warm_pages.tell(descriptor)
+                warm_pages.write_private_pages(descriptor)
 
         said = _said_by_a_fork(copy_and_tell)
     if not said:
         pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
-    own = {address for address, _ in warm_pages.told(said)}
+    own = {address for address, _ in warm_pages.parse_pages(said)}
     assert {start, start + (pages - 2) * size} <= own
 
 
@@ -87,9 +91,9 @@ def test_memory_that_the_spawner_does_not_have_is_left_out() -> None:
 async def test_a_program_has_more_of_its_own_when_it_begins(options: BackendOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_where_the_host_lacks("namespaces")
     taught = await _own_pages_of_a_program(options)
-    monkeypatch.setattr(Spawner, "teach", lambda self, runs: None)
+    monkeypatch.setattr(Spawner, "set_warm_pages", lambda self, runs: None)
     untaught = await _own_pages_of_a_program(options)
-    if not warm_pages.WarmPages(warm_pages.told(f"{_page_of_ours()} {mmap.PAGESIZE}"), "/proc").copy():
+    if not warm_pages.WarmPages(warm_pages.parse_pages(f"{_page_of_ours()} {mmap.PAGESIZE}"), "/proc").copy():
         pytest.skip("this kernel copies no pages ahead: Linux 6.13 or newer does")
     assert taught > untaught
 
@@ -103,8 +107,8 @@ async def test_a_preset_whose_sample_fails_is_told(options: BackendOptions, monk
 
 async def _own_pages_of_a_program(options: BackendOptions) -> int:
     policy = Policy(preset=next(iter(options.presets)), single_use=True)
-    async with open_backend("namespaces", options) as backend, opened(backend, policy) as box:
-        put(box, "main.py", COUNTS_ITS_PAGES)
+    async with open_backend("namespaces", options) as backend, open_box(backend, policy) as box:
+        put_file(box, "main.py", COUNTS_ITS_PAGES)
         outcome = await box.run(command(options.guest_python, "main.py"))
     return int(outcome.stdout.text)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.isolation.boxed import opened, put
+from tests.isolation.box_helpers import open_box, put_file
 from tests.isolation.interpreters import VERSIONS, find_interpreter, version_of
 
 from sandbox_runtime.isolation.backends import open_backend
@@ -114,9 +114,9 @@ ALL = dict(programs())
 
 
 async def said(backend: Backend, python: str, program: Program, *, warm: bool) -> str:
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         if program.source is not None:
-            put(box, "main.py", program.source)
+            put_file(box, "main.py", program.source)
         os.mkdir(f"{box.writable['/tmp']}/folder.py", dir_fd=box.files_fd)
         outcome = await box.run(program.command(python, warm=warm))
     return transcript(outcome)

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation.guest_interpreter import examine
+from sandbox_runtime.isolation.guest_interpreter import inspect_interpreter
 from sandbox_runtime.isolation.rootfs import outermost
 from sandbox_runtime.perf import baselines
 from sandbox_runtime.perf.jobs import PLAIN, Program
@@ -33,7 +33,7 @@ def test_a_program_that_fails_is_told_with_its_last_words(guest_python: str) -> 
 
 def test_bubblewrap_runs_the_program_with_nothing_shared(guest_python: str) -> None:
     skip_where_the_host_lacks("bubblewrap")
-    guest = examine(guest_python)
+    guest = inspect_interpreter(guest_python)
     look = Program("import os\nprint(os.getpid() < 10, os.path.exists('/proc/1'), os.listdir('.'))\n", "True True ['main.py']\n")
     with baselines.program_file(look) as source:
         assert baselines.bubblewrap(guest.python, outermost(guest.prefixes), source, look).once() > 0

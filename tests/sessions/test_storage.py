@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.errors import QuotaExceeded, StorageFull
-from sandbox_runtime.isolation.images import Images
+from sandbox_runtime.isolation.images import DiskImages
 from sandbox_runtime.model import Ending, ExecutionState, Medium, Resources, SessionMode, StorageKind
 from sandbox_runtime.quantities import GIB, MIB
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
@@ -29,7 +29,10 @@ with open("/workspace/x", "wb") as file:
 PRINT_BLOCKS = "import os; v = os.statvfs('/workspace'); print(v.f_blocks * v.f_frsize)"
 DISK = Resources(disk_bytes=GIB)
 
-on_disk = pytest.mark.skipif(bool(Images("/nowhere", 0).lacking), reason=f"areas on the disk: {Images('/nowhere', 0).lacking}")
+on_disk = pytest.mark.skipif(
+    bool(DiskImages("/nowhere", 0).unavailable_reason),
+    reason=f"areas on the disk: {DiskImages('/nowhere', 0).unavailable_reason}",
+)
 
 
 def loops() -> set[str]:

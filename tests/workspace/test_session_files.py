@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.isolation.boxed import shell
+from tests.isolation.box_helpers import shell
 from tests.workspace.areas import Folder, area_in, descriptors, tree
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound

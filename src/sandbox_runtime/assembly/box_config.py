@@ -16,7 +16,7 @@ from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
-from sandbox_runtime.isolation.port import Opening
+from sandbox_runtime.isolation.port import BackendContext
 from sandbox_runtime.judge import integrity
 from sandbox_runtime.judge import preload as judge_warm
 from sandbox_runtime.model import Limits, Network, Policy
@@ -87,7 +87,7 @@ def usual_of(settings: Settings) -> Limits:
     return allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling)
 
 
-def backend_of(settings: Settings) -> Opening:
+def backend_of(settings: Settings) -> BackendContext:
     return open_backend(settings.isolation, options_of(settings))
 
 
@@ -98,15 +98,15 @@ def options_of(settings: Settings) -> BackendOptions:
         state_dir=settings.state_dir,
         toolchains_dir=settings.toolchains_dir,
         presets={
-            STD: Preset(STANDARD_MODULES, given=handlers.injected_modules()),
-            name: Preset(modules, given=handlers.injected_modules()),
-            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), at_once=False, given=notebook_modules()),
+            STD: Preset(STANDARD_MODULES, injected=handlers.injected_modules()),
+            name: Preset(modules, injected=handlers.injected_modules()),
+            NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), eager=False, injected=notebook_modules()),
             JUDGE: Preset(
                 (*modules, *judge_warm.STANDARD),
-                at_once=False,
-                given=(*judge_warm.preloaded_modules(), *integrity.harness_modules()),
+                eager=False,
+                injected=(*judge_warm.preloaded_modules(), *integrity.harness_modules()),
             ),
-            CONTEXT: Preset((*modules, *contexts.MODULES), at_once=False, given=contexts.injected_modules(), copied=True),
+            CONTEXT: Preset((*modules, *contexts.MODULES), eager=False, injected=contexts.injected_modules(), copyable=True),
         },
         keep_bytes=settings.output_keep_bytes,
         usual_limits=usual_of(settings),

@@ -40,7 +40,7 @@ from sandbox_runtime.engine.environments import RunPlanner
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import WORKDIR
-from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.isolation.port import Backend, BackendContext
 from sandbox_runtime.judge.batches import Batches
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.languages import Catalog, load_catalog
@@ -91,7 +91,12 @@ class Platform:
 
 @asynccontextmanager
 async def open_platform(
-    settings: Settings, *, opening: Opening | None = None, ahead: bool = True, sessions: bool = False, log: Log | None = None
+    settings: Settings,
+    *,
+    opening: BackendContext | None = None,
+    ahead: bool = True,
+    sessions: bool = False,
+    log: Log | None = None,
 ) -> AsyncIterator[Platform]:
     """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
     a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has.

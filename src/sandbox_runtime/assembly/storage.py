@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from sandbox_runtime.isolation.images import Images
+from sandbox_runtime.isolation.images import DiskImages
 from sandbox_runtime.model import Medium, StorageKind, StorageLimits
 from sandbox_runtime.quantities import show_bytes
 from sandbox_runtime.settings import Settings
@@ -44,7 +44,7 @@ def free_bytes(folder: str) -> int:
 
 def facts_of(settings: Settings) -> dict[str, str]:
     """Return what may be held here, and what lies on the disk now, as an operator reads it. Walks the folders."""
-    ledger, images = ledger_of(settings), Images(f"{settings.data_dir}/areas", settings.session_memory_files_bytes)
+    ledger, images = ledger_of(settings), DiskImages(f"{settings.data_dir}/areas", settings.session_memory_files_bytes)
     watch_database(ledger, settings.store_url)
     folders = {
         StorageKind.snapshots: settings.files_dir,
@@ -62,7 +62,9 @@ def facts_of(settings: Settings) -> dict[str, str]:
         "storage, memory": f"{show_bytes(memory.limit_bytes)} for files of sessions; {owner[Medium.memory]} for one owner",
         "storage, disk": f"{show_bytes(disk.held_bytes)} held of {show_bytes(disk.limit_bytes)} ({held or 'nothing'}); "
         f"{owner[Medium.disk]} for one owner, {show_bytes(settings.batch_max_owner_bytes)} of it for batches",
-        "files of sessions": f"always in memory: {images.lacking}" if images.lacking else f"{in_memory}, on the disk beyond",
+        "files of sessions": f"always in memory: {images.unavailable_reason}"
+        if images.unavailable_reason
+        else f"{in_memory}, on the disk beyond",
     }
 
 

@@ -19,7 +19,7 @@ from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, 
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
-    from sandbox_runtime.doctor import Attack, Diagnosis, LayerProof, Server, Verdict
+    from sandbox_runtime.doctor import Attack, Diagnosis, LayerAssessment, Server, Verdict
 
 All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus, not only the short proof of each layer.")]
 Listing = Annotated[bool, typer.Option("--list", help="Print the attacks by family, with the layers and guards they test.")]
@@ -86,9 +86,9 @@ async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server 
     from sandbox_runtime.doctor import Diagnosis, attack_server, host
 
     tell = _Progress(len(corpus)) if progress else None
-    layers: list[LayerProof] = []
+    layers: list[LayerAssessment] = []
     if server is not None:
-        verdicts = await attack_server(server, [one for one in corpus if one.scene == "client"], tell=tell)
+        verdicts = await attack_server(server, [one for one in corpus if one.scenario == "client"], on_verdict=tell)
     else:
         layers, verdicts = await _attack(settings, corpus, tell)
     return Diagnosis(
@@ -104,28 +104,28 @@ async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server 
 
 async def _attack(
     settings: Settings, corpus: Sequence[Attack], tell: Callable[[Verdict], None] | None
-) -> tuple[list[LayerProof], list[Verdict]]:
+) -> tuple[list[LayerAssessment], list[Verdict]]:
     """Boxes first, and then, where the corpus holds attacks on it, a server that is started for them."""
     from sandbox_runtime.assembly import backend_of, policies_of, preset_of
-    from sandbox_runtime.doctor import attack, attack_server, prove
+    from sandbox_runtime.doctor import assess_layers, attack, attack_server
 
-    clients = [one for one in corpus if one.scene == "client"]
+    clients = [one for one in corpus if one.scenario == "client"]
     async with backend_of(settings) as backend:
         verdicts = await attack(
             backend,
             policies_of(settings)[preset_of(settings)[0]],
-            [one for one in corpus if one.scene != "client"],
+            [one for one in corpus if one.scenario != "client"],
             python=settings.guest_python,
             state_dir=settings.state_dir,
             reopen=lambda: backend_of(settings),
-            tell=tell,
+            on_verdict=tell,
         )
-        layers = prove(backend.layers(), verdicts)
+        layers = assess_layers(backend.layers(), verdicts)
     if clients:
         from sandbox_runtime.cli.temporary_server import throwaway_server
 
         async with throwaway_server(settings) as server:
-            verdicts += await attack_server(server, clients, tell=tell)
+            verdicts += await attack_server(server, clients, on_verdict=tell)
     return layers, verdicts
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from sandbox_runtime.doctor import Diagnosis, Family, LayerProof, Standing, State, Verdict
+from sandbox_runtime.doctor import Diagnosis, Family, LayerAssessment, LayerStanding, State, Verdict
 
 _STYLE = {
-    Standing.proven: "green",
-    Standing.unproven: "red",
-    Standing.broken: "bold red",
-    Standing.missing: "yellow",
-    Standing.impossible: "yellow",
+    LayerStanding.proven: "green",
+    LayerStanding.unproven: "red",
+    LayerStanding.broken: "bold red",
+    LayerStanding.missing: "yellow",
+    LayerStanding.impossible: "yellow",
     State.held: "green",
     State.escaped: "bold red",
     State.inconclusive: "red",
@@ -60,12 +60,12 @@ def _facts(host: Mapping[str, str], backends: Mapping[str, str], columns: int) -
         yield from _wrapped(f"{name:<{wide}}  {value}", columns)
 
 
-def _layers(layers: Sequence[LayerProof], columns: int) -> Iterator[Text]:
+def _layers(layers: Sequence[LayerAssessment], columns: int) -> Iterator[Text]:
     wide = max((len(proof.layer) for proof in layers), default=0)
     for proof in layers:
         held = f"{proof.attacks} attack{'' if proof.attacks == 1 else 's'} held"
         yield _line((f"{proof.standing:<10}", _STYLE[proof.standing]), (f"  {proof.layer:<{wide}}  {held}", ""), columns=columns)
-        if proof.standing is not Standing.proven:
+        if proof.standing is not LayerStanding.proven:
             yield from _more(columns, proof.detail, f"fix: {proof.fix}" if proof.fix else "")
 
 

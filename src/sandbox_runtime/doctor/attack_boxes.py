@@ -13,7 +13,7 @@ from types import TracebackType
 from sandbox_runtime.doctor.corpus import Attack, Program
 from sandbox_runtime.doctor.verdict import Evidence
 from sandbox_runtime.isolation.kernel import syscalls
-from sandbox_runtime.isolation.port import Backend, Box, Running
+from sandbox_runtime.isolation.port import Backend, Box, RunningCommand
 from sandbox_runtime.model import Command, File, Outcome, Policy
 from sandbox_runtime.model.limits import KIB, MIB
 from sandbox_runtime.workspace import Quotas, stage
@@ -24,17 +24,17 @@ READY_TIMEOUT_S = 5.0
 PROBE = Path(__file__).parent / "probe.py"
 
 
-class Arena:
+class AttackRun:
     def __init__(self, backend: Backend, policy: Policy, attack: Attack, python: str) -> None:
         self.attack = attack
         self.evidence = Evidence()
         self.facts: dict[str, object] = {}
         self._backend = backend
-        self._policy = _adapted(policy, attack)
+        self._policy = _box_policy(policy, attack)
         self._python = python
         self._boxes = contextlib.AsyncExitStack()
 
-    async def __aenter__(self) -> Arena:
+    async def __aenter__(self) -> AttackRun:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -45,21 +45,21 @@ class Arena:
         self._boxes.push_async_callback(box.close)
         return box
 
-    async def run(self, box: Box, role: str) -> Outcome:
+    async def run_program(self, box: Box, role: str) -> Outcome:
         """A program of the attack, to its end."""
         outcome = await box.run(self._prepare(box, self.attack.programs[role]))
         self.evidence.outcomes.append(outcome)
         return outcome
 
-    async def start(self, box: Box, role: str) -> Waiting:
+    async def start_program(self, box: Box, role: str) -> BackgroundProgram:
         """A program of the attack, until it says that it is ready."""
-        waiting = Waiting(self.evidence)
-        await waiting.begin(box, self._prepare(box, self.attack.programs[role]))
-        return waiting
+        background = BackgroundProgram(self.evidence)
+        await background.start(box, self._prepare(box, self.attack.programs[role]))
+        return background
 
-    def tell(self, words: str) -> None:
+    def pass_to_second(self, ready_text: str) -> None:
         """What the second program is to know of the first."""
-        self.facts["first"] = words
+        self.facts["first"] = ready_text
 
     def _prepare(self, box: Box, program: Program) -> Command:
         files = [File(program.name, program.content), File("probe.py", PROBE.read_bytes()), File("facts.json", self._facts())]
@@ -78,42 +78,42 @@ class Arena:
         return json.dumps(known).encode()
 
 
-def _adapted(policy: Policy, attack: Attack) -> Policy:
+def _box_policy(policy: Policy, attack: Attack) -> Policy:
     """The deployment's own, as far as the attack lets it: one that comes back to a box needs a box it can come back to."""
-    single_use = policy.single_use and attack.scene != "again"
+    single_use = policy.single_use and attack.scenario != "again"
     return dataclasses.replace(policy, disk_bytes=attack.disk_bytes, disk_files=attack.disk_files, single_use=single_use)
 
 
-class Waiting:
+class BackgroundProgram:
     """A program that said READY and waits for its standard input to end."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
         self._text = b""
-        self._spoken = asyncio.Event()
-        self._running: Running | None = None
+        self._ready = asyncio.Event()
+        self._running: RunningCommand | None = None
 
-    async def begin(self, box: Box, command: Command) -> None:
-        self._running = await box.start(command, sink=self._hear, interactive=True)
+    async def start(self, box: Box, command: Command) -> None:
+        self._running = await box.start(command, sink=self._on_output, interactive=True)
         ended = asyncio.ensure_future(self._running.wait())
-        spoken = asyncio.ensure_future(self._spoken.wait())
+        spoken = asyncio.ensure_future(self._ready.wait())
         try:
             await asyncio.wait((ended, spoken), timeout=READY_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
             spoken.cancel()
             ended.cancel()
-        if not self._spoken.is_set():
+        if not self._ready.is_set():
             self._evidence.doubts.append("the first program never became ready")
 
-    def _hear(self, stream: str, piece: bytes) -> None:
+    def _on_output(self, stream: str, piece: bytes) -> None:
         if stream == "stdout":
             self._text += piece
-            if ready_words(self._text.decode(errors="replace")) is not None:
-                self._spoken.set()
+            if parse_ready_line(self._text.decode(errors="replace")) is not None:
+                self._ready.set()
 
     @property
-    def words(self) -> str:
-        return ready_words(self._text.decode(errors="replace")) or ""
+    def ready_text(self) -> str:
+        return parse_ready_line(self._text.decode(errors="replace")) or ""
 
     async def end(self) -> None:
         if self._running is None:
@@ -123,7 +123,7 @@ class Waiting:
         self._evidence.outcomes.append(await self._running.wait())
 
 
-def ready_words(text: str) -> str | None:
+def parse_ready_line(text: str) -> str | None:
     """What follows READY, once the line is whole."""
     for line in text.splitlines(keepends=True):
         if line.startswith(READY) and line.endswith("\n"):

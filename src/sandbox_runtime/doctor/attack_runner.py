@@ -1,4 +1,4 @@
-"""Running attacks against a backend, one after another, and judging each."""
+"""RunningCommand attacks against a backend, one after another, and judging each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sandbox_runtime.doctor import leftovers
-from sandbox_runtime.doctor.attack_boxes import Arena
+from sandbox_runtime.doctor.attack_boxes import AttackRun
 from sandbox_runtime.doctor.client_scenario import Server, run_client
 from sandbox_runtime.doctor.corpus import NEEDS, Attack
-from sandbox_runtime.doctor.network_scenario import Laboratory, Reopen
-from sandbox_runtime.doctor.scenarios import SCENE
+from sandbox_runtime.doctor.network_scenario import LabBackend, Reopen
+from sandbox_runtime.doctor.scenarios import SCENARIO_RUNNERS
 from sandbox_runtime.doctor.verdict import Evidence, State, Verdict, judge
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.port import Backend
@@ -33,7 +33,7 @@ async def attack(
     python: str,
     state_dir: str,
     reopen: Reopen | None = None,
-    tell: Callable[[Verdict], None] | None = None,
+    on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
     """Every attack of the corpus in fresh boxes under the policy; those on a server are for attack_server.
 
@@ -45,30 +45,30 @@ async def attack(
         await (await backend.open(policy)).close()
     verdicts = []
     async with contextlib.AsyncExitStack() as opened:
-        laboratory = await opened.enter_async_context(Laboratory(reopen)) if reopen else None
-        target = _Target(backend, policy, python, state_dir, laboratory)
-        for one in corpus:
-            reason = target.inapplicable(one)
-            verdict = verdict_on(one, State.not_applicable, reason) if reason else await _attack(target, one)
+        lab_backend = await opened.enter_async_context(LabBackend(reopen)) if reopen else None
+        target = _Target(backend, policy, python, state_dir, lab_backend)
+        for attack in corpus:
+            reason = target.inapplicable(attack)
+            verdict = make_verdict(attack, State.not_applicable, reason) if reason else await _attack(target, attack)
             verdicts.append(verdict)
-            if tell is not None:
-                tell(verdict)
+            if on_verdict is not None:
+                on_verdict(verdict)
     return verdicts
 
 
 async def attack_server(
-    server: Server, corpus: Iterable[Attack], *, tell: Callable[[Verdict], None] | None = None
+    server: Server, corpus: Iterable[Attack], *, on_verdict: Callable[[Verdict], None] | None = None
 ) -> list[Verdict]:
     """Every attack of the corpus that is a client, against a server that runs."""
     verdicts = []
-    for one in corpus:
+    for attack in corpus:
         began = time.monotonic()
         evidence = Evidence()
-        reason = server.inapplicable(one) or await run_client(server, one, evidence)
-        state, why = (State.not_applicable, reason) if reason else judge(one, evidence, filtered=False)
-        verdicts.append(verdict_on(one, state, why, time.monotonic() - began))
-        if tell is not None:
-            tell(verdicts[-1])
+        reason = server.inapplicable(attack) or await run_client(server, attack, evidence)
+        state, why = (State.not_applicable, reason) if reason else judge(attack, evidence, filtered=False)
+        verdicts.append(make_verdict(attack, state, why, time.monotonic() - began))
+        if on_verdict is not None:
+            on_verdict(verdicts[-1])
     return verdicts
 
 
@@ -78,7 +78,7 @@ class _Target:
     policy: Policy
     python: str
     state_dir: str
-    laboratory: Laboratory | None
+    lab_backend: LabBackend | None
 
     @property
     def claimed(self) -> set[Layer]:
@@ -91,10 +91,10 @@ class _Target:
 
     def inapplicable(self, attack: Attack) -> str:
         """Why an attack makes no sense here, or nothing."""
-        if attack.scene == "client":
+        if attack.scenario == "client":
             return "no server was started or named for it"
-        if attack.scene == "lab" and (self.laboratory is None or Laboratory.missing()):
-            return f"no network of namespaces can be made here; not installed: {Laboratory.missing() or 'nothing'}"
+        if attack.scenario == "lab" and (self.lab_backend is None or LabBackend.missing()):
+            return f"no network of namespaces can be made here; not installed: {LabBackend.missing() or 'nothing'}"
         if attack.layers and not self.claimed & set(attack.layers):
             return f"{self.backend.name} has no layer {' or '.join(attack.layers)} here"
         return next((NEEDS[need] for need in attack.needs if not self._has(need)), "")
@@ -108,43 +108,43 @@ class _Target:
             return os.geteuid() == 0
         return platform.machine() == need
 
-    async def arena(self, attack: Attack) -> Arena:
-        if attack.scene != "lab":
-            return Arena(self.backend, self.policy, attack, self.python)
-        assert self.laboratory is not None
+    async def attack_run(self, attack: Attack) -> AttackRun:
+        if attack.scenario != "lab":
+            return AttackRun(self.backend, self.policy, attack, self.python)
+        assert self.lab_backend is not None
         networked = dataclasses.replace(self.policy, network=Network("nat"))
-        return Arena(await self.laboratory.backend(networked), networked, attack, self.python)
+        return AttackRun(await self.lab_backend.backend(networked), networked, attack, self.python)
 
-    async def play(self, arena: Arena) -> None:
-        if arena.attack.scene == "lab" and self.laboratory is not None:
-            await self.laboratory.do(_play(arena))
+    async def run_scenario(self, attack_run: AttackRun) -> None:
+        if attack_run.attack.scenario == "lab" and self.lab_backend is not None:
+            await self.lab_backend.do(_run_scenario(attack_run))
         else:
-            await _play(arena)
+            await _run_scenario(attack_run)
 
 
-async def _play(arena: Arena) -> None:
+async def _run_scenario(attack_run: AttackRun) -> None:
     try:
-        async with asyncio.timeout(ATTACK_LIMIT_S), arena:
-            await SCENE[arena.attack.scene](arena)
+        async with asyncio.timeout(ATTACK_LIMIT_S), attack_run:
+            await SCENARIO_RUNNERS[attack_run.attack.scenario](attack_run)
     except TimeoutError:
-        arena.evidence.doubts.append(f"it took longer than {ATTACK_LIMIT_S:g} s")
+        attack_run.evidence.doubts.append(f"it took longer than {ATTACK_LIMIT_S:g} s")
     except (SandboxError, OSError) as error:
-        arena.evidence.doubts.append(f"{type(error).__name__}: {error}")
+        attack_run.evidence.doubts.append(f"{type(error).__name__}: {error}")
 
 
 async def _attack(target: _Target, attack: Attack) -> Verdict:
     began = time.monotonic()
-    arena = await target.arena(attack)
-    before = leftovers.look(target.state_dir)
+    attack_run = await target.attack_run(attack)
+    before = leftovers.take_snapshot(target.state_dir)
     cpu_s = time.process_time()
-    await target.play(arena)
+    await target.run_scenario(attack_run)
     cpu_s = time.process_time() - cpu_s
     if attack.server_cpu_s is not None and cpu_s > attack.server_cpu_s:
-        arena.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of its own time")
-    arena.evidence.breaches += await leftovers.left_since(before, target.state_dir)
-    state, reason = judge(attack, arena.evidence, filtered=target.filtered)
-    return verdict_on(attack, state, reason, time.monotonic() - began)
+        attack_run.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of its own time")
+    attack_run.evidence.breaches += await leftovers.wait_for_leftovers(before, target.state_dir)
+    state, reason = judge(attack, attack_run.evidence, filtered=target.filtered)
+    return make_verdict(attack, state, reason, time.monotonic() - began)
 
 
-def verdict_on(attack: Attack, state: State, reason: str, wall_s: float = 0.0) -> Verdict:
+def make_verdict(attack: Attack, state: State, reason: str, wall_s: float = 0.0) -> Verdict:
     return Verdict(attack.name, attack.title, attack.layers, attack.shows, state, reason, wall_s, attack.family, attack.guards)

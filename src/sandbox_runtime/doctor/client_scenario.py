@@ -17,7 +17,7 @@ from sandbox_runtime.doctor.verdict import Evidence
 CLIENT_LIMIT_S = 60.0
 _SHARED = Path(__file__).parent / "client_side"
 _START = "import runpy, sys; sys.path.insert(0, sys.argv[1]); runpy.run_path(sys.argv[2], run_name='__main__')"
-_MOST_WORDS = 64 * 1024
+_MAX_OUTPUT_CHARS = 64 * 1024
 _KEY_FLAGS = {"other": "--other-key", "read": "--read-key"}
 
 
@@ -38,7 +38,7 @@ class Server:
 
     def inapplicable(self, attack: Attack) -> str:
         """Why an attack makes no sense against this server, or an empty text."""
-        if attack.scene != "client":
+        if attack.scenario != "client":
             return "it is an attack on boxes, not on a server"
         if "own_server" in attack.needs and not self.own:
             return NEEDS["own_server"]
@@ -78,10 +78,10 @@ async def run_client(server: Server, attack: Attack, evidence: Evidence) -> str:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    return _note(evidence, out[:_MOST_WORDS].decode(errors="replace"), err.decode(errors="replace"))
+    return _record(evidence, out[:_MAX_OUTPUT_CHARS].decode(errors="replace"), err.decode(errors="replace"))
 
 
-def _note(evidence: Evidence, words: str, complaints: str) -> str:
+def _record(evidence: Evidence, words: str, complaints: str) -> str:
     for line in words.splitlines():
         mark, _, text = line.partition(": ")
         if mark == "NOT APPLICABLE":

@@ -53,7 +53,7 @@ from sandbox_runtime.model import Ending, Layer, Limits
 from sandbox_runtime.model.limits import MIB
 
 CORPUS = Path(__file__).parent / "attacks"
-SCENES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+SCENARIOS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "alone": ("program",),
         "host": ("program",),
@@ -78,7 +78,7 @@ NEEDS: Mapping[str, str] = MappingProxyType(
     }
 )
 DEFAULT_LIMITS = Limits(wall_s=20.0, memory_bytes=256 * MIB, processes=64, output_bytes=4 * MIB)
-_TEXT_KEYS = ("title", "family", "scene", "layers", "guards", "shows", "unless", "needs", "endings", "denied", "keys")
+_TEXT_KEYS = ("title", "family", "scenario", "layers", "guards", "shows", "unless", "needs", "endings", "denied", "keys")
 _OTHER_KEYS = ("quick", "alongside", "rounds", "server_cpu_s", "limits", "policy", "upload", "fetch", "step")
 _KEYS = frozenset((*_TEXT_KEYS, *_OTHER_KEYS))
 _ROLES = ("program", "first", "second", "client")
@@ -108,7 +108,7 @@ class Attack:
     name: str
     title: str
     family: Family
-    scene: str
+    scenario: str
     layers: tuple[Layer, ...]
     guards: tuple[Guard, ...]
     shows: tuple[Layer, ...]
@@ -154,7 +154,7 @@ def _attack(folder: Path, table: dict[str, Any]) -> Attack:
         name=folder.name,
         title=table["title"],
         family=Family(table["family"]),
-        scene=table.get("scene", "alone"),
+        scenario=table.get("scenario", "alone"),
         layers=tuple(Layer(name) for name in table.get("layers", ())),
         guards=tuple(Guard(name) for name in table.get("guards", ())),
         shows=tuple(Layer(name) for name in shows if name not in set(Guard)),
@@ -193,13 +193,13 @@ def _check(table: dict[str, Any]) -> None:
 
 
 def _check_parts(attack: Attack) -> None:
-    missing = [role for role in SCENES[attack.scene] if role not in attack.programs]
+    missing = [role for role in SCENARIOS[attack.scenario] if role not in attack.programs]
     if missing:
         raise ValueError(f"no program for {', '.join(missing)}")
     if not (set(attack.shows) <= set(attack.layers) and set(attack.shows_guards) <= set(attack.guards)):
         raise ValueError("shows names a layer or a guard that is not among layers and guards")
     named = {"upload": attack.uploads, "fetch": attack.fetches, "files": attack.steps}
-    if attack.scene in named and not named[attack.scene]:
+    if attack.scenario in named and not named[attack.scenario]:
         raise ValueError("no names or steps")
     if not attack.layers and not attack.guards:
         raise ValueError("neither layers nor guards are named")

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox_runtime.doctor.host import Warning
-from sandbox_runtime.doctor.layers import LayerProof, Standing
+from sandbox_runtime.doctor.host import HostWarning
+from sandbox_runtime.doctor.layers import LayerAssessment, LayerStanding
 from sandbox_runtime.doctor.verdict import Verdict
 from sandbox_runtime.model import Layer
 
@@ -22,25 +22,33 @@ class Diagnosis:
     as_root: bool
     host: Mapping[str, str]
     backends: Mapping[str, str]
-    warnings: Sequence[Warning]
-    layers: Sequence[LayerProof]
+    warnings: Sequence[HostWarning]
+    layers: Sequence[LayerAssessment]
     verdicts: Sequence[Verdict]
 
     @property
     def failures(self) -> list[str]:
         """Why this deployment must not be trusted; none where it may."""
-        bad_layers = [f"layer {proof.layer} is {proof.standing}: {proof.detail}" for proof in self.layers if self._fails(proof)]
+        bad_layers = [
+            f"layer {assessment.layer} is {assessment.standing}: {assessment.detail}"
+            for assessment in self.layers
+            if self._fails(assessment)
+        ]
         return bad_layers + [f"{verdict.attack} {verdict.state}: {verdict.reason}" for verdict in self.verdicts if verdict.bad]
 
     @property
-    def weaker(self) -> list[LayerProof]:
+    def weaker(self) -> list[LayerAssessment]:
         """Layers that are not on and need not be, because the mode says so."""
-        return [proof for proof in self.layers if proof.standing is not Standing.proven and not self._fails(proof)]
+        return [
+            assessment
+            for assessment in self.layers
+            if assessment.standing is not LayerStanding.proven and not self._fails(assessment)
+        ]
 
-    def _fails(self, proof: LayerProof) -> bool:
-        if proof.standing is Standing.missing and not self.as_root and self.isolation != "none":
-            return proof.layer not in WEAKER_AS_PLAIN_USER
-        return proof.standing is not Standing.proven
+    def _fails(self, assessment: LayerAssessment) -> bool:
+        if assessment.standing is LayerStanding.missing and not self.as_root and self.isolation != "none":
+            return assessment.layer not in WEAKER_AS_PLAIN_USER
+        return assessment.standing is not LayerStanding.proven
 
     def counts(self) -> dict[str, int]:
         return dict(Counter(verdict.state.value for verdict in self.verdicts))
@@ -54,7 +62,7 @@ class Diagnosis:
             "backends": dict(self.backends),
             "warnings": [dataclasses.asdict(warning) for warning in self.warnings],
             "failures": self.failures,
-            "layers": [dataclasses.asdict(proof) for proof in self.layers],
+            "layers": [dataclasses.asdict(assessment) for assessment in self.layers],
             "counts": self.counts(),
             "attacks": [dataclasses.asdict(verdict) for verdict in self.verdicts],
         }

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from sandbox_runtime.doctor.attack_boxes import Arena, Waiting
+from sandbox_runtime.doctor.attack_boxes import AttackRun, BackgroundProgram
 from sandbox_runtime.doctor.canaries import Canaries
-from sandbox_runtime.doctor.file_steps import Step, archive_of
+from sandbox_runtime.doctor.file_steps import Step, build_archive
 from sandbox_runtime.errors import RequestError, SandboxError
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.model.limits import MIB
@@ -23,41 +23,41 @@ STEP_TIMEOUT_S = 15.0
 BOUNDS = FileBounds(
     max_file_bytes=8 * MIB, max_read_bytes=MIB, max_listed=2000, archives=ArchiveBounds(max_members=2000, max_bytes=32 * MIB)
 )
-_KEPT_OF_AN_ANSWER = 64 * MIB
+_MAX_ANSWER_BYTES = 64 * MIB
 _BLOCK_BYTES = 512
 
 
-async def files(arena: Arena) -> None:
+async def run_files(attack_run: AttackRun) -> None:
     with Canaries() as canaries, tempfile.TemporaryDirectory(prefix="sandbox-proof-") as folder:
-        arena.facts.update(canaries.facts())
-        box = await arena.open_box()
+        attack_run.facts.update(canaries.facts())
+        box = await attack_run.open_box()
         async with open_storage(StorageOptions(folder)) as storage:
-            steps = FileSteps(arena, box, canaries, Snapshots(storage, "attack", [box.workdir]), folder)
-            await _with_program(arena, box, steps)
-        if "second" in arena.attack.programs:
-            await arena.run(steps.filled, "second")
-        arena.evidence.breaches += canaries.harmed()
+            steps = FileSteps(attack_run, box, canaries, Snapshots(storage, "attack", [box.workdir]), folder)
+            await _with_program(attack_run, box, steps)
+        if "second" in attack_run.attack.programs:
+            await attack_run.run_program(steps.filled, "second")
+        attack_run.evidence.breaches += canaries.harmed()
 
 
-async def _with_program(arena: Arena, box: Box, steps: FileSteps) -> None:
-    waiting: Waiting | None = None
-    if arena.attack.alongside:
-        waiting = await arena.start(box, "program")
-    elif "program" in arena.attack.programs:
-        await arena.run(box, "program")
+async def _with_program(attack_run: AttackRun, box: Box, steps: FileSteps) -> None:
+    background: BackgroundProgram | None = None
+    if attack_run.attack.alongside:
+        background = await attack_run.start_program(box, "program")
+    elif "program" in attack_run.attack.programs:
+        await attack_run.run_program(box, "program")
     try:
-        for step in arena.attack.steps * arena.attack.rounds:
+        for step in attack_run.attack.steps * attack_run.attack.rounds:
             await steps.do(step)
     finally:
-        if waiting is not None:
-            await waiting.end()
+        if background is not None:
+            await background.end()
 
 
 class FileSteps:
     """filled: the last box that a step filled, at first the one in which the program runs."""
 
-    def __init__(self, arena: Arena, box: Box, canaries: Canaries, snapshots: Snapshots, folder: str) -> None:
-        self._arena = arena
+    def __init__(self, attack_run: AttackRun, box: Box, canaries: Canaries, snapshots: Snapshots, folder: str) -> None:
+        self._run = attack_run
         self._box = box
         self._canaries = canaries
         self._snapshots = snapshots
@@ -66,27 +66,27 @@ class FileSteps:
         self.filled = box
 
     async def do(self, step: Step) -> None:
-        evidence = self._arena.evidence
+        evidence = self._run.evidence
         try:
-            answer = await asyncio.wait_for(_DEEDS[step.do](self, step), STEP_TIMEOUT_S)
+            answer = await asyncio.wait_for(_ACTIONS[step.do](self, step), STEP_TIMEOUT_S)
         except TimeoutError:
             evidence.breaches.append(f"{step.do} of {step.name!r} made the host wait")
         except RequestError as error:
             self._refused(step, error)
         except SandboxError as error:
-            if not self._arena.attack.alongside:
+            if not self._run.attack.alongside:
                 evidence.doubts.append(f"{step.do} of {step.name!r} failed: {error}")
         else:
             self._answered(step, answer)
         self._check_size(step)
 
     def _refused(self, step: Step, error: RequestError) -> None:
-        if not (step.refused or step.refusable or self._arena.attack.alongside):
-            self._arena.evidence.doubts.append(f"{step.do} of {step.name!r} was refused: {error}")
+        if not (step.refused or step.refusable or self._run.attack.alongside):
+            self._run.evidence.doubts.append(f"{step.do} of {step.name!r} was refused: {error}")
         self._remark(f"{step.do} refused what is not fit")
 
     def _answered(self, step: Step, answer: bytes) -> None:
-        evidence = self._arena.evidence
+        evidence = self._run.evidence
         if step.refused:
             evidence.breaches.append(f"{step.do} of {step.name!r} was accepted")
         elif self._canaries.secret.encode() in answer:
@@ -102,11 +102,11 @@ class FileSteps:
             return
         taken = real_bytes(self._folder) if step.do == "save" else _used_bytes(self.filled)
         if taken > step.max_bytes:
-            self._arena.evidence.breaches.append(f"{step.do} made {taken} bytes real on the host, more than {step.max_bytes}")
+            self._run.evidence.breaches.append(f"{step.do} made {taken} bytes real on the host, more than {step.max_bytes}")
 
     def _remark(self, text: str) -> None:
-        if text not in self._arena.evidence.remarks:
-            self._arena.evidence.remarks.append(text)
+        if text not in self._run.evidence.remarks:
+            self._run.evidence.remarks.append(text)
 
     async def list(self, step: Step) -> bytes:
         found = await self._files.list(step.name, recursive=True)
@@ -123,7 +123,7 @@ class FileSteps:
         return await _joined(self._files.archive(step.name, Format(step.form)))
 
     async def unpack(self, step: Step) -> bytes:
-        await self._files.unpack(archive_of(step), step.name)
+        await self._files.unpack(build_archive(step), step.name)
         return b""
 
     async def upload(self, step: Step) -> bytes:
@@ -143,17 +143,17 @@ class FileSteps:
         return b"".join(path.read_bytes() for path in Path(self._folder).rglob("*") if path.is_file() and _is_small(path))
 
     async def restore(self, step: Step) -> bytes:
-        self.filled = await self._arena.open_box()
+        self.filled = await self._run.open_box()
         await self._snapshots.restore(self.filled)
         return b""
 
     async def copy(self, step: Step) -> bytes:
-        self.filled = await self._arena.open_box()
+        self.filled = await self._run.open_box()
         await self._files.copy_to(SessionFiles(self.filled, BOUNDS, self._folder))
         return b""
 
 
-_DEEDS: Mapping[str, Callable[[FileSteps, Step], Awaitable[bytes]]] = MappingProxyType(
+_ACTIONS: Mapping[str, Callable[[FileSteps, Step], Awaitable[bytes]]] = MappingProxyType(
     {
         "list": FileSteps.list,
         "read": FileSteps.read,
@@ -194,6 +194,6 @@ async def _joined(pieces: AsyncIterable[bytes]) -> bytes:
     found = bytearray()
     async for piece in pieces:
         found += piece
-        if len(found) > _KEPT_OF_AN_ANSWER:
+        if len(found) > _MAX_ANSWER_BYTES:
             break
     return bytes(found)

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-DEEDS = ("list", "read", "download", "archive", "unpack", "upload", "delete", "move", "save", "restore", "copy")
+ACTIONS = ("list", "read", "download", "archive", "unpack", "upload", "delete", "move", "save", "restore", "copy")
 _SYMLINK_MODE = 0o120777
 
 
@@ -65,12 +65,12 @@ class Step:
 
 def read_step(row: dict[str, Any]) -> Step:
     step = Step(**{**row, "members": tuple(Member(**member) for member in row.get("members", ()))})
-    if step.do not in DEEDS:
-        raise ValueError(f"a step can be {', '.join(DEEDS)}, not {step.do!r}")
+    if step.do not in ACTIONS:
+        raise ValueError(f"a step can be {', '.join(ACTIONS)}, not {step.do!r}")
     return step
 
 
-def archive_of(step: Step) -> bytes:
+def build_archive(step: Step) -> bytes:
     """The bytes of the archive that an unpack step brings."""
     held = io.BytesIO()
     if step.form == "zip":

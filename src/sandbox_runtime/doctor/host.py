@@ -28,7 +28,7 @@ _ASK_TIMEOUT_S = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:
+class HostWarning:
     """Something of the host that weakens what boxes promise and that no box can mend."""
 
     text: str
@@ -45,7 +45,7 @@ def facts(guest_python: str) -> dict[str, str]:
     }
 
 
-def warnings() -> list[Warning]:
+def warnings() -> list[HostWarning]:
     return [warning for warning in (_dump_program(), _leaky_processor(), _no_user_namespaces()) if warning]
 
 
@@ -63,7 +63,7 @@ def _version(python: str) -> str:
     return answer.stdout.strip()
 
 
-def _dump_program() -> Warning | None:
+def _dump_program() -> HostWarning | None:
     """The kernel starts it as root, outside of every box, with the crashed program's memory as its input."""
     try:
         pattern = _CORE_PATTERN.read_text().strip()
@@ -72,10 +72,10 @@ def _dump_program() -> Warning | None:
     if not pattern.startswith("|"):
         return None
     text = f"a program that crashes in a box makes the kernel start {pattern[1:].split()[0]} on the host"
-    return Warning(text, "sysctl -w kernel.core_pattern=core")
+    return HostWarning(text, "sysctl -w kernel.core_pattern=core")
 
 
-def _leaky_processor() -> Warning | None:
+def _leaky_processor() -> HostWarning | None:
     try:
         states = {path.name: path.read_text() for path in _VULNERABILITIES.iterdir()}
         return processor_warning(states, _COMMAND_LINE.read_text())
@@ -83,7 +83,7 @@ def _leaky_processor() -> Warning | None:
         return None
 
 
-def processor_warning(states: Mapping[str, str], command_line: str) -> Warning | None:
+def processor_warning(states: Mapping[str, str], command_line: str) -> HostWarning | None:
     """states: what the kernel says of each weakness of the processor. command_line: what the kernel was started with."""
     open_ones = sorted(name for name, state in states.items() if state.startswith("Vulnerable"))
     if not open_ones:
@@ -91,7 +91,7 @@ def processor_warning(states: Mapping[str, str], command_line: str) -> Warning |
     words = command_line.partition(" -- ")[0].split()
     switched_off = [word for word in words if _switches_off(word)]
     remove = f"; remove {' '.join(switched_off)} from the kernel's command line" if switched_off else ""
-    return Warning(f"the processor leaks between programs ({', '.join(open_ones)})", f"update kernel and microcode{remove}")
+    return HostWarning(f"the processor leaks between programs ({', '.join(open_ones)})", f"update kernel and microcode{remove}")
 
 
 def _switches_off(word: str) -> bool:
@@ -100,10 +100,10 @@ def _switches_off(word: str) -> bool:
     return word in _PROTECTION_OFF or (name in _PROTECTIONS and "off" in value.split(","))
 
 
-def _no_user_namespaces() -> Warning | None:
+def _no_user_namespaces() -> HostWarning | None:
     limit = Path("/proc/sys/user/max_user_namespaces")
     try:
         allowed = int(limit.read_text())
     except (OSError, ValueError):
         return None
-    return None if allowed else Warning("user namespaces are switched off", "sysctl -w user.max_user_namespaces=15000")
+    return None if allowed else HostWarning("user namespaces are switched off", "sysctl -w user.max_user_namespaces=15000")

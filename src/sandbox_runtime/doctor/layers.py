@@ -10,7 +10,7 @@ from sandbox_runtime.doctor.verdict import State, Verdict
 from sandbox_runtime.model import Layer, LayerReport, LayerState
 
 
-class Standing(StrEnum):
+class LayerStanding(StrEnum):
     """proven: attacks that succeed without the layer were run here and held. unproven: it is on, but nothing tried it.
     broken: an attack on it got through, or none could be brought to an end."""
 
@@ -22,25 +22,27 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class LayerProof:
+class LayerAssessment:
     layer: Layer
-    standing: Standing
+    standing: LayerStanding
     detail: str
     fix: str
     attacks: int
     """How many attacks on it held."""
 
 
-def prove(reports: Sequence[LayerReport], verdicts: Sequence[Verdict]) -> list[LayerProof]:
-    return [_prove(report, [verdict for verdict in verdicts if report.layer in verdict.layers]) for report in reports]
+def assess_layers(reports: Sequence[LayerReport], verdicts: Sequence[Verdict]) -> list[LayerAssessment]:
+    return [_assess(report, [verdict for verdict in verdicts if report.layer in verdict.layers]) for report in reports]
 
 
-def _prove(report: LayerReport, verdicts: Sequence[Verdict]) -> LayerProof:
+def _assess(report: LayerReport, verdicts: Sequence[Verdict]) -> LayerAssessment:
     held = [verdict for verdict in verdicts if verdict.state is State.held]
     bad = next((verdict for verdict in verdicts if verdict.bad), None)
     if report.state is not LayerState.on:
-        return LayerProof(report.layer, Standing(report.state.value), report.detail, report.fix, len(held))
+        return LayerAssessment(report.layer, LayerStanding(report.state.value), report.detail, report.fix, len(held))
     if bad is not None:
-        return LayerProof(report.layer, Standing.broken, f"{bad.attack}: {bad.reason}", report.fix, len(held))
+        return LayerAssessment(report.layer, LayerStanding.broken, f"{bad.attack}: {bad.reason}", report.fix, len(held))
     shown = any(report.layer in verdict.shows for verdict in held)
-    return LayerProof(report.layer, Standing.proven if shown else Standing.unproven, report.detail, report.fix, len(held))
+    return LayerAssessment(
+        report.layer, LayerStanding.proven if shown else LayerStanding.unproven, report.detail, report.fix, len(held)
+    )

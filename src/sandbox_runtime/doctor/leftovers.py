@@ -17,21 +17,21 @@ from sandbox_runtime.isolation.kernel.cgroup.mounts import bases, read_mounts, r
 from sandbox_runtime.isolation.kernel.reaper import descendants
 
 _DEAD = ("Z", "X")
-UNMOUNTED_WITHIN_S = 20.0
-_LOOK_AGAIN_S = 0.01
-_MOUNTS_AT_THEIR_END = "(mnt:["
+UNMOUNT_TIMEOUT_S = 20.0
+_POLL_S = 0.01
+_MOUNT_NAMESPACE_LINK = "(mnt:["
 """The server holds the mounts of a box that is gone until the kernel has taken them apart."""
 
 
 @dataclass(frozen=True, slots=True)
-class Traces:
+class HostSnapshot:
     processes: frozenset[tuple[int, str]]
     mounts: frozenset[str]
     folders: frozenset[str]
     cgroups: frozenset[str]
     descriptors: frozenset[tuple[int, str]]
 
-    def since(self, before: Traces) -> list[str]:
+    def since(self, before: HostSnapshot) -> list[str]:
         """What is here now and was not before, in words."""
         return [
             *(f"process {pid} ({name}) is left" for pid, name in sorted(self.processes - before.processes)),
@@ -42,18 +42,18 @@ class Traces:
         ]
 
 
-def look(state_dir: str) -> Traces:
+def take_snapshot(state_dir: str) -> HostSnapshot:
     """state_dir: the folder of the backend, the only place of the host where it makes mounts and folders."""
-    return Traces(_processes(), _mounts(state_dir), _folders(state_dir), _cgroups(), _descriptors())
+    return HostSnapshot(_processes(), _mounts(state_dir), _folders(state_dir), _cgroups(), _descriptors())
 
 
-async def left_since(before: Traces, state_dir: str, within_s: float = UNMOUNTED_WITHIN_S) -> list[str]:
+async def wait_for_leftovers(before: HostSnapshot, state_dir: str, within_s: float = UNMOUNT_TIMEOUT_S) -> list[str]:
     """What is still there when there was time for mounts to be taken apart; everything else must be gone at once."""
     deadline = time.monotonic() + within_s
-    while found := look(state_dir).since(before):
-        if time.monotonic() > deadline or not all(_MOUNTS_AT_THEIR_END in one for one in found):
+    while found := take_snapshot(state_dir).since(before):
+        if time.monotonic() > deadline or not all(_MOUNT_NAMESPACE_LINK in one for one in found):
             return found
-        await asyncio.sleep(_LOOK_AGAIN_S)
+        await asyncio.sleep(_POLL_S)
     return []
 
 

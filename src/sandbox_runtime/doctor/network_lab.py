@@ -14,14 +14,14 @@ import contextlib
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
-from sandbox_runtime.doctor.network_lab_parts import BOUND_S, DNS_PORT, PORT, Listener, Namespace, NewLoop, T, loop_in
+from sandbox_runtime.doctor.network_lab_parts import DNS_PORT, PORT, TIMEOUT_S, Listener, Namespace, NewLoop, T, loop_in
 
 PUBLIC_4 = "192.31.196.10"
 PUBLIC_6 = "2001:4:112::10"
 PRIVATE_4 = "10.9.9.9"
 METADATA = "169.254.169.254"
 METADATA_6 = "fd00:ec2::254"
-METADATA_OF_OTHERS = ("100.100.100.200", "192.0.0.192")
+OTHER_METADATA = ("100.100.100.200", "192.0.0.192")
 UNIQUE_LOCAL_6 = "fd99::9"
 HOST_4 = "172.20.0.2"
 HOST_6 = "fd77::2"
@@ -30,7 +30,7 @@ HOST_PUBLIC_6 = "2001:4:112::77"
 GATEWAY_4 = "172.20.0.1"
 INNER_4 = "10.50.0.2"
 INNER_6 = "fd50::2"
-OUTSIDE_4 = (PUBLIC_4, PRIVATE_4, METADATA, "100.64.9.9", "192.168.9.9", "198.18.0.9", "203.0.113.9", *METADATA_OF_OTHERS)
+OUTSIDE_4 = (PUBLIC_4, PRIVATE_4, METADATA, "100.64.9.9", "192.168.9.9", "198.18.0.9", "203.0.113.9", *OTHER_METADATA)
 OUTSIDE_6 = (PUBLIC_6, UNIQUE_LOCAL_6, METADATA_6, "64:ff9b::a09:909", "64:ff9b::801:909", "2002:a09:909::1", "2001:db8::9")
 
 # Fixed and known to each other: neighbour discovery may take a second that no test here is about.
@@ -52,7 +52,7 @@ class Lab:
         self.loop = undo.enter_context(loop_in(self.host, new_loop))
 
     def do(self, awaitable: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(awaitable, self.loop).result(BOUND_S)
+        return asyncio.run_coroutine_threadsafe(awaitable, self.loop).result(TIMEOUT_S)
 
     def listen(self, namespace: Namespace, port: int = PORT) -> None:
         self._undo.enter_context(contextlib.closing(Listener(namespace, port)))

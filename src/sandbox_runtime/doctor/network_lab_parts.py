@@ -18,7 +18,7 @@ from sandbox_runtime.isolation.kernel import namespaces, netlink, network
 
 PORT = 8080
 DNS_PORT = 53
-BOUND_S = 20.0
+TIMEOUT_S = 20.0
 
 T = TypeVar("T")
 NewLoop = Callable[[], asyncio.AbstractEventLoop]
@@ -33,7 +33,7 @@ class Namespace:
     @classmethod
     def fresh(cls) -> Namespace:
         def make() -> int:
-            namespaces.leave(namespaces.NEW_NET)
+            namespaces.unshare(namespaces.NEW_NET)
             network.bring_loopback_up()
             return network.own_namespace()
 
@@ -41,7 +41,7 @@ class Namespace:
 
     def call(self, action: Callable[[], T]) -> T:
         def enter_and_act() -> T:
-            namespaces.enter(self.fd, namespaces.NEW_NET)
+            namespaces.setns(self.fd, namespaces.NEW_NET)
             return action()
 
         return in_thread(enter_and_act)
@@ -52,7 +52,7 @@ class Namespace:
     def run(self, argv: list[str], text: str = "", pass_fds: tuple[int, ...] = ()) -> str:
         done = self.call(
             lambda: subprocess.run(
-                argv, input=text, text=True, capture_output=True, pass_fds=pass_fds, timeout=BOUND_S, check=False
+                argv, input=text, text=True, capture_output=True, pass_fds=pass_fds, timeout=TIMEOUT_S, check=False
             )
         )
         if done.returncode != 0:
@@ -106,7 +106,7 @@ class Listener:
 
     def close(self) -> None:
         os.write(self._end_write, b"x")
-        self._thread.join(BOUND_S)
+        self._thread.join(TIMEOUT_S)
         self._tcp.close()
         self._udp.close()
         os.close(self._end_read)
@@ -136,11 +136,11 @@ def in_thread(action: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=act, daemon=True)
     thread.start()
-    thread.join(BOUND_S)
+    thread.join(TIMEOUT_S)
     if errors:
         raise errors[0]
     if not results:
-        raise PlatformFault(f"not done within {BOUND_S:g} s")
+        raise PlatformFault(f"not done within {TIMEOUT_S:g} s")
     return results[0]
 
 
@@ -149,7 +149,7 @@ def loop_in(namespace: Namespace, new_loop: NewLoop) -> Iterator[asyncio.Abstrac
     loop = new_loop()
 
     def serve() -> None:
-        namespaces.enter(namespace.fd, namespaces.NEW_NET)
+        namespaces.setns(namespace.fd, namespaces.NEW_NET)
         asyncio.set_event_loop(loop)
         loop.run_forever()
 
@@ -159,7 +159,7 @@ def loop_in(namespace: Namespace, new_loop: NewLoop) -> Iterator[asyncio.Abstrac
         yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(BOUND_S)
+        thread.join(TIMEOUT_S)
         loop.close()
 
 

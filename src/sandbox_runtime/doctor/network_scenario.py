@@ -9,29 +9,29 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, TypeVar
 
-from sandbox_runtime.doctor import network_lab as world
-from sandbox_runtime.doctor.attack_boxes import Arena
+from sandbox_runtime.doctor import network_lab as network_lab
+from sandbox_runtime.doctor.attack_boxes import AttackRun
 from sandbox_runtime.doctor.network_lab_parts import DNS_PORT, PORT
-from sandbox_runtime.isolation.port import Backend, Opening
+from sandbox_runtime.isolation.port import Backend, BackendContext
 from sandbox_runtime.model import Policy
 
 T = TypeVar("T")
 _PROGRAMS = ("ip", "nft", "nsenter", "sh")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-Reopen = Callable[[], Opening]
+Reopen = Callable[[], BackendContext]
 """Opens one more backend like the one under attack."""
 
 
-class Laboratory:
+class LabBackend:
     """A lab and a backend in it, opened when it is first asked for; `do` runs something in the event loop of the lab's host."""
 
     def __init__(self, reopen: Reopen) -> None:
         self._reopen = reopen
         self._undo = contextlib.AsyncExitStack()
-        self._lab: world.Lab | None = None
+        self._lab: network_lab.Lab | None = None
         self._backend: Backend | None = None
 
-    async def __aenter__(self) -> Laboratory:
+    async def __aenter__(self) -> LabBackend:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -41,7 +41,7 @@ class Laboratory:
         """policy: of the boxes that attacks open. What the first of them starts for good shall be there before anything is
         counted."""
         if self._backend is None:
-            self._lab = lab = self._undo.enter_context(world.open_lab())
+            self._lab = lab = self._undo.enter_context(network_lab.open_lab())
             lab.listen(lab.host, DNS_PORT)
             opening = self._reopen()
             self._backend = await self.do(opening.__aenter__())
@@ -63,15 +63,15 @@ async def _open_and_close(backend: Backend, policy: Policy) -> None:
     await (await backend.open(policy)).close()
 
 
-async def lab(arena: Arena) -> None:
-    arena.facts.update(_facts())
-    if "first" not in arena.attack.programs:
-        await arena.run(await arena.open_box(), "program")
+async def run_lab(attack_run: AttackRun) -> None:
+    attack_run.facts.update(_facts())
+    if "first" not in attack_run.attack.programs:
+        await attack_run.run_program(await attack_run.open_box(), "program")
         return
-    neighbour = await arena.start(await arena.open_box(), "first")
+    neighbour = await attack_run.start_program(await attack_run.open_box(), "first")
     try:
-        arena.tell(neighbour.words)
-        await arena.run(await arena.open_box(), "program")
+        attack_run.pass_to_second(neighbour.ready_text)
+        await attack_run.run_program(await attack_run.open_box(), "program")
     finally:
         await neighbour.end()
 
@@ -80,15 +80,15 @@ def _facts() -> dict[str, object]:
     return {
         "port": PORT,
         "dns_port": DNS_PORT,
-        "public": [world.PUBLIC_4],
-        "host": [world.HOST_4, world.HOST_PUBLIC_4, world.HOST_6, world.HOST_PUBLIC_6],
-        "gateway": world.GATEWAY_4,
-        "metadata": [world.METADATA, world.METADATA_6, *world.METADATA_OF_OTHERS],
+        "public": [network_lab.PUBLIC_4],
+        "host": [network_lab.HOST_4, network_lab.HOST_PUBLIC_4, network_lab.HOST_6, network_lab.HOST_PUBLIC_6],
+        "gateway": network_lab.GATEWAY_4,
+        "metadata": [network_lab.METADATA, network_lab.METADATA_6, *network_lab.OTHER_METADATA],
         "private": [
-            *(address for address in world.OUTSIDE_4 if address not in (world.PUBLIC_4, world.METADATA)),
-            world.UNIQUE_LOCAL_6,
-            world.INNER_4,
-            world.INNER_6,
+            *(address for address in network_lab.OUTSIDE_4 if address not in (network_lab.PUBLIC_4, network_lab.METADATA)),
+            network_lab.UNIQUE_LOCAL_6,
+            network_lab.INNER_4,
+            network_lab.INNER_6,
         ],
-        "translated": [address for address in world.OUTSIDE_6 if address not in (world.PUBLIC_6, "64:ff9b::801:909")],
+        "translated": [address for address in network_lab.OUTSIDE_6 if address not in (network_lab.PUBLIC_6, "64:ff9b::801:909")],
     }

@@ -5,11 +5,13 @@ Put into each box as probe.py, next to the program and facts.json. Runs in the g
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
 import mmap
 import os
+import select
 import socket
 import struct
 import sys
@@ -61,7 +63,7 @@ def call_number(number: int, *arguments: int | bytes | None) -> int:
     return -ctypes.get_errno() if result == -1 else result
 
 
-def told(result: int) -> str:
+def result_text(result: int) -> str:
     return errno.errorcode.get(-result, str(result)) if result < 0 else f"result {result}"
 
 
@@ -71,7 +73,7 @@ def must_be_refused(attempts: Iterable[tuple[Any, ...]], refusals: tuple[int, ..
     for name, *arguments in attempts:
         result = call(name, *arguments)
         if result >= 0 or -result not in refusals:
-            escaped(f"{name} was let through ({told(result)})")
+            escaped(f"{name} was let through ({result_text(result)})")
         names.append(name)
     held(f"refused: {' '.join(names)}")
 
@@ -142,3 +144,41 @@ def memory_regions() -> Iterable[tuple[int, int]]:
         if rights.startswith("r") and not (rest and rest[-1] in ("[vvar]", "[vsyscall]", "[vvar_vclock]")):
             start, end = (int(part, 16) for part in span.split("-"))
             yield start, end
+
+
+def swap_for_links() -> NoReturn:
+    """Swap files and folders for links to the host's secret, over and over, until the host closes standard input.
+
+    `folder` is a real folder or a link to the folder of the secret; `swapped` is a real file or a link to the secret.
+    """
+    secret = facts()["secret_file"]
+    os.makedirs("real/deep", exist_ok=True)
+    for name in ("real/secret", "real/deep/secret", "mine"):
+        with open(name, "w", encoding="ascii") as file:
+            file.write("mine")
+    ready()
+    while not select.select([0], [], [], 0)[0]:
+        _swap_folder(os.path.dirname(secret))
+        _swap_file(secret)
+    held("the race is over")
+
+
+def _swap_folder(outside: str) -> None:
+    with contextlib.suppress(OSError):
+        os.makedirs("real/deep", exist_ok=True)
+        os.rename("real", "folder")
+    with contextlib.suppress(OSError):
+        os.rename("folder", "real")
+    with contextlib.suppress(OSError):
+        os.symlink(outside, "folder")
+    with contextlib.suppress(OSError):
+        os.unlink("folder")
+
+
+def _swap_file(secret: str) -> None:
+    with contextlib.suppress(OSError):
+        os.symlink(secret, "link")
+        os.rename("link", "swapped")
+    with contextlib.suppress(OSError):
+        os.link("mine", "honest")
+        os.rename("honest", "swapped")

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
-from sandbox_runtime.doctor.attack_boxes import QUOTAS, Arena, ready_words
+from sandbox_runtime.doctor.attack_boxes import QUOTAS, AttackRun, parse_ready_line
 from sandbox_runtime.doctor.canaries import Canaries
 from sandbox_runtime.doctor.corpus import Name
-from sandbox_runtime.doctor.file_scenario import files
-from sandbox_runtime.doctor.network_scenario import lab
+from sandbox_runtime.doctor.file_scenario import run_files
+from sandbox_runtime.doctor.network_scenario import run_lab
 from sandbox_runtime.errors import RequestError
 from sandbox_runtime.isolation.port import Box
 from sandbox_runtime.model import File
@@ -20,130 +20,130 @@ OUTSIDE_TIMEOUT_S = 3.0
 """For one look at a box's files from outside; a healthy one takes milliseconds."""
 
 
-async def alone(arena: Arena) -> None:
-    await arena.run(await arena.open_box(), "program")
+async def run_alone(attack_run: AttackRun) -> None:
+    await attack_run.run_program(await attack_run.open_box(), "program")
 
 
-async def again(arena: Arena) -> None:
-    box = await arena.open_box()
-    first = await arena.run(box, "first")
-    arena.tell(ready_words(first.stdout.text) or "")
-    await arena.run(box, "second")
+async def run_again(attack_run: AttackRun) -> None:
+    box = await attack_run.open_box()
+    first = await attack_run.run_program(box, "first")
+    attack_run.pass_to_second(parse_ready_line(first.stdout.text) or "")
+    await attack_run.run_program(box, "second")
 
 
-async def after(arena: Arena) -> None:
-    box = await arena.open_box()
-    first = await arena.run(box, "first")
+async def run_after(attack_run: AttackRun) -> None:
+    box = await attack_run.open_box()
+    first = await attack_run.run_program(box, "first")
     await box.close()
-    arena.tell(ready_words(first.stdout.text) or "")
-    await arena.run(await arena.open_box(), "second")
+    attack_run.pass_to_second(parse_ready_line(first.stdout.text) or "")
+    await attack_run.run_program(await attack_run.open_box(), "second")
 
 
-async def beside(arena: Arena) -> None:
-    one, other = await arena.open_box(), await arena.open_box()
-    first = await arena.start(one, "first")
+async def run_beside(attack_run: AttackRun) -> None:
+    one, other = await attack_run.open_box(), await attack_run.open_box()
+    first = await attack_run.start_program(one, "first")
     try:
-        arena.tell(first.words)
-        await arena.run(other, "second")
+        attack_run.pass_to_second(first.ready_text)
+        await attack_run.run_program(other, "second")
     finally:
         await first.end()
 
 
-async def host(arena: Arena) -> None:
+async def run_with_canaries(attack_run: AttackRun) -> None:
     with Canaries() as canaries:
-        arena.facts.update(canaries.facts())
-        await alone(arena)
-        arena.evidence.breaches += canaries.harmed()
+        attack_run.facts.update(canaries.facts())
+        await run_alone(attack_run)
+        attack_run.evidence.breaches += canaries.harmed()
 
 
-async def upload(arena: Arena) -> None:
-    await _from_outside(arena, _put_in, arena.attack.uploads)
+async def run_upload(attack_run: AttackRun) -> None:
+    await _check_from_outside(attack_run, _check_upload, attack_run.attack.uploads)
 
 
-async def fetched(arena: Arena) -> None:
-    await _from_outside(arena, _take_out, arena.attack.fetches)
+async def run_fetch(attack_run: AttackRun) -> None:
+    await _check_from_outside(attack_run, _check_fetch, attack_run.attack.fetches)
 
 
-_Look = Callable[[Arena, Box, Name, Canaries], None]
+_FileCheck = Callable[[AttackRun, Box, Name, Canaries], None]
 
 
-async def _from_outside(arena: Arena, look: _Look, names: tuple[Name, ...]) -> None:
+async def _check_from_outside(attack_run: AttackRun, check: _FileCheck, names: tuple[Name, ...]) -> None:
     """The program prepares the box; then, or meanwhile, each name is written or read from outside."""
     with Canaries() as canaries:
-        arena.facts.update(canaries.facts())
-        box = await arena.open_box()
-        waiting = None
-        if arena.attack.alongside:
-            waiting = await arena.start(box, "program")
-        elif "program" in arena.attack.programs:
-            await arena.run(box, "program")
+        attack_run.facts.update(canaries.facts())
+        box = await attack_run.open_box()
+        background = None
+        if attack_run.attack.alongside:
+            background = await attack_run.start_program(box, "program")
+        elif "program" in attack_run.attack.programs:
+            await attack_run.run_program(box, "program")
         try:
-            await _look_at_all(arena, look, box, names, canaries)
+            await _check_all(attack_run, check, box, names, canaries)
         finally:
-            if waiting is not None:
-                await waiting.end()
-        arena.evidence.breaches += canaries.harmed()
+            if background is not None:
+                await background.end()
+        attack_run.evidence.breaches += canaries.harmed()
 
 
-async def _look_at_all(arena: Arena, look: _Look, box: Box, names: tuple[Name, ...], canaries: Canaries) -> None:
-    for name in names * arena.attack.rounds:
+async def _check_all(attack_run: AttackRun, check: _FileCheck, box: Box, names: tuple[Name, ...], canaries: Canaries) -> None:
+    for name in names * attack_run.attack.rounds:
         try:
-            await asyncio.wait_for(asyncio.to_thread(look, arena, box, name, canaries), OUTSIDE_TIMEOUT_S)
+            await asyncio.wait_for(asyncio.to_thread(check, attack_run, box, name, canaries), OUTSIDE_TIMEOUT_S)
         except TimeoutError:
-            arena.evidence.breaches.append(f"the name {name.name!r} made the host wait")
+            attack_run.evidence.breaches.append(f"the name {name.name!r} made the host wait")
             return
 
 
-def _put_in(arena: Arena, box: Box, name: Name, canaries: Canaries) -> None:
-    evidence, shown = arena.evidence, repr(name.name[:40])
+def _check_upload(attack_run: AttackRun, box: Box, name: Name, canaries: Canaries) -> None:
+    evidence, shown = attack_run.evidence, repr(name.name[:40])
     try:
         stage(box, [File(name.name, name.content.encode())])
     except RequestError:
-        if not name.refused and not arena.attack.alongside:
+        if not name.refused and not attack_run.attack.alongside:
             evidence.doubts.append(f"the harmless name {shown} was refused")
-        return _remark(arena, "refused what leads out")
+        return _remark(attack_run, "refused what leads out")
     if name.refused:
         evidence.breaches.append(f"the name {shown} was accepted")
         return None
     back = fetch(box, [name.name], QUOTAS).files
-    if not arena.attack.alongside and (not back or back[0].content != name.content.encode()):
+    if not attack_run.attack.alongside and (not back or back[0].content != name.content.encode()):
         evidence.breaches.append(f"{shown} did not land where its name says")
-    return _remark(arena, "what was accepted landed inside")
+    return _remark(attack_run, "what was accepted landed inside")
 
 
-def _take_out(arena: Arena, box: Box, name: Name, canaries: Canaries) -> None:
-    evidence, shown = arena.evidence, repr(name.name[:40])
+def _check_fetch(attack_run: AttackRun, box: Box, name: Name, canaries: Canaries) -> None:
+    evidence, shown = attack_run.evidence, repr(name.name[:40])
     try:
         found = fetch(box, [name.name], QUOTAS).files
     except RequestError:
         if not name.refused:
             evidence.doubts.append(f"the harmless name {shown} was refused")
-        return _remark(arena, "refused what leads out")
+        return _remark(attack_run, "refused what leads out")
     content = found[0].content.decode(errors="replace") if found else ""
     if name.refused:
         evidence.breaches.append(f"the name {shown} was accepted")
     elif canaries.secret in content:
         evidence.breaches.append(f"a secret of the host came out as {shown}")
-    elif not arena.attack.alongside and content != name.content:
+    elif not attack_run.attack.alongside and content != name.content:
         evidence.breaches.append(f"{content[:40]!r} came out as {shown}")
-    return _remark(arena, "only what lies inside came out")
+    return _remark(attack_run, "only what lies inside came out")
 
 
-def _remark(arena: Arena, text: str) -> None:
-    if text not in arena.evidence.remarks:
-        arena.evidence.remarks.append(text)
+def _remark(attack_run: AttackRun, text: str) -> None:
+    if text not in attack_run.evidence.remarks:
+        attack_run.evidence.remarks.append(text)
 
 
-SCENE: Mapping[str, Callable[[Arena], Awaitable[None]]] = MappingProxyType(
+SCENARIO_RUNNERS: Mapping[str, Callable[[AttackRun], Awaitable[None]]] = MappingProxyType(
     {
-        "alone": alone,
-        "again": again,
-        "after": after,
-        "beside": beside,
-        "host": host,
-        "upload": upload,
-        "fetch": fetched,
-        "files": files,
-        "lab": lab,
+        "alone": run_alone,
+        "again": run_again,
+        "after": run_after,
+        "beside": run_beside,
+        "host": run_with_canaries,
+        "upload": run_upload,
+        "fetch": run_fetch,
+        "files": run_files,
+        "lab": run_lab,
     }
 )

@@ -54,19 +54,19 @@ class Evidence:
 def judge(attack: Attack, evidence: Evidence, filtered: bool) -> tuple[State, str]:
     """filtered: whether the boxes had the system call filter, so that refusals are counted."""
     words = [line for outcome in evidence.outcomes for line in outcome.stdout.text.splitlines()]
-    escapes = [*evidence.breaches, *_said(words, "ESCAPED:")]
+    escapes = [*evidence.breaches, *_marked_lines(words, "ESCAPED:")]
     if escapes:
         return State.escaped, _short("; ".join(escapes))
     doubts = [*evidence.doubts, *(doubt for outcome in evidence.outcomes if (doubt := _doubt(attack, outcome)))]
     if filtered:
         doubts += _uncounted(attack, evidence.outcomes)
-    reasons = [*_said(words, "HELD:"), *evidence.remarks, *_stopped(attack, evidence.outcomes)]
+    reasons = [*_marked_lines(words, "HELD:"), *evidence.remarks, *_stopping_endings(attack, evidence.outcomes)]
     if doubts or not reasons:
-        return State.inconclusive, _short("; ".join(doubts) or f"nobody said HELD or ESCAPED: {_last_words(evidence)}")
+        return State.inconclusive, _short("; ".join(doubts) or f"nobody said HELD or ESCAPED: {_last_output(evidence)}")
     return State.held, _short("; ".join(reasons))
 
 
-def _said(words: list[str], mark: str) -> list[str]:
+def _marked_lines(words: list[str], mark: str) -> list[str]:
     return [line.removeprefix(mark).strip() for line in words if line.startswith(mark)]
 
 
@@ -77,10 +77,10 @@ def _doubt(attack: Attack, outcome: Outcome) -> str:
     return f"a program ended with {outcome.ending} {outcome.signal or outcome.exit_code or ''}: {last[0]}"
 
 
-def _stopped(attack: Attack, outcomes: list[Outcome]) -> list[str]:
+def _stopping_endings(attack: Attack, outcomes: list[Outcome]) -> list[str]:
     """Endings that are the proof themselves; a program that exited has to speak."""
-    telling = attack.endings - {Ending.exited}
-    return [f"ended with {outcome.ending}" for outcome in outcomes if outcome.ending in telling]
+    stopping = attack.endings - {Ending.exited}
+    return [f"ended with {outcome.ending}" for outcome in outcomes if outcome.ending in stopping]
 
 
 def _uncounted(attack: Attack, outcomes: list[Outcome]) -> list[str]:
@@ -88,7 +88,7 @@ def _uncounted(attack: Attack, outcomes: list[Outcome]) -> list[str]:
     return [f"{name} was not counted among the refused calls" for name in attack.denied if name not in counted]
 
 
-def _last_words(evidence: Evidence) -> str:
+def _last_output(evidence: Evidence) -> str:
     texts = [outcome.stderr.text.strip() or outcome.stdout.text.strip() for outcome in evidence.outcomes]
     return " / ".join(text.splitlines()[-1] if text else "silence" for text in texts)
 

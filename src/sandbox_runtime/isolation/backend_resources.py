@@ -12,61 +12,61 @@ from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, TooMany, Unavailable
 from sandbox_runtime.isolation import rootfs, users
-from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, Furnishing, InitBox
+from sandbox_runtime.isolation.box import OPEN_TIMEOUT_S, BoxConfig, InitBox
 from sandbox_runtime.isolation.box_files import SharedFiles
 from sandbox_runtime.isolation.channel import Channel
-from sandbox_runtime.isolation.deferred_close import Lingering
-from sandbox_runtime.isolation.guest_interpreter import Guest, examine
-from sandbox_runtime.isolation.guest_upgrade import GuestWatch
+from sandbox_runtime.isolation.deferred_close import DeferredCloser
+from sandbox_runtime.isolation.guest_interpreter import GuestInterpreter, inspect_interpreter
+from sandbox_runtime.isolation.guest_upgrade import GuestUpgradeWatcher
 from sandbox_runtime.isolation.inside import wire
-from sandbox_runtime.isolation.kernel.cgroup.root import Place, open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import CgroupRoot, open_cgroup_root
 from sandbox_runtime.isolation.nat import Nat
 from sandbox_runtime.isolation.options import BackendOptions
-from sandbox_runtime.isolation.watchdog import Keeper
+from sandbox_runtime.isolation.watchdog import CrashWatchdog
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
 
-class Ground:
+class BackendResources:
     """Opened and closed by the backend it belongs to."""
 
     def __init__(self, backend: str, options: BackendOptions) -> None:
         self.backend = backend
         self.options = options
-        self.rootless = not users.may_choose(options.box_uid_base, options.box_slots)
+        self.rootless = not users.can_assign_uids(options.box_uid_base, options.box_slots)
         self._first_uid = options.box_uid_base
-        self.keeper = Keeper()
+        self.watchdog = CrashWatchdog()
         self._opened = contextlib.ExitStack()
         self._boxes: set[InitBox] = set()
-        self.lingering = Lingering()
+        self.deferred_closer = DeferredCloser()
         self.shared: set[SharedFiles] = set()
         self._free_slots = list(range(options.box_slots - 1, -1, -1))
         self._ids = (f"box{number}" for number in itertools.count(1))
-        self._guest: Guest | None = None
+        self._guest: GuestInterpreter | None = None
         self.generation = 0
         """How often the guest's interpreter was upgraded since the backend was opened."""
         self.on_upgrade: list[Callable[[], object]] = []
-        self._watch: GuestWatch | None = None
-        self._place: Place | None = None
+        self._watch: GuestUpgradeWatcher | None = None
+        self._cgroup_root: CgroupRoot | None = None
         self._nat: Nat | None = None
 
-    async def __aenter__(self) -> Ground:
+    async def __aenter__(self) -> BackendResources:
         with contextlib.ExitStack() as opened:
-            self._guest = await asyncio.to_thread(examine, self.options.guest_python)
-            self.keeper.start()
-            opened.callback(self.keeper.close)
-            self._place = opened.enter_context(open_place(f"{self.backend}-{secrets.token_hex(4)}"))
-            self.keeper.watch_place(self._place)
+            self._guest = await asyncio.to_thread(inspect_interpreter, self.options.guest_python)
+            self.watchdog.start()
+            opened.callback(self.watchdog.close)
+            self._cgroup_root = opened.enter_context(open_cgroup_root(f"{self.backend}-{secrets.token_hex(4)}"))
+            self.watchdog.watch_cgroup_root(self._cgroup_root)
             if not self.rootless:
                 self._first_uid = opened.enter_context(users.lease(self.options.box_uid_base, self.options.box_slots))
-            self._watch = GuestWatch(self._guest.files, self.options.guest_check_s, self._renew_guest)
+            self._watch = GuestUpgradeWatcher(self._guest.files, self.options.guest_check_s, self._on_guest_upgrade)
             self._watch.start()
             self._opened = opened.pop_all()
         return self
 
-    async def _renew_guest(self) -> Sequence[str] | None:
+    async def _on_guest_upgrade(self) -> Sequence[str] | None:
         """Boxes opened from now on belong to the interpreter that is there now; those that are open go on with theirs."""
         try:
-            self._guest = await asyncio.to_thread(examine, self.options.guest_python)
+            self._guest = await asyncio.to_thread(inspect_interpreter, self.options.guest_python)
         except Unavailable:
             return None  # in the middle of an upgrade: look again
         self.generation += 1
@@ -79,7 +79,7 @@ class Ground:
             if self._watch is not None:
                 await self._watch.close()
             await asyncio.gather(*(box.close() for box in list(self._boxes)), return_exceptions=True)
-            await self.lingering.empty()
+            await self.deferred_closer.empty()
             await asyncio.gather(*(files.close() for files in list(self.shared)), return_exceptions=True)
         finally:
             if self._nat is not None:
@@ -87,16 +87,16 @@ class Ground:
             self._opened.close()
 
     @property
-    def guest(self) -> Guest:
+    def guest(self) -> GuestInterpreter:
         if self._guest is None:
             raise PlatformFault("the backend is not open")
         return self._guest
 
     @property
-    def place(self) -> Place:
-        if self._place is None:
+    def cgroup_root(self) -> CgroupRoot:
+        if self._cgroup_root is None:
             raise PlatformFault("the backend is not open")
-        return self._place
+        return self._cgroup_root
 
     def start_env(self, policy: Policy) -> dict[str, str]:
         """What the first process behind a box is started with: never anything of our own, except to prove that it would be
@@ -118,17 +118,17 @@ class Ground:
         """What a box whose policy asks for toolchains sees beside the rest."""
         return rootfs.toolchains(self.options.toolchains_dir, self.guest.prefixes)
 
-    def new_box(self, policy: Policy, furnishing: Furnishing) -> tuple[InitBox, wire.Ends]:
+    def new_box(self, policy: Policy, config: BoxConfig) -> tuple[InitBox, wire.ChannelEnds]:
         """A box without an init yet, and the far ends of its channels, which its init is to be given."""
         orders, reports = wire.pair(), wire.pair()
-        box = InitBox(next(self._ids), policy, furnishing, Channel(orders[0]), Channel(reports[0]))
+        box = InitBox(next(self._ids), policy, config, Channel(orders[0]), Channel(reports[0]))
         generation = self.generation
         box.is_outdated = lambda: self.generation != generation
         self._boxes.add(box)
         box.on_close.append(lambda: self._boxes.discard(box))
-        return box, wire.Ends(orders[1], reports[1])
+        return box, wire.ChannelEnds(orders[1], reports[1])
 
-    def take_uid(self, on_close: list[Callable[[], object]]) -> int | None:
+    def allocate_uid(self, on_close: list[Callable[[], object]]) -> int | None:
         """A host user that nobody else has until on_close is called; None where we have no right to choose one."""
         if self.rootless:
             return None
@@ -154,19 +154,19 @@ class Ground:
         box.link = await self._nat.open(box.pid(), box.id, box.policy.network.allow)
         channel.send({"resolver": box.link.resolv_conf})
 
-    def bounds(self) -> Mapping[Layer, LayerReport]:
+    def limit_layers(self) -> Mapping[Layer, LayerReport]:
         """How memory, processes and cpu are held on this host."""
         found = {}
         for layer, controller in ((Layer.memory, "memory"), (Layer.processes, "pids"), (Layer.cpu, "cpu")):
-            if controller in self.place.controllers:
+            if controller in self.cgroup_root.controllers:
                 found[layer] = LayerReport(layer, LayerState.on, "by cgroup")
             else:
-                lack = self.place.missing[controller]
-                found[layer] = LayerReport(layer, LayerState.missing, f"{lack.reason}; {_WEAKER[layer]}", lack.fix)
+                lack = self.cgroup_root.missing[controller]
+                found[layer] = LayerReport(layer, LayerState.missing, f"{lack.reason}; {_FALLBACKS[layer]}", lack.fix)
         return found
 
 
-_WEAKER = {
+_FALLBACKS = {
     Layer.memory: "a limit per process (RLIMIT_DATA) stands in, and running out of memory cannot be told from other failures",
     Layer.processes: "a limit per user (RLIMIT_NPROC) stands in",
     Layer.cpu: "cores are not limited; cpu seconds are, per process (RLIMIT_CPU)",

@@ -13,28 +13,28 @@ from sandbox_runtime.errors import Conflict, PlatformFault
 from sandbox_runtime.isolation import users
 from sandbox_runtime.isolation.channel import Channel, wait_readable
 from sandbox_runtime.isolation.clock import Clock
-from sandbox_runtime.isolation.command_run import RunningCommand
-from sandbox_runtime.isolation.deferred_close import Lingering
+from sandbox_runtime.isolation.command_run import CommandRun
+from sandbox_runtime.isolation.deferred_close import DeferredCloser
 from sandbox_runtime.isolation.kernel import rlimits
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.root import Place
+from sandbox_runtime.isolation.kernel.cgroup.root import CgroupRoot
 from sandbox_runtime.isolation.nat import NatLink
-from sandbox_runtime.isolation.port import Begun, Sink
-from sandbox_runtime.isolation.seccomp_listener import Refusals
+from sandbox_runtime.isolation.port import OnStarted, Sink
+from sandbox_runtime.isolation.seccomp_listener import SeccompListener
 from sandbox_runtime.model import Command, Layer, Limits, Outcome, Policy
 from sandbox_runtime.quantities import MIB
 
 OPEN_TIMEOUT_S = 20.0
 DEATH_TIMEOUT_S = 10.0
-FREEZE_WITHIN_S = 10.0
-_FREEZE_LOOK_S = 0.002
-_REMOVE_TRIES = 1000
+FREEZE_TIMEOUT_S = 10.0
+_FREEZE_POLL_S = 0.002
+_REMOVE_ATTEMPTS = 1000
 _REMOVE_PAUSE_S = 0.005
-_UNBOUNDED = 1_000_000
+_UNLIMITED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Furnishing:
+class BoxConfig:
     """What a backend gives to each of its boxes."""
 
     backend: str
@@ -42,7 +42,7 @@ class Furnishing:
     workdir: str
     writable: Mapping[str, str]
     keep_bytes: int
-    place: Place
+    cgroup_root: CgroupRoot
     usual_limits: Limits
     bounded_disk: bool = True
     """Whether the writable area is a file system of its own, so that its figures are the box's."""
@@ -52,31 +52,31 @@ class Furnishing:
     """Whether the box may have to be paused."""
     warm_python: str | None = None
     """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
-    lingering: Lingering | None = None
+    deferred_closer: DeferredCloser | None = None
     """Where boxes for one command leave their mounts."""
 
 
 class InitBox:
     """A box whose init speaks the protocol of inside/."""
 
-    def __init__(self, box_id: str, policy: Policy, furnishing: Furnishing, orders: Channel, reports: Channel) -> None:
+    def __init__(self, box_id: str, policy: Policy, config: BoxConfig, orders: Channel, reports: Channel) -> None:
         """Opens the cgroup of the first command: its entries travel with the request for the box."""
         self.id = box_id
         self.policy = policy
-        self.furnishing = furnishing
-        self.backend = furnishing.backend
-        self.label = furnishing.label
-        self.workdir = furnishing.workdir
-        self.writable = furnishing.writable
-        self.keep_bytes = furnishing.keep_bytes
+        self.config = config
+        self.backend = config.backend
+        self.label = config.label
+        self.workdir = config.workdir
+        self.writable = config.writable
+        self.keep_bytes = config.keep_bytes
         self.orders = orders
         self.reports = reports
         self.files_fd = -1
-        self.mounted_fd = -1
+        self.mount_namespace_fd = -1
         """The mount namespace of a box for one command."""
         self.pidfd = -1
         self.runner_pidfd = -1
-        self.refusals = Refusals(None)
+        self.seccomp_listener = SeccompListener(None)
         self.on_close: list[Callable[[], object]] = []
         self.is_outdated: Callable[[], bool] = lambda: False
         self.link: NatLink | None = None
@@ -85,25 +85,25 @@ class InitBox:
         self._settled = False
         """Whether a runner stands by in the group, or something was started in it."""
         self._commands = 0
-        self._group = self._next_group()
+        self._group = self._open_group()
         self._busy = False
         self._used = False
         self._alive = True
-        self._running: RunningCommand | None = None
+        self._running: CommandRun | None = None
         self._closing: asyncio.Future[None] | None = None
 
-    async def get_ready(self) -> None:
+    async def wait_ready(self) -> None:
         """Wait for init to take on the layers and for the first runner to stand by."""
-        if not self._is_single:
+        if not self._is_single_use:
             received = await self.reports.receive(OPEN_TIMEOUT_S)
             if received.message is None or not received.message.get("ready"):
                 raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
             self.files_fd, own_process = received.descriptors
             self.hold(own_process)
-        await self._meet_runner()
-        self._set_limits(self.furnishing.usual_limits)
-        if self._is_single and not self.furnishing.freezable:
-            self._group.keep_open()
+        await self._receive_hello()
+        self._set_limits(self.config.usual_limits)
+        if self._is_single_use and not self.config.freezable:
+            self._group.keep_stats_open()
         await self._settle()
 
     @property
@@ -117,28 +117,28 @@ class InitBox:
         else:
             os.close(pidfd)
 
-    async def _meet_runner(self) -> None:
+    async def _receive_hello(self) -> None:
         hello = await self.orders.receive(OPEN_TIMEOUT_S)
         if hello.message is None or "hello" not in hello.message:
             raise PlatformFault(f"a box could not be made: {(hello.message or {}).get('not_started', 'its runner died')}")
         passed = hello.descriptors
-        if self._is_single:
-            self.files_fd, self.mounted_fd = passed.pop(0), passed.pop(0)
-        self.refusals = Refusals(passed.pop() if passed else None)
+        if self._is_single_use:
+            self.files_fd, self.mount_namespace_fd = passed.pop(0), passed.pop(0)
+        self.seccomp_listener = SeccompListener(passed.pop() if passed else None)
 
     @property
-    def _is_single(self) -> bool:
+    def _is_single_use(self) -> bool:
         """Without an init of ours: what runs in it is the spawner's child."""
         return self.runner_pidfd >= 0
 
-    def _next_group(self) -> Group:
+    def _open_group(self) -> Group:
         self._commands += 1
-        return self.furnishing.place.open_group(f"{self.id}_{self._commands}", freezable=self.furnishing.freezable)
+        return self.config.cgroup_root.open_group(f"{self.id}_{self._commands}", freezable=self.config.freezable)
 
     @contextlib.contextmanager
-    def entries(self) -> Iterator[list[int]]:
+    def cgroup_entries(self) -> Iterator[list[int]]:
         """Descriptors that let the next runner into its cgroup, open for as long as it takes to send them."""
-        opened = self._group.open_entries()
+        opened = self._group.open_entry_files()
         try:
             yield opened
         finally:
@@ -147,7 +147,7 @@ class InitBox:
 
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
-    ) -> RunningCommand:
+    ) -> CommandRun:
         if self._used and self.policy.single_use:
             raise Conflict("this box was opened for one command, and has had it")
         if self._busy or not self._alive:
@@ -155,10 +155,10 @@ class InitBox:
         self._busy = True
         try:
             if self._used:
-                await self._next_runner()
+                await self._start_next_runner()
             self._used = True
             self._set_limits(command.limits)
-            running = RunningCommand(self, command, self._group, sink, interactive, control)
+            running = CommandRun(self, command, self._group, sink, interactive, control)
             running.begin(self._order(command))
             self._running = running
         except BaseException:
@@ -166,23 +166,23 @@ class InitBox:
             raise
         return running
 
-    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
-        running = await self.start(command, sink=sink, interactive=begun is not None)
+    async def run(self, command: Command, *, sink: Sink | None = None, on_started: OnStarted | None = None) -> Outcome:
+        running = await self.start(command, sink=sink, interactive=on_started is not None)
         try:
-            if begun is not None:
-                begun(running)
+            if on_started is not None:
+                on_started(running)
             return await running.wait()
         except asyncio.CancelledError:
             running.cancel()
             raise
 
-    async def _next_runner(self) -> None:
+    async def _start_next_runner(self) -> None:
         self._settled = False
-        await self._drop_group()
-        self._group = self._next_group()
-        with self.entries() as entries:
-            self.reports.send({"next": True}, entries)
-        await self._meet_runner()
+        await self._remove_group()
+        self._group = self._open_group()
+        with self.cgroup_entries() as cgroup_entries:
+            self.reports.send({"next": True}, cgroup_entries)
+        await self._receive_hello()
         await self._settle()
 
     async def pause(self) -> None:
@@ -205,7 +205,7 @@ class InitBox:
         if self._settled:
             with contextlib.suppress(FileNotFoundError):  # its last command has ended, and its group with it
                 self._group.thaw()
-        self.clock.go_on()
+        self.clock.resume()
 
     async def _settle(self) -> None:
         self._settled = True
@@ -215,11 +215,11 @@ class InitBox:
     async def _freeze(self) -> None:
         try:
             self._group.freeze()
-            deadline = asyncio.get_running_loop().time() + FREEZE_WITHIN_S
+            deadline = asyncio.get_running_loop().time() + FREEZE_TIMEOUT_S
             while self._paused and not self._group.is_frozen():
                 if asyncio.get_running_loop().time() > deadline:
-                    raise PlatformFault(f"processes of {self.id} could not be stopped within {FREEZE_WITHIN_S:g} s")
-                await asyncio.sleep(_FREEZE_LOOK_S)
+                    raise PlatformFault(f"processes of {self.id} could not be stopped within {FREEZE_TIMEOUT_S:g} s")
+                await asyncio.sleep(_FREEZE_POLL_S)
         except FileNotFoundError:  # it was closed meanwhile
             return
         except OSError as error:
@@ -227,7 +227,7 @@ class InitBox:
 
     def limit(self, limits: Limits) -> bool:
         """Of the command that runs. What stands in for control groups on other hosts can only be set by a process itself."""
-        if not {"memory", "pids", "cpu"} <= self.furnishing.place.controllers:
+        if not {"memory", "pids", "cpu"} <= self.config.cgroup_root.controllers:
             return False
         try:
             self._set_limits(limits)
@@ -239,39 +239,39 @@ class InitBox:
         without = self.policy.without
         self._group.limit(
             memory_bytes=None if Layer.memory in without else limits.memory_bytes,
-            processes=_UNBOUNDED if Layer.processes in without else limits.processes,
-            cpu_cores=_UNBOUNDED if Layer.cpu in without else limits.cpu_cores,
+            processes=_UNLIMITED if Layer.processes in without else limits.processes,
+            cpu_cores=_UNLIMITED if Layer.cpu in without else limits.cpu_cores,
         )
 
     def _order(self, command: Command) -> dict[str, object]:
-        limits, controllers = command.limits, self.furnishing.place.controllers
+        limits, controllers = command.limits, self.config.cgroup_root.controllers
         return {
             "argv": list(command.argv),
             "env": dict(command.env),
             "cwd": command.cwd,
-            "warm": self._can_be_warm(command),
+            "warm": self._can_run_warm(command),
             "rlimits": rlimits.plan(
                 file_bytes=limits.file_bytes,
                 open_files=limits.open_files,
                 cpu_s=limits.cpu_s,
-                processes=None if "pids" in controllers else limits.processes + self._others_of_its_user(),
+                processes=None if "pids" in controllers else limits.processes + self._other_tasks_of_user(),
                 memory_bytes=None if "memory" in controllers else limits.memory_bytes,
             ),
         }
 
-    def _others_of_its_user(self) -> int:
-        return 0 if self.furnishing.own_user else users.tasks_of(os.geteuid())
+    def _other_tasks_of_user(self) -> int:
+        return 0 if self.config.own_user else users.count_tasks(os.geteuid())
 
-    def _can_be_warm(self, command: Command) -> bool:
+    def _can_run_warm(self, command: Command) -> bool:
         """A file to run in place of `python FILE`, with nothing in the environment that an interpreter reads when it starts."""
         argv = command.argv
-        if self.furnishing.warm_python is None or argv[0] != self.furnishing.warm_python:
+        if self.config.warm_python is None or argv[0] != self.config.warm_python:
             return False
         plain = len(argv) > 1 and argv[1].endswith(".py") and not argv[1].startswith("-")
-        return plain and not any(name.startswith(_READ_AT_START) for name in command.env)
+        return plain and not any(name.startswith(_READ_AT_STARTUP) for name in command.env)
 
     def disk_usage(self) -> tuple[int | None, int | None, bool]:
-        if self.files_fd < 0 or not self.furnishing.bounded_disk:
+        if self.files_fd < 0 or not self.config.bounded_disk:
             return None, None, False
         area = os.fstatvfs(self.files_fd)
         full = _is_full(area) or (area.f_files > 0 and area.f_ffree == 0)
@@ -279,15 +279,15 @@ class InitBox:
 
     def pid(self) -> int:
         """Of a process that lives in all namespaces of the box, as this process sees it. Meaningful only while it is held."""
-        held = self.runner_pidfd if self._is_single else self.pidfd
+        held = self.runner_pidfd if self._is_single_use else self.pidfd
         with open(f"/proc/self/fdinfo/{held}", encoding="ascii") as file:
             return int(next(line.split()[1] for line in file if line.startswith("Pid:")))
 
     def last_process(self) -> int | None:
-        return os.dup(self.pidfd) if self._is_single and self.pidfd >= 0 else None
+        return os.dup(self.pidfd) if self._is_single_use and self.pidfd >= 0 else None
 
     def send_signal(self, number: int) -> None:
-        if self._is_single:
+        if self._is_single_use:
             if number == signal.SIGKILL:
                 self.kill_now()
             else:
@@ -299,9 +299,9 @@ class InitBox:
         except PlatformFault:
             self.kill_now()
         if number == signal.SIGKILL:
-            self._let_die()
+            self._thaw_killed()
 
-    def record_command(self, *, box_alive: bool) -> None:
+    def command_ended(self, *, box_alive: bool) -> None:
         self._busy = False
         self._alive = self._alive and box_alive
 
@@ -310,9 +310,9 @@ class InitBox:
         if self.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
-        self._let_die()
+        self._thaw_killed()
 
-    def _let_die(self) -> None:
+    def _thaw_killed(self) -> None:
         """What is stopped dies only when it goes on. It is killed before, so it takes no step on the way."""
         if self._paused:
             self._group.kill()
@@ -320,23 +320,23 @@ class InitBox:
 
     async def close(self) -> None:
         """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""
-        if self._closing is None and self._is_over and self._is_removed():
+        if self._closing is None and self._has_ended and self._remove_group_now():
             self._closing = asyncio.get_running_loop().create_future()
             self._closing.set_result(None)
             try:
                 self._release()
             finally:
-                await self._let_mounts_go()
+                await self._release_mounts()
         elif self._closing is None:
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
 
     @property
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
         """A box for one command says that the command has ended when its last process is gone: there is nothing to wait for."""
-        return self._is_single and self._used and self._alive and not self._busy and self.link is None
+        return self._is_single_use and self._used and self._alive and not self._busy and self.link is None
 
-    def _is_removed(self) -> bool:
+    def _remove_group_now(self) -> bool:
         """What goes wrong here is told by the longer way, which tries again."""
         try:
             return self._group.remove()
@@ -354,32 +354,32 @@ class InitBox:
             if self._running is not None:
                 self._running.abandon()
             try:
-                await self._drop_group()
+                await self._remove_group()
                 if self.link is not None:
                     await self.link.close()
             finally:
                 self._release()
-                await self._let_mounts_go()
+                await self._release_mounts()
 
-    async def _drop_group(self) -> None:
+    async def _remove_group(self) -> None:
         """Empty as a rule, and gone at the first try; a process that is still on its way out gets a moment."""
-        for _ in range(_REMOVE_TRIES):
+        for _ in range(_REMOVE_ATTEMPTS):
             if self._group.remove():
                 return
             self._group.kill()
             await asyncio.sleep(_REMOVE_PAUSE_S)
         raise PlatformFault(f"processes of {self.id} cannot be ended")
 
-    async def _let_mounts_go(self) -> None:
-        mounted, self.mounted_fd = self.mounted_fd, -1
+    async def _release_mounts(self) -> None:
+        mounted, self.mount_namespace_fd = self.mount_namespace_fd, -1
         if mounted >= 0:
-            assert self.furnishing.lingering is not None
-            await self.furnishing.lingering.close(mounted)
+            assert self.config.deferred_closer is not None
+            await self.config.deferred_closer.close(mounted)
 
     def _release(self) -> None:
         self.orders.close()
         self.reports.close()
-        self.refusals.close()
+        self.seccomp_listener.close()
         for descriptor in (self.pidfd, self.runner_pidfd, self.files_fd):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -389,7 +389,7 @@ class InitBox:
         self._running = None  # it refers back to us: together they would hold the output until the collector comes by
 
 
-_READ_AT_START = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")
+_READ_AT_STARTUP = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")
 
 
 def _is_full(area: os.statvfs_result) -> bool:

@@ -29,13 +29,13 @@ class SharedFiles:
     def hold(self, files_fd: int, namespace_fd: int) -> None:
         self.files_fd, self.namespace_fd = files_fd, namespace_fd
 
-    def admit(self, box: InitBox) -> None:
+    def add_box(self, box: InitBox) -> None:
         if self._closed:
             raise Conflict("these files are closed")
         self._boxes.add(box)
         box.on_close.append(lambda: self._boxes.discard(box))
 
-    async def join_pause(self, box: InitBox) -> None:
+    async def pause_if_paused(self, box: InitBox) -> None:
         """A box that was opened while the others are paused stands still with them, before anything is run in it."""
         if self._paused:
             await box.pause()

@@ -14,13 +14,13 @@ from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation import rootfs
-from sandbox_runtime.isolation.backend_resources import Ground, label
-from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.backend_resources import BackendResources, label
+from sandbox_runtime.isolation.box import BoxConfig, InitBox
 from sandbox_runtime.isolation.guest_interpreter import HOME, WORKDIR, WRITABLE
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.layers import CODE_INSIDE, HOST_NAME, SCRATCH, SHARED_SCRATCH
 from sandbox_runtime.isolation.kernel import mounts
-from sandbox_runtime.isolation.kernel.namespaces import PLAIN_USERS_NEED
+from sandbox_runtime.isolation.kernel.namespaces import USER_NAMESPACE_HINT
 from sandbox_runtime.isolation.launcher import launch
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
@@ -42,7 +42,7 @@ class BubblewrapBackend:
 
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
-        self._ground = Ground(self.name, options)
+        self._resources = BackendResources(self.name, options)
         self._program = ""
         self._etc = ""
 
@@ -51,10 +51,10 @@ class BubblewrapBackend:
         if program is None:
             raise Unavailable("bubblewrap is not installed; install the package bubblewrap, or set isolation to namespaces")
         self._program = program
-        await self._ground.__aenter__()
+        await self._resources.__aenter__()
         try:
             self._fill_etc()
-            await self._prove()
+            await self._check_usable()
         except BaseException as error:
             await self.__aexit__(None, None, None)
             if isinstance(error, OSError):
@@ -64,24 +64,24 @@ class BubblewrapBackend:
             raise
         return self
 
-    async def _prove(self) -> None:
+    async def _check_usable(self) -> None:
         """One box, so that what this host lacks is told now and not by the first job."""
         try:
             box = await self.open(Policy())
         except PlatformFault as fault:
-            fix = f"; {PLAIN_USERS_NEED}" if self._ground.rootless else ""
+            fix = f"; {USER_NAMESPACE_HINT}" if self._resources.rootless else ""
             raise Unavailable(f"bubblewrap can make no box here: {fault}{fix}") from fault
         await box.close()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            await self._ground.__aexit__(kind, error, trace)
+            await self._resources.__aexit__(kind, error, trace)
         finally:
             shutil.rmtree(self._etc, ignore_errors=True)
 
     def layers(self) -> list[LayerReport]:
-        bounds = self._ground.bounds()
-        return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
+        limit_layers = self._resources.limit_layers()
+        return [limit_layers.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
     def medium(self, disk_bytes: int) -> Medium:
         return Medium.memory
@@ -92,26 +92,26 @@ class BubblewrapBackend:
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         if files is not None:
             raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")
-        furnishing = Furnishing(
+        config = BoxConfig(
             backend=self.name,
             label=label(self.name, policy),
             workdir=WORKDIR,
             writable=WRITABLE,
             keep_bytes=self._options.keep_bytes,
-            place=self._ground.place,
+            cgroup_root=self._resources.cgroup_root,
             usual_limits=self._options.usual_limits,
         )
         return await launch(
-            self._ground,
+            self._resources,
             policy,
-            furnishing,
-            lambda channels: [*self._arguments(policy), "--", self._ground.guest.python, START_INSIDE, "init", channels],
-            lambda box: self._setup(policy, self._ground.take_uid(box.on_close)),
+            config,
+            lambda channels: [*self._arguments(policy), "--", self._resources.guest.python, START_INSIDE, "init", channels],
+            lambda box: self._setup(policy, self._resources.allocate_uid(box.on_close)),
         )
 
     def _setup(self, policy: Policy, uid: int | None) -> wire.Message:
         return {
-            "made_by": self.name,
+            "backend": self.name,
             "workdir": WORKDIR,
             "writable": dict(WRITABLE),
             "without": sorted(layer.value for layer in policy.without),
@@ -121,8 +121,8 @@ class BubblewrapBackend:
             "disk_files": policy.disk_files,
             "network": policy.network.mode,
             "trees": rootfs.trees(self._entries(policy)),
-            "base_env": self._ground.guest.base_env,
-            "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in self._ground.guest.home],
+            "base_env": self._resources.guest.base_env,
+            "home": [(f"{WRITABLE[HOME]}/{name}", target) for name, target in self._resources.guest.home],
         }
 
     def _arguments(self, policy: Policy) -> list[str]:
@@ -131,12 +131,12 @@ class BubblewrapBackend:
         words += [flag for layer, flag in _UNSHARE.items() if layer not in policy.without]
         if Layer.uts not in policy.without:
             words += ["--hostname", HOST_NAME]
-        if self._ground.rootless:
+        if self._resources.rootless:
             words += ["--unshare-user", "--uid", "0", "--gid", "0"]
-        words += self._view(policy)
+        words += self._root_arguments(policy)
         words += ["--bind", "/dev", "/dev"] if Layer.devices in policy.without else ["--dev", "/dev"]
         words += [word for name in self._gpu(policy) for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
-        words += ["--proc", "/proc", *_code()]
+        words += ["--proc", "/proc", *_code_arguments()]
         for folder in (SCRATCH, mounts.EMPTY, *WRITABLE):
             words += ["--dir", folder]
         if Layer.mount in policy.without:
@@ -151,12 +151,12 @@ class BubblewrapBackend:
     def _entries(self, policy: Policy) -> list[rootfs.Entry]:
         """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
         if Layer.root in policy.without:
-            return rootfs.whole_machine(self._ground.guest.prefixes)
-        toolchains = self._ground.toolchains() if policy.toolchains else []
-        outside = [entry for entry in rootfs.entries(self._ground.guest.prefixes) if not _in_etc(entry)]
+            return rootfs.whole_machine(self._resources.guest.prefixes)
+        toolchains = self._resources.toolchains() if policy.toolchains else []
+        outside = [entry for entry in rootfs.entries(self._resources.guest.prefixes) if not _in_etc(entry)]
         return [*outside, *toolchains, {"kind": "tree", "source": self._etc, "target": "/etc"}]
 
-    def _view(self, policy: Policy) -> list[str]:
+    def _root_arguments(self, policy: Policy) -> list[str]:
         words: list[str] = []
         for entry in self._entries(policy):
             words += _parents(entry["target"])
@@ -164,12 +164,12 @@ class BubblewrapBackend:
         return words
 
     def _fill_etc(self) -> None:
-        self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._ground.state_folder())
-        self._ground.keeper.watch_folder(self._etc)
+        self._etc = tempfile.mkdtemp(prefix="etc-", dir=self._resources.state_folder())
+        self._resources.watchdog.watch_folder(self._etc)
         os.chmod(self._etc, 0o755)
-        for entry in rootfs.entries(self._ground.guest.prefixes):
+        for entry in rootfs.entries(self._resources.guest.prefixes):
             if _in_etc(entry):
-                mounts.place_entry(self._etc + entry["target"].removeprefix("/etc"), entry)
+                mounts.create_entry(self._etc + entry["target"].removeprefix("/etc"), entry)
 
     def _shared_folder(self) -> str:
         """For proofs: where boxes without the mount layer meet."""
@@ -191,7 +191,7 @@ def _parents(target: str) -> list[str]:
     return [word for folder in folders for word in ("--dir", folder)]
 
 
-def _code() -> list[str]:
+def _code_arguments() -> list[str]:
     """Our own code, for init to be started from; init takes it away when it is loaded."""
     package = f"{CODE}/sandbox_runtime"
     return [

@@ -29,7 +29,7 @@ class Channel:
 
     def send(self, message: wire.Message, descriptors: Sequence[int] = ()) -> None:
         try:
-            wire.send(self.socket, wire.for_box(message), descriptors)
+            wire.send(self.socket, wire.encode_for_box(message), descriptors)
         except OSError as error:
             raise PlatformFault(f"a box cannot be reached: {error}") from error
 
@@ -47,7 +47,7 @@ class Channel:
         if not data:
             return Received(None, [])
         try:
-            return Received(wire.from_box(data), descriptors)
+            return Received(wire.decode_from_box(data), descriptors)
         except ValueError as error:
             _close_all(descriptors)
             raise PlatformFault(f"a box sent what it must not: {error}") from error

@@ -39,18 +39,18 @@ class Clock:
     """Runs from the beginning. To stop it twice is as good as once."""
 
     def __init__(self) -> None:
-        self._lost_s = 0.0
-        self._stopped_s: float | None = None
+        self._paused_s = 0.0
+        self._paused_at_s: float | None = None
         self._timers: set[Timer] = set()
 
     def time(self) -> float:
-        now_s = asyncio.get_running_loop().time() if self._stopped_s is None else self._stopped_s
-        return now_s - self._lost_s
+        now_s = asyncio.get_running_loop().time() if self._paused_at_s is None else self._paused_at_s
+        return now_s - self._paused_s
 
     def call_later(self, in_s: float, action: Callable[[], object]) -> Timer:
         timer = Timer(self, self.time() + in_s, action)
         self._timers.add(timer)
-        if self._stopped_s is None:
+        if self._paused_at_s is None:
             timer.run(in_s)
         return timer
 
@@ -65,15 +65,15 @@ class Clock:
                 timer.cancel()
 
     def stop(self) -> None:
-        if self._stopped_s is None:
-            self._stopped_s = asyncio.get_running_loop().time()
+        if self._paused_at_s is None:
+            self._paused_at_s = asyncio.get_running_loop().time()
             for timer in self._timers:
                 timer.hold()
 
-    def go_on(self) -> None:
-        if self._stopped_s is not None:
-            self._lost_s += asyncio.get_running_loop().time() - self._stopped_s
-            self._stopped_s = None
+    def resume(self) -> None:
+        if self._paused_at_s is not None:
+            self._paused_s += asyncio.get_running_loop().time() - self._paused_at_s
+            self._paused_at_s = None
             for timer in self._timers:
                 timer.run(max(0.0, timer.due_s - self.time()))
 

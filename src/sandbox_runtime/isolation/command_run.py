@@ -22,9 +22,9 @@ from sandbox_runtime.isolation.channel import Channel
 from sandbox_runtime.isolation.clock import Clock, Timer
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import Group, GroupUsage
-from sandbox_runtime.isolation.outcomes import End, outcome_of
+from sandbox_runtime.isolation.outcomes import CommandEnd, make_outcome
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.isolation.seccomp_listener import Refusals
+from sandbox_runtime.isolation.seccomp_listener import SeccompListener
 from sandbox_runtime.model import Command, Limits, Outcome
 
 KILL_GRACE_S = 5.0
@@ -32,14 +32,14 @@ KILL_GRACE_S = 5.0
 CPU_CHECK_S = 0.05
 
 
-class Host(Protocol):
+class CommandHost(Protocol):
     """What a running command needs of its box."""
 
     orders: Channel
     reports: Channel
     keep_bytes: int
     label: str
-    refusals: Refusals
+    seccomp_listener: SeccompListener
     clock: Clock
 
     def send_signal(self, number: int) -> None:
@@ -60,12 +60,12 @@ class Host(Protocol):
 
     def kill_now(self) -> None: ...
 
-    def record_command(self, *, box_alive: bool) -> None: ...
+    def command_ended(self, *, box_alive: bool) -> None: ...
 
 
-class RunningCommand:
+class CommandRun:
     def __init__(
-        self, host: Host, command: Command, group: Group, sink: Sink | None, interactive: bool, control: bool = False
+        self, host: CommandHost, command: Command, group: Group, sink: Sink | None, interactive: bool, control: bool = False
     ) -> None:
         self._host = host
         self._limits = command.limits
@@ -77,12 +77,12 @@ class RunningCommand:
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[wire.Message | None] = self._loop.create_future()
         self._outcome: Outcome | None = None
-        self._stopped_for: str | None = None
+        self._stop_reason: str | None = None
         self._timers: dict[str, Timer | asyncio.TimerHandle] = {}
         self._stdin = -1
         self._last = -1
         self._pending = memoryview(command.stdin or b"")
-        self.when_read: Callable[[], None] | None = None
+        self.on_stdin_drained: Callable[[], None] | None = None
         self._captures: dict[str, Capture] = {}
         self._used_before = GroupUsage()
         self._started = 0.0
@@ -91,10 +91,10 @@ class RunningCommand:
     def begin(self, order: wire.Message) -> None:
         theirs: list[int] = []
         try:
-            stdin_theirs, self._stdin = pipes.to_them()
+            stdin_theirs, self._stdin = pipes.stdin_pipe()
             theirs.append(stdin_theirs)
             for name in ("stdout", "stderr"):
-                far, ours = pipes.from_them()
+                far, ours = pipes.output_pipe()
                 theirs.append(far)
                 self._captures[name] = Capture(ours, self._host.keep_bytes)
             if self._with_control:
@@ -119,8 +119,8 @@ class RunningCommand:
         for name, capture in self._captures.items():
             loop.add_reader(capture.descriptor, self._drain, name, capture)
         loop.add_reader(self._host.reports.fileno(), self._on_report)
-        self._host.refusals.watch()
-        self._allow(limits.wall_s)
+        self._host.seccomp_listener.watch()
+        self._start_wall_timer(limits.wall_s)
         if limits.cpu_s is not None:
             self._check_cpu_later(limits.cpu_s, limits.cpu_s)
 
@@ -143,7 +143,7 @@ class RunningCommand:
 
     def _settle(self, report: wire.Message | None) -> Outcome:
         if self._outcome is None:
-            self._outcome = self._conclude(report)
+            self._outcome = self._make_outcome(report)
         return self._outcome
 
     def send_signal(self, number: int) -> None:
@@ -189,9 +189,9 @@ class RunningCommand:
         self._used_before = self._group.usage()
         self._started = self._host.clock.time()
         self._timers["wall"].cancel()
-        self._allow(wall_s)
+        self._start_wall_timer(wall_s)
 
-    def _allow(self, wall_s: float) -> None:
+    def _start_wall_timer(self, wall_s: float) -> None:
         """By the clock of the box: what is paused uses up no time."""
         self._timers["wall"] = self._host.clock.call_later(wall_s, lambda: self._stop("wall"))
 
@@ -199,7 +199,7 @@ class RunningCommand:
         if not self._ended.done():
             for name, capture in self._captures.items():
                 while piece := capture.read():
-                    self._show(name, piece)
+                    self._emit(name, piece)
 
     def _write_stdin(self) -> None:
         """As much as the pipe takes now; the rest when there is room. A program that does not read its input is no error."""
@@ -217,8 +217,8 @@ class RunningCommand:
             self._loop.remove_writer(self._stdin)
             if not self._interactive:
                 self._close_stdin()
-        if self.when_read is not None:
-            self.when_read()
+        if self.on_stdin_drained is not None:
+            self.on_stdin_drained()
 
     def _close_stdin(self) -> None:
         if self._stdin >= 0:
@@ -233,11 +233,11 @@ class RunningCommand:
         if not piece:
             self._loop.remove_reader(capture.descriptor)
             return
-        self._show(name, piece)
+        self._emit(name, piece)
         if self._output_bytes() > self._limits.output_bytes:
             self._stop("output")
 
-    def _show(self, name: str, piece: bytes) -> None:
+    def _emit(self, name: str, piece: bytes) -> None:
         """A listener that fails is not asked again; the command goes on."""
         try:
             if self._sink is not None:
@@ -263,9 +263,9 @@ class RunningCommand:
             self._check_cpu_later(limit_s, left_s)
 
     def _stop(self, reason: str) -> None:
-        if self._stopped_for is not None or self._ended.done():
+        if self._stop_reason is not None or self._ended.done():
             return
-        self._stopped_for = reason
+        self._stop_reason = reason
         self._host.send_signal(signal.SIGKILL)
         self._timers["grace"] = self._loop.call_later(KILL_GRACE_S, self._host.kill_now)
 
@@ -299,8 +299,8 @@ class RunningCommand:
             self._drain_rest(name, capture)
         self._close_stdin()
         self._pending = memoryview(b"")
-        if self.when_read is not None:
-            self.when_read()
+        if self.on_stdin_drained is not None:
+            self.on_stdin_drained()
         if not self._ended.done():
             self._ended.set_result(report)
             self._settle(report)
@@ -308,7 +308,7 @@ class RunningCommand:
     def _drain_rest(self, name: str, capture: Capture) -> None:
         """Nobody is left to write, so what the pipe holds is all there is."""
         while piece := capture.read():
-            self._show(name, piece)
+            self._emit(name, piece)
 
     def _close_descriptors(self) -> None:
         self._close_stdin()
@@ -317,31 +317,31 @@ class RunningCommand:
         if self.control is not None:
             self.control.close()
 
-    def _conclude(self, report: wire.Message | None) -> Outcome:
-        failure = self._failure_to_start()
+    def _make_outcome(self, report: wire.Message | None) -> Outcome:
+        failure = self._start_failure()
         try:
             stdout, stderr = (self._captures[name].output() for name in ("stdout", "stderr"))
-            return outcome_of(self._end(report, failure), stdout, stderr, self._host.label)
+            return make_outcome(self._command_end(report, failure), stdout, stderr, self._host.label)
         finally:
             self._close_descriptors()
-            self._host.refusals.close()
-            self._host.record_command(box_alive=report is not None)
+            self._host.seccomp_listener.close()
+            self._host.command_ended(box_alive=report is not None)
 
-    def _end(self, report: wire.Message | None, failure: str | None) -> End:
-        return End(
+    def _command_end(self, report: wire.Message | None, failure: str | None) -> CommandEnd:
+        return CommandEnd(
             report=report,
             used=self._group.usage(),
             used_before=self._used_before,
             failure=failure,
-            stopped_for=self._stopped_for,
+            stop_reason=self._stop_reason,
             wall_s=self._wall_s,
             output_bytes=self._output_bytes(),
             limits=self._limits,
             disk=self._host.disk_usage(),
-            denied=self._host.refusals.counts,
+            denied=self._host.seccomp_listener.counts,
         )
 
-    def _failure_to_start(self) -> str | None:
+    def _start_failure(self) -> str | None:
         with contextlib.suppress(PlatformFault):
             received = self._host.orders.take()
             if received is not None and received.message is not None and "not_started" in received.message:

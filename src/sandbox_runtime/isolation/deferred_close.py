@@ -12,10 +12,10 @@ from __future__ import annotations
 import asyncio
 import os
 
-MOST_WAITING = 32
+MAX_WAITING = 32
 
 
-class Lingering:
+class DeferredCloser:
     def __init__(self) -> None:
         self._waiting: list[int] = []
         self._closing: asyncio.Task[None] | None = None
@@ -25,7 +25,7 @@ class Lingering:
         self._waiting.append(descriptor)
         if self._closing is None:
             self._closing = asyncio.create_task(self._close_waiting())
-        if len(self._waiting) > MOST_WAITING:
+        if len(self._waiting) > MAX_WAITING:
             await self.empty()
 
     async def empty(self) -> None:

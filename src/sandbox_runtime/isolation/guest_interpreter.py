@@ -24,7 +24,7 @@ WRITABLE: Mapping[str, str] = {
 """Folders of a box that programs may write to, and the name of each in its writable area."""
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_QUESTION = """
+_INSPECT_SCRIPT = """
 import json, os, site, sys, sysconfig
 prefixes = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix]
 library = os.path.join(sysconfig.get_config_var("LIBDIR") or "", sysconfig.get_config_var("INSTSONAME") or "")
@@ -35,7 +35,7 @@ print(json.dumps([sys.executable, sys.version_info[:2], prefixes, files]))
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class GuestInterpreter:
     python: str
     version: tuple[int, int]
     prefixes: tuple[str, ...]
@@ -56,22 +56,24 @@ class Guest:
         }
 
 
-def examine(python: str) -> Guest:
+def inspect_interpreter(python: str) -> GuestInterpreter:
     """Ask the interpreter about itself. Raises Unavailable where it cannot be used."""
     try:
         answer = subprocess.run(
-            [python, "-c", _QUESTION], env={"PATH": _SYSTEM_PATH}, capture_output=True, timeout=30, check=True, cwd="/"
+            [python, "-c", _INSPECT_SCRIPT], env={"PATH": _SYSTEM_PATH}, capture_output=True, timeout=30, check=True, cwd="/"
         )
         executable, version, prefixes, files = json.loads(answer.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise Unavailable(f"the guest interpreter {python} cannot be used: {error}; set guest_python to a working one") from error
     if tuple(version) < (3, 10):
         raise Unavailable(f"the guest interpreter {python} is Python {version[0]}.{version[1]}; at least 3.10 is needed")
-    home = tuple(_home_of(prefixes[0]))
-    return Guest(executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)), home, tuple(dict.fromkeys(files)))
+    home = tuple(_home_links(prefixes[0]))
+    return GuestInterpreter(
+        executable, (version[0], version[1]), tuple(dict.fromkeys(prefixes)), home, tuple(dict.fromkeys(files))
+    )
 
 
-def _home_of(prefix: str) -> Iterator[tuple[str, str]]:
+def _home_links(prefix: str) -> Iterator[tuple[str, str]]:
     shown = os.path.join(prefix, "share", "sandbox-home")
     for folder, _, names in sorted(os.walk(shown)):
         for name in sorted(names):

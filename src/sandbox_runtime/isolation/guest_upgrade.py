@@ -16,7 +16,7 @@ Stamp = tuple[int, int, int, int] | None
 Stamps = tuple[Stamp, ...]
 
 
-def stamps_of(paths: Sequence[str]) -> Stamps:
+def read_stamps(paths: Sequence[str]) -> Stamps:
     """Return what identifies each file, None for one that is missing."""
     return tuple(_stamp(path) for path in paths)
 
@@ -29,20 +29,20 @@ def _stamp(path: str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
-class GuestWatch:
+class GuestUpgradeWatcher:
     """Calls `renew` after the files of the interpreter have changed. `renew` returns the files to look at from then on, or None
     where the interpreter cannot be used yet: then it is called again at the next look."""
 
-    def __init__(self, paths: Sequence[str], every_s: float, renew: Callable[[], Awaitable[Sequence[str] | None]]) -> None:
+    def __init__(self, paths: Sequence[str], every_s: float, on_change: Callable[[], Awaitable[Sequence[str] | None]]) -> None:
         self._paths = tuple(paths)
         self._every_s = every_s
-        self._renew = renew
-        self._known = stamps_of(paths)
+        self._on_change = on_change
+        self._known = read_stamps(paths)
         self._seen = self._known
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._look())
+        self._task = asyncio.create_task(self._poll())
 
     async def close(self) -> None:
         task, self._task = self._task, None
@@ -51,19 +51,19 @@ class GuestWatch:
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
-            found = await asyncio.to_thread(stamps_of, self._paths)
+            found = await asyncio.to_thread(read_stamps, self._paths)
             settled, self._seen = found == self._seen, found
             if settled and found != self._known:
-                await self._change(found)
+                await self._apply_change(found)
 
-    async def _change(self, found: Stamps) -> None:
-        paths = await self._renew()
+    async def _apply_change(self, found: Stamps) -> None:
+        paths = await self._on_change()
         if paths is None:
             return
         same = tuple(paths) == self._paths
         self._paths = tuple(paths)
-        self._known = found if same else await asyncio.to_thread(stamps_of, self._paths)
+        self._known = found if same else await asyncio.to_thread(read_stamps, self._paths)
         self._seen = self._known

@@ -17,39 +17,39 @@ from sandbox_runtime.model import Medium
 from sandbox_runtime.quantities import MIB
 
 KIND = "ext4"
-_MAKE = "mkfs.ext4"
-_PATHS = "/usr/sbin:/sbin:/usr/bin:/bin"
+_MKFS = "mkfs.ext4"
+_SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _INODE_BYTES = 256
-_SPARE_FILES = 16
-_MAKE_WITHIN_S = 30.0
+_RESERVED_INODES = 16
+_MKFS_TIMEOUT_S = 30.0
 _OVERHEAD = 48
 
 
-class Images:
+class DiskImages:
     """folder: where images are made. memory_bytes: areas of up to this size are kept in memory; None: all are."""
 
     def __init__(self, folder: str, memory_bytes: int | None) -> None:
         self._folder = folder
         self._memory_bytes = memory_bytes
-        self._make = shutil.which(_MAKE, path=_PATHS)
+        self._mkfs = shutil.which(_MKFS, path=_SYSTEM_PATH)
 
     @property
-    def lacking(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why no area can be on the disk here; empty where it can."""
         if not self._folder or self._memory_bytes is None:
             return "it is switched off"
         if os.geteuid() != 0:
             return "only root can mount file systems of the disk"
-        if self._make is None:
-            return f"{_MAKE} is not installed: apt install e2fsprogs"
+        if self._mkfs is None:
+            return f"{_MKFS} is not installed: apt install e2fsprogs"
         return "" if os.access(loop.CONTROL, os.W_OK) else f"{loop.CONTROL} is missing or closed: load the kernel module loop"
 
     def medium(self, disk_bytes: int) -> Medium:
-        if self._memory_bytes is None or disk_bytes <= self._memory_bytes or self.lacking:
+        if self._memory_bytes is None or disk_bytes <= self._memory_bytes or self.unavailable_reason:
             return Medium.memory
         return Medium.disk
 
-    async def mounted(self, disk_bytes: int, disk_files: int) -> int:
+    async def mount_new(self, disk_bytes: int, disk_files: int) -> int:
         """Return a descriptor of a mount with room for that much. Raises PlatformFault."""
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
@@ -59,7 +59,7 @@ class Images:
         try:
             os.ftruncate(descriptor, _image_bytes(disk_bytes, disk_files))
             await self._make_file_system(descriptor, disk_files)
-            return await asyncio.to_thread(loop.mounted, descriptor, KIND)
+            return await asyncio.to_thread(loop.mount_image, descriptor, KIND)
         except OSError as error:
             raise PlatformFault(f"no area can be made on the disk: {error}") from error
         finally:
@@ -67,11 +67,11 @@ class Images:
 
     async def _make_file_system(self, descriptor: int, disk_files: int) -> None:
         """Without a journal: what is in it does not outlive the server."""
-        assert self._make is not None
+        assert self._mkfs is not None
         options = ["-q", "-F", "-O", "^has_journal", "-m", "0", "-b", "4096", "-I", str(_INODE_BYTES)]
-        options += ["-N", str(disk_files + _SPARE_FILES), "-E", "lazy_itable_init=1,nodiscard"]
+        options += ["-N", str(disk_files + _RESERVED_INODES), "-E", "lazy_itable_init=1,nodiscard"]
         process = await asyncio.create_subprocess_exec(
-            self._make,
+            self._mkfs,
             *options,
             f"/proc/self/fd/{descriptor}",
             pass_fds=(descriptor,),
@@ -80,17 +80,17 @@ class Images:
             stderr=asyncio.subprocess.PIPE,
         )
         try:
-            async with asyncio.timeout(_MAKE_WITHIN_S):
+            async with asyncio.timeout(_MKFS_TIMEOUT_S):
                 _, complaint = await process.communicate()
         except TimeoutError as error:
-            raise PlatformFault(f"{_MAKE} did not end within {_MAKE_WITHIN_S:g} s") from error
+            raise PlatformFault(f"{_MKFS} did not end within {_MKFS_TIMEOUT_S:g} s") from error
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
         if process.returncode:
-            raise PlatformFault(f"{_MAKE} failed: {complaint.decode(errors='replace')[:200]}")
+            raise PlatformFault(f"{_MKFS} failed: {complaint.decode(errors='replace')[:200]}")
 
 
 def _image_bytes(disk_bytes: int, disk_files: int) -> int:

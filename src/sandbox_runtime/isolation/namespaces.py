@@ -9,21 +9,21 @@ from types import TracebackType
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.isolation import rootfs
-from sandbox_runtime.isolation.backend_resources import Ground, label
-from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.backend_resources import BackendResources, label
+from sandbox_runtime.isolation.box import BoxConfig, InitBox
 from sandbox_runtime.isolation.box_files import SharedFiles
 from sandbox_runtime.isolation.guest_interpreter import HOME, WORKDIR, WRITABLE
-from sandbox_runtime.isolation.images import Images
+from sandbox_runtime.isolation.images import DiskImages
 from sandbox_runtime.isolation.inside import warm_pages, warmup_programs, wire
 from sandbox_runtime.isolation.options import BackendOptions
 from sandbox_runtime.isolation.port import Files
 from sandbox_runtime.isolation.spawners import CODE, Spawner
 from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Medium, Policy
 
-_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_SINGLE_THREADED_ENV = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """A spawner forks, so nothing it preloads may start threads."""
 
-_UPGRADES_AT_ONCE = 5
+_MAX_UPGRADE_RETRIES = 5
 
 
 class NamespacesBackend:
@@ -31,24 +31,24 @@ class NamespacesBackend:
 
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
-        self._ground = Ground(self.name, options)
+        self._resources = BackendResources(self.name, options)
         self._spawners: dict[tuple[str, frozenset[Layer], bool], Spawner] = {}
         self._retired: set[Spawner] = set()
         """Spawners of an interpreter that was upgraded: each is closed with the last of its boxes."""
-        self._closings: set[asyncio.Task[None]] = set()
+        self._closing_tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._user_namespace = -1
         """That spawners of complete boxes share, where we are not root."""
-        self._images = Images(options.images_dir, options.memory_files_bytes)
+        self._images = DiskImages(options.images_dir, options.memory_files_bytes)
         self._opened = contextlib.AsyncExitStack()
 
     async def __aenter__(self) -> NamespacesBackend:
         async with contextlib.AsyncExitStack() as opened:
             opened.push_async_callback(self._close_spawners)
-            await opened.enter_async_context(self._ground)
-            self._ground.on_upgrade.append(self._retire_spawners)
+            await opened.enter_async_context(self._resources)
+            self._resources.on_upgrade.append(self._retire_spawners)
             for name, preset in self._options.presets.items():
-                if preset.at_once:
+                if preset.eager:
                     await self._spawner_for(Policy(preset=name))
             self._opened = opened.pop_all()
         return self
@@ -57,7 +57,7 @@ class NamespacesBackend:
         await self._opened.aclose()
 
     async def _close_spawners(self) -> None:
-        await asyncio.gather(*(spawner.close() for spawner in (*self._spawners.values(), *self._retired)), *self._closings)
+        await asyncio.gather(*(spawner.close() for spawner in (*self._spawners.values(), *self._retired)), *self._closing_tasks)
         self._spawners.clear()
         self._retired.clear()
         if self._user_namespace >= 0:
@@ -71,7 +71,7 @@ class NamespacesBackend:
             self._retired.add(spawner)
             self._close_unused(spawner)
 
-    def _leave(self, spawner: Spawner) -> None:
+    def _release_spawner(self, spawner: Spawner) -> None:
         spawner.boxes -= 1
         self._close_unused(spawner)
 
@@ -79,22 +79,22 @@ class NamespacesBackend:
         if spawner in self._retired and not spawner.boxes:
             self._retired.discard(spawner)
             task = asyncio.create_task(spawner.close())
-            self._closings.add(task)
-            task.add_done_callback(self._closings.discard)
+            self._closing_tasks.add(task)
+            task.add_done_callback(self._closing_tasks.discard)
 
     def layers(self) -> list[LayerReport]:
         """A spawner that came up has made every layer once; only limits depend on what the host lends."""
-        bounds = self._ground.bounds()
-        return [bounds.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
+        limit_layers = self._resources.limit_layers()
+        return [limit_layers.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
     def medium(self, disk_bytes: int) -> Medium:
         return self._images.medium(disk_bytes)
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> SharedFiles:
         files = SharedFiles(WORKDIR, WRITABLE, None, self._no_pause())
-        files.uid = self._ground.take_uid(files.on_close)
-        self._ground.shared.add(files)
-        files.on_close.append(lambda: self._ground.shared.discard(files))
+        files.uid = self._resources.allocate_uid(files.on_close)
+        self._resources.shared.add(files)
+        files.on_close.append(lambda: self._resources.shared.discard(files))
         request = {"disk_bytes": disk_bytes, "disk_files": disk_files, "uid": files.uid}
         try:
             spawner = await self._spawner_for(Policy(preset=next(iter(self._options.presets))))
@@ -108,7 +108,7 @@ class NamespacesBackend:
         return files
 
     async def _on_disk(self, spawner: Spawner, files: SharedFiles, request: wire.Message) -> None:
-        mount = await self._images.mounted(int(request["disk_bytes"]), int(request["disk_files"]))
+        mount = await self._images.mount_new(int(request["disk_bytes"]), int(request["disk_files"]))
         try:
             files.hold(*await spawner.make_files(request, mount))
         finally:
@@ -124,45 +124,47 @@ class NamespacesBackend:
             raise InvalidRequest("these files belong to another backend")
         spawner = await self._spawner_for(policy)
         try:
-            return await self._open_by(spawner, policy, files)
+            return await self._open_from(spawner, policy, files)
         except PlatformFault:
             if spawner.alive:
                 raise
-            return await self._open_by(await self._spawner_for(policy), policy, files)
+            return await self._open_from(await self._spawner_for(policy), policy, files)
 
-    async def _open_by(
+    async def _open_from(
         self, spawner: Spawner, policy: Policy, files: SharedFiles | None, more: wire.Message | None = None
     ) -> InitBox:
         """more: what else the box is told."""
-        box, ends = self._ground.new_box(policy, self._furnishing(policy, freezable=files is not None and not files.no_pause))
+        box, ends = self._resources.new_box(policy, self._box_config(policy, freezable=files is not None and not files.no_pause))
         spawner.boxes += 1
-        box.on_close.append(lambda: self._leave(spawner))
+        box.on_close.append(lambda: self._release_spawner(spawner))
         try:
             if files is not None:
-                files.admit(box)
-            request = self._request(policy, files.uid if files else self._ground.take_uid(box.on_close), files) | (more or {})
-            with box.entries() as entries:
+                files.add_box(box)
+            request = self._request(policy, files.uid if files else self._resources.allocate_uid(box.on_close), files) | (
+                more or {}
+            )
+            with box.cgroup_entries() as entries:
                 passed = [*ends.descriptors(), *entries, *([files.namespace_fd] if files else [])]
-                opened = await spawner.open(box.id, request, passed, single=self._is_single(policy))
+                opened = await spawner.open(box.id, request, passed, single=self._is_single_use(policy))
             box.pidfd, box.runner_pidfd = (*opened, -1)[:2]
             ends.close()
-            await self._ground.connect(box)
-            await box.get_ready()
+            await self._resources.connect(box)
+            await box.wait_ready()
             if files is not None:
-                await files.join_pause(box)
+                await files.pause_if_paused(box)
         except BaseException:
             ends.close()
             await box.close()
             raise
         return box
 
-    def _is_single(self, policy: Policy) -> bool:
+    def _is_single_use(self, policy: Policy) -> bool:
         """Only a pid namespace ends with its first process."""
         return policy.single_use and Layer.pid not in policy.without
 
     def _request(self, policy: Policy, uid: int | None, files: SharedFiles | None) -> wire.Message:
         """Who asks for toolchains will start a program: then what the interpreter has made its own is only in the way."""
-        more = {"more_trees": rootfs.trees(self._ground.toolchains()), "rehearses": False} if policy.toolchains else {}
+        more = {"extra_trees": rootfs.trees(self._resources.toolchains()), "rehearse": False} if policy.toolchains else {}
         return {
             **more,
             "disk_bytes": policy.disk_bytes,
@@ -173,21 +175,21 @@ class NamespacesBackend:
         }
 
     def _no_pause(self) -> str:
-        lack = self._ground.place.no_freezer
+        lack = self._resources.cgroup_root.no_freezer
         return f"{lack.reason}; {lack.fix}" if lack is not None else ""
 
-    def _furnishing(self, policy: Policy, *, freezable: bool) -> Furnishing:
-        return Furnishing(
+    def _box_config(self, policy: Policy, *, freezable: bool) -> BoxConfig:
+        return BoxConfig(
             backend=self.name,
             label=label(self.name, policy),
             workdir=WORKDIR,
             writable=WRITABLE,
             keep_bytes=self._options.keep_bytes,
-            place=self._ground.place,
+            cgroup_root=self._resources.cgroup_root,
             usual_limits=self._options.usual_limits,
             freezable=freezable,
-            warm_python=self._ground.guest.python,
-            lingering=self._ground.lingering,
+            warm_python=self._resources.guest.python,
+            deferred_closer=self._resources.deferred_closer,
         )
 
     async def _spawner_for(self, policy: Policy) -> Spawner:
@@ -207,22 +209,24 @@ class NamespacesBackend:
 
     async def _start_current(self, policy: Policy) -> Spawner:
         """Start one of the interpreter that is there now; once more where that was upgraded meanwhile."""
-        for _ in range(_UPGRADES_AT_ONCE):
-            generation = self._ground.generation
+        for _ in range(_MAX_UPGRADE_RETRIES):
+            generation = self._resources.generation
             spawner = await self._start_spawner(policy)
             try:
-                await self._teach(spawner, policy)
+                await self._profile_warm_pages(spawner, policy)
             except BaseException:
                 await spawner.close()
                 raise
-            if generation == self._ground.generation:
+            if generation == self._resources.generation:
                 return spawner
             await spawner.close()
         raise Unavailable("the guest's interpreter changes all the time: wait until its upgrade is over")
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
-        guest = self._ground.guest
-        spawner = Spawner(guest.python, {**self._ground.start_env(policy), **_ONE_THREAD}, self._config(policy))
+        guest = self._resources.guest
+        spawner = Spawner(
+            guest.python, {**self._resources.start_env(policy), **_SINGLE_THREADED_ENV}, self._spawner_config(policy)
+        )
         if policy.without:  # a box that lacks a layer, as proofs open it, shall find no more than its own spawner's
             await spawner.start()
             return spawner
@@ -231,39 +235,41 @@ class NamespacesBackend:
             self._user_namespace = spawner.take_user_namespace()
         return spawner
 
-    async def _teach(self, spawner: Spawner, policy: Policy) -> None:
+    async def _profile_warm_pages(self, spawner: Spawner, policy: Policy) -> None:
         """Its first box runs a sample and tells what that needs of memory: later ones have it ready."""
         preset, pages = self._options.presets[policy.preset], bytearray()
-        if policy.without or preset.copied:
+        if policy.without or preset.copyable:
             return
         first = Policy(preset=policy.preset, gpu=policy.gpu, single_use=True)
-        box = await self._open_by(spawner, first, None, {"tells_pages": True})
+        box = await self._open_from(spawner, first, None, {"report_pages": True})
         try:
             sample = os.open(f"{WRITABLE[WORKDIR]}/main.py", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644, dir_fd=box.files_fd)
             with open(sample, "w", encoding="utf-8") as file:
                 file.write(warmup_programs.program(preset.modules))
-            command = Command((self._ground.guest.python, "main.py"), limits=self._options.usual_limits)
+            command = Command((self._resources.guest.python, "main.py"), limits=self._options.usual_limits)
             outcome = await box.run(command, sink=lambda stream, piece: pages.extend(piece) if stream == "stderr" else None)
         finally:
             await box.close()
-            await self._ground.lingering.empty()
+            await self._resources.deferred_closer.empty()
         if not outcome.ok:
             raise PlatformFault(f"a sample does not run with the preset {policy.preset}: {outcome.stderr.text[-300:]}")
-        spawner.teach(warm_pages.told(pages.decode()))
+        spawner.set_warm_pages(warm_pages.parse_pages(pages.decode()))
 
-    def _config(self, policy: Policy) -> wire.Message:
-        guest, preset = self._ground.guest, self._options.presets[policy.preset]
+    def _spawner_config(self, policy: Policy) -> wire.Message:
+        guest, preset = self._resources.guest, self._options.presets[policy.preset]
         entries = (
-            rootfs.whole_machine(self._ground.guest.prefixes) if Layer.root in policy.without else rootfs.entries(guest.prefixes)
+            rootfs.whole_machine(self._resources.guest.prefixes)
+            if Layer.root in policy.without
+            else rootfs.entries(guest.prefixes)
         )
         return {
-            "rootless": self._ground.rootless,
+            "rootless": self._resources.rootless,
             "code": CODE,
-            "place": self._ground.state_folder("root"),
-            "view": entries if Layer.root in policy.without else entries + self._ground.toolchains(),
+            "root": self._resources.state_folder("root"),
+            "rootfs": entries if Layer.root in policy.without else entries + self._resources.toolchains(),
             "preload": list(preset.modules),
-            "given": [list(module) for module in preset.given],
-            "copied": preset.copied,
+            "injected": [list(module) for module in preset.injected],
+            "copyable": preset.copyable,
             "box": {
                 "workdir": WORKDIR,
                 "writable": dict(WRITABLE),

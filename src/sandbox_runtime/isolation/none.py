@@ -8,8 +8,8 @@ import secrets
 from types import TracebackType
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation.backend_resources import Ground
-from sandbox_runtime.isolation.box import Furnishing, InitBox
+from sandbox_runtime.isolation.backend_resources import BackendResources
+from sandbox_runtime.isolation.box import BoxConfig, InitBox
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel import folders
 from sandbox_runtime.isolation.launcher import launch
@@ -19,7 +19,7 @@ from sandbox_runtime.isolation.spawners import START
 from sandbox_runtime.model import Layer, LayerReport, LayerState, Medium, Policy
 
 LABEL = "none: NO ISOLATION, the program ran as the server's own user"
-HELD = frozenset({Layer.rlimits, Layer.descriptors, Layer.environment, Layer.session})
+ENFORCED_LAYERS = frozenset({Layer.rlimits, Layer.descriptors, Layer.environment, Layer.session})
 FOLDERS = ("workspace", "tmp", "home")
 
 
@@ -28,21 +28,21 @@ class NoneBackend:
 
     def __init__(self, options: BackendOptions) -> None:
         self._options = options
-        self._ground = Ground(self.name, options)
+        self._resources = BackendResources(self.name, options)
 
     async def __aenter__(self) -> NoneBackend:
-        await self._ground.__aenter__()
+        await self._resources.__aenter__()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self._ground.__aexit__(kind, error, trace)
+        await self._resources.__aexit__(kind, error, trace)
 
     def layers(self) -> list[LayerReport]:
-        bounds = self._ground.bounds()
-        return [bounds.get(layer) or self._layer(layer) for layer in Layer]
+        limit_layers = self._resources.limit_layers()
+        return [limit_layers.get(layer) or self._layer(layer) for layer in Layer]
 
     def _layer(self, layer: Layer) -> LayerReport:
-        if layer in HELD:
+        if layer in ENFORCED_LAYERS:
             return LayerReport(layer, LayerState.on)
         return LayerReport(layer, LayerState.missing, "this backend has no isolation", "set isolation to namespaces")
 
@@ -68,41 +68,41 @@ class NoneBackend:
 
     async def _launch(self, policy: Policy, folder: str) -> InitBox:
         workdir = os.path.join(folder, "workspace")
-        furnishing = Furnishing(
+        config = BoxConfig(
             backend=self.name,
             label=LABEL,
             workdir=workdir,
             writable={os.path.join(folder, name): name for name in FOLDERS},
             keep_bytes=self._options.keep_bytes,
-            place=self._ground.place,
+            cgroup_root=self._resources.cgroup_root,
             usual_limits=self._options.usual_limits,
             bounded_disk=False,
             own_user=False,
         )
         return await launch(
-            self._ground,
+            self._resources,
             policy,
-            furnishing,
-            lambda channels: [self._ground.guest.python, START, "init", channels],
+            config,
+            lambda channels: [self._resources.guest.python, START, "init", channels],
             lambda box: self._setup(policy, folder, workdir),
         )
 
     def _setup(self, policy: Policy, folder: str, workdir: str) -> wire.Message:
-        env = {**self._ground.guest.base_env, "HOME": os.path.join(folder, "home"), "TMPDIR": os.path.join(folder, "tmp")}
+        env = {**self._resources.guest.base_env, "HOME": os.path.join(folder, "home"), "TMPDIR": os.path.join(folder, "tmp")}
         return {
-            "made_by": self.name,
+            "backend": self.name,
             "files": folder,
             "workdir": workdir,
             "writable": {},
-            "without": sorted(layer.value for layer in Layer if layer not in HELD or layer in policy.without),
+            "without": sorted(layer.value for layer in Layer if layer not in ENFORCED_LAYERS or layer in policy.without),
             "own_pids": False,
             "base_env": env,
         }
 
     def _new_folder(self) -> str:
-        place = self._ground.state_folder("boxes")
+        place = self._resources.state_folder("boxes")
         folder = os.path.join(place, f"box-{secrets.token_hex(8)}")
-        self._ground.keeper.watch_folder(folder)
+        self._resources.watchdog.watch_folder(folder)
         try:
             for name in ("", *FOLDERS):
                 os.mkdir(os.path.join(folder, name), 0o700)
@@ -113,4 +113,4 @@ class NoneBackend:
 
     def _remove(self, folder: str) -> None:
         folders.remove_folder(folder)
-        self._ground.keeper.forget_folder(folder)
+        self._resources.watchdog.forget_folder(folder)

@@ -24,14 +24,14 @@ PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A warm interpreter. at_once: started with the backend, not when it is first asked for. given: further modules, as name and
+    """A warm interpreter. eager: started with the backend, not when it is first asked for. injected: further modules, as name and
     source, that are put where programs can import them; where one has a function preload, it is called. copied: live programs
     that were started from it can be continued in other boxes (inside/process_image.py)."""
 
     modules: tuple[str, ...] = ()
-    at_once: bool = True
-    given: tuple[tuple[str, str], ...] = ()
-    copied: bool = False
+    eager: bool = True
+    injected: tuple[tuple[str, str], ...] = ()
+    copyable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from sandbox_runtime.isolation.endings import Facts, ending_of
 from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.kernel.cgroup.group import GroupUsage
 from sandbox_runtime.model import Ending, Limits, Outcome, Output, Usage
@@ -22,9 +22,17 @@ _MESSAGE = {
     Ending.lost: "the box died under the program; this is a fault of the platform, not of the program",
 }
 
+PROBES = frozenset(
+    {
+        *("io_uring_setup", "perf_event_open", "userfaultfd", "name_to_handle_at", "clone3", "socket"),
+        "process_vm_readv",  # how Zig looks at its own stack before it prints it
+    }
+)
+"""Calls that well-behaved runtimes try and do without; having been refused one of them explains no failure."""
+
 
 @dataclass(frozen=True, slots=True)
-class End:
+class CommandEnd:
     """report None: its box died under it. used_before: what its group had used when the count began. failure: why it could not be
     started. disk: bytes and files in use where they are counted, and whether either is at its limit."""
 
@@ -32,7 +40,7 @@ class End:
     used: GroupUsage
     used_before: GroupUsage
     failure: str | None
-    stopped_for: str | None
+    stop_reason: str | None
     wall_s: float
     output_bytes: int
     limits: Limits
@@ -40,10 +48,10 @@ class End:
     denied: Mapping[str, int]
 
 
-def outcome_of(end: End, stdout: Output, stderr: Output, isolation: str) -> Outcome:
+def make_outcome(end: CommandEnd, stdout: Output, stderr: Output, isolation: str) -> Outcome:
     usage = _usage(end)
     facts = _facts(end, usage)
-    ending = ending_of(facts)
+    ending = classify_ending(facts)
     return Outcome(
         ending=ending,
         exit_code=facts.exit_code if ending not in (Ending.not_started, Ending.lost) else None,
@@ -57,12 +65,12 @@ def outcome_of(end: End, stdout: Output, stderr: Output, isolation: str) -> Outc
     )
 
 
-def _facts(end: End, usage: Usage) -> Facts:
+def _facts(end: CommandEnd, usage: Usage) -> EndFacts:
     report = end.report or {}
-    return Facts(
+    return EndFacts(
         exit_code=report.get("exit_code"),
         signal=report.get("signal"),
-        stopped_for=end.stopped_for,
+        stop_reason=end.stop_reason,
         lost=end.report is None or bool(report.get("lost")),
         not_started=end.failure is not None,
         oom_kills=end.used.oom_kills or 0,
@@ -74,7 +82,7 @@ def _facts(end: End, usage: Usage) -> Facts:
     )
 
 
-def _usage(end: End) -> Usage:
+def _usage(end: CommandEnd) -> Usage:
     report, used, before = end.report or {}, end.used, end.used_before
     return Usage(
         wall_s=end.wall_s,
@@ -95,3 +103,63 @@ def _since(now_s: float | None, before_s: float | None, instead_s: float | None)
     if now_s is None:
         return float(instead_s or 0.0)
     return max(0.0, now_s - (before_s or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class EndFacts:
+    """stop_reason: why we killed it (wall, cpu, output, cancel), if we did. lost: its box died under it."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    stop_reason: str | None = None
+    lost: bool = False
+    not_started: bool = False
+    oom_kills: int = 0
+    processes_refused: int = 0
+    disk_full: bool = False
+    cpu_s: float = 0.0
+    cpu_limit_s: float | None = None
+    denied: frozenset[str] = field(default=frozenset())
+
+
+_STOP_ENDINGS = {
+    "wall": Ending.timed_out,
+    "cpu": Ending.cpu_exceeded,
+    "output": Ending.output_limit,
+    "cancel": Ending.cancelled,
+}
+
+
+def classify_ending(facts: EndFacts) -> Ending:
+    """The first of these that holds. A program that ended well despite a refusal has simply exited."""
+    if facts.not_started:
+        return Ending.not_started
+    if facts.stop_reason is not None:
+        return _STOP_ENDINGS[facts.stop_reason]
+    if facts.lost:
+        return Ending.lost
+    if facts.exit_code == 0:
+        return Ending.exited
+    return _ending_by_limit(facts) or _ending_by_program(facts)
+
+
+def _ending_by_limit(facts: EndFacts) -> Ending | None:
+    if facts.oom_kills:
+        return Ending.out_of_memory
+    if facts.signal == signal.SIGXCPU or (facts.signal == signal.SIGKILL and _cpu_used_up(facts)):
+        return Ending.cpu_exceeded
+    if facts.signal == signal.SIGXFSZ or facts.disk_full:
+        return Ending.disk_limit
+    if facts.processes_refused:
+        return Ending.process_limit
+    return None
+
+
+def _cpu_used_up(facts: EndFacts) -> bool:
+    return facts.cpu_limit_s is not None and facts.cpu_s >= facts.cpu_limit_s
+
+
+def _ending_by_program(facts: EndFacts) -> Ending:
+    if facts.signal == signal.SIGSYS or facts.denied - PROBES:
+        return Ending.denied
+    return Ending.signaled if facts.signal is not None else Ending.exited

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 
 
-def to_them() -> tuple[int, int]:
+def stdin_pipe() -> tuple[int, int]:
     """Their end and ours."""
     theirs, ours = os.pipe2(os.O_CLOEXEC)
-    _settle(theirs, ours)
+    _configure(theirs, ours)
     return theirs, ours
 
 
-def from_them() -> tuple[int, int]:
+def output_pipe() -> tuple[int, int]:
     """Their end and ours."""
     ours, theirs = os.pipe2(os.O_CLOEXEC)
-    _settle(theirs, ours)
+    _configure(theirs, ours)
     return theirs, ours
 
 
-def _settle(theirs: int, ours: int) -> None:
+def _configure(theirs: int, ours: int) -> None:
     """A program is another user than we are, and may open its streams by name, as /dev/stdin and the like. Only those who have a
     descriptor of a pipe can do so."""
     os.fchmod(theirs, 0o666)

@@ -1,4 +1,4 @@
-"""The port every backend implements: a Backend opens Boxes, a Box starts Commands, a Running command ends in an Outcome."""
+"""The interface of every backend: a Backend opens Boxes, a Box starts commands, a RunningCommand ends in an Outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sink = Callable[[str, bytes], None]
 """Called with "stdout" or "stderr" and a piece of output, while the command runs."""
 
 
-class Running(Protocol):
+class RunningCommand(Protocol):
     """A command that was started. Output is drained from the first moment on, whether or not anyone waits."""
 
     control: socket.socket | None
@@ -43,7 +43,7 @@ class Running(Protocol):
         """Of what was fed, how much waits with us because the command has not read that far."""
         ...
 
-    when_read: Callable[[], None] | None
+    on_stdin_drained: Callable[[], None] | None
     """Called whenever nothing waits any more; also when the command will read nothing again."""
 
     def hold(self, stream: str, held: bool) -> None:
@@ -64,7 +64,7 @@ class Running(Protocol):
         ...
 
 
-Begun = Callable[[Running], None]
+OnStarted = Callable[[RunningCommand], None]
 
 
 class Box(Protocol):
@@ -87,11 +87,11 @@ class Box(Protocol):
 
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
-    ) -> Running:
+    ) -> RunningCommand:
         """interactive: its standard input stays open for more. control: it gets a socket to us."""
         ...
 
-    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
+    async def run(self, command: Command, *, sink: Sink | None = None, on_started: OnStarted | None = None) -> Outcome:
         """start and wait; a cancelled caller cancels the command. begun: called with the command as soon as it was started; its
         standard input then stays open for more."""
         ...
@@ -150,4 +150,4 @@ class Backend(Protocol):
     def layers(self) -> Sequence[LayerReport]: ...
 
 
-Opening = AbstractAsyncContextManager[Backend]
+BackendContext = AbstractAsyncContextManager[Backend]

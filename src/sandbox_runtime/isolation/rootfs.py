@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from sandbox_runtime.isolation.guest_interpreter import HOME, WRITABLE
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-ETC = (
+ETC_FILES = (
     "alternatives",
     "bash.bashrc",
     "ca-certificates",
@@ -31,7 +31,7 @@ ETC = (
     "terminfo",
     "timezone",
 )
-TEXTS = {
+GENERATED_FILES = {
     "/etc/passwd": "root:x:0:0:root:/root:/usr/sbin/nologin\n"
     f"sandbox:x:1000:1000:sandbox:{HOME}:/bin/bash\n"
     "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
@@ -52,9 +52,11 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
     found = [_folder(path) for path in SYSTEM_FOLDERS if os.path.lexists(path)]
     found += [_tree(path) for path in outermost(prefixes)]
     found += [
-        {"kind": "copy", "source": f"/etc/{name}", "target": f"/etc/{name}"} for name in ETC if os.path.exists(f"/etc/{name}")
+        {"kind": "copy", "source": f"/etc/{name}", "target": f"/etc/{name}"}
+        for name in ETC_FILES
+        if os.path.exists(f"/etc/{name}")
     ]
-    found += [{"kind": "text", "text": text, "target": path} for path, text in TEXTS.items()]
+    found += [{"kind": "text", "text": text, "target": path} for path, text in GENERATED_FILES.items()]
     return found + _mounted_below(found)
 
 

@@ -12,12 +12,12 @@ import select
 
 from sandbox_runtime.isolation.kernel import seccomp
 
-NAMES_KEPT = 64
-AT_FULL_SPEED = 200
-PAUSE_S = 0.01
+MAX_NAMES = 64
+UNTHROTTLED_CALLS = 200
+THROTTLE_S = 0.01
 
 
-class Refusals:
+class SeccompListener:
     """Owns the listener it is given; None where calls are not counted."""
 
     def __init__(self, listener: int | None) -> None:
@@ -32,16 +32,16 @@ class Refusals:
 
     def _answer(self) -> None:
         loop = asyncio.get_running_loop()
-        if not _has_question(self._listener):
+        if not _has_pending_call(self._listener):
             loop.remove_reader(self._listener)
             return
         name = seccomp.answer_one(self._listener)
         self._answered += 1
-        if name is not None and (name in self.counts or len(self.counts) < NAMES_KEPT):
+        if name is not None and (name in self.counts or len(self.counts) < MAX_NAMES):
             self.counts[name] = self.counts.get(name, 0) + 1
-        if self._answered > AT_FULL_SPEED:
+        if self._answered > UNTHROTTLED_CALLS:
             loop.remove_reader(self._listener)
-            self._pause = loop.call_later(PAUSE_S, self.watch)
+            self._pause = loop.call_later(THROTTLE_S, self.watch)
 
     def close(self) -> None:
         if self._pause is not None:
@@ -52,7 +52,7 @@ class Refusals:
             self._listener = -1
 
 
-def _has_question(listener: int) -> bool:
+def _has_pending_call(listener: int) -> bool:
     """Not so when it woke us because nobody is left who could ask; reading then would wait for ever."""
     poll = select.poll()
     poll.register(listener, select.POLLIN)

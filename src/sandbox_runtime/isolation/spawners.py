@@ -16,11 +16,11 @@ from sandbox_runtime.isolation.inside import warm_pages, wire
 START_TIMEOUT_S = 120.0
 REPLY_TIMEOUT_S = 20.0
 END_TIMEOUT_S = 10.0
-COMPLAINT_BYTES = 4096
+STDERR_TAIL_BYTES = 4096
 
 START = os.path.join(os.path.dirname(__file__), "inside", "start.py")
 CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))
-_TITLE_ROOM = " " * 200
+_TITLE_PADDING = " " * 200
 
 
 class Spawner:
@@ -44,7 +44,7 @@ class Spawner:
         with theirs:
             self._channel = Channel(ours)
             self._process = subprocess.Popen(
-                [self._python, START, "spawner", str(theirs.fileno()), _TITLE_ROOM],
+                [self._python, START, "spawner", str(theirs.fileno()), _TITLE_PADDING],
                 env=self._env,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -57,7 +57,7 @@ class Spawner:
             self._channel.send(self._config, [user_namespace] if user_namespace >= 0 else [])
             received = await self._channel.receive(START_TIMEOUT_S)
             if received.message is None or not received.message.get("ready"):
-                reason = (received.message or {}).get("fault") or self._complaint()
+                reason = (received.message or {}).get("fault") or self._stderr_tail()
                 raise Unavailable(f"no box can be made here: {reason}")
             self._hold(received.descriptors)
         except BaseException:
@@ -108,7 +108,7 @@ class Spawner:
             raise PlatformFault(f"no files can be made: {(received.message or {}).get('fault', 'their maker died')}")
         return received.descriptors
 
-    def teach(self, runs: warm_pages.Runs) -> None:
+    def set_warm_pages(self, runs: warm_pages.PageRuns) -> None:
         """Which pages its boxes are to have copied before they begin."""
         if self._channel is not None and self.alive:
             self._channel.send({"warm_pages": runs})
@@ -143,14 +143,14 @@ class Spawner:
             if not reply.done():
                 reply.set_exception(PlatformFault("the spawner died"))
 
-    def _complaint(self) -> str:
+    def _stderr_tail(self) -> str:
         """The last words of a spawner that did not come up."""
         if self._process is None or self._process.stderr is None:
             return "the spawner died"
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         os.set_blocking(self._process.stderr.fileno(), False)
-        text = self._process.stderr.read(COMPLAINT_BYTES) or b""
+        text = self._process.stderr.read(STDERR_TAIL_BYTES) or b""
         return text.decode(errors="replace").strip() or "the spawner died without a word"
 
     async def close(self) -> None:

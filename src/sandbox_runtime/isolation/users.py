@@ -13,7 +13,7 @@ _RANGES = 64
 _HIGHEST = 2**32 - 2
 
 
-def may_choose(first: int, count: int, uid_map: str = "/proc/self/uid_map") -> bool:
+def can_assign_uids(first: int, count: int, uid_map: str = "/proc/self/uid_map") -> bool:
     """Whether this process is root over that many users from `first` on. Root of a container that was given fewer is not: it
     makes boxes as a plain user does."""
     if os.geteuid() != 0:
@@ -23,7 +23,7 @@ def may_choose(first: int, count: int, uid_map: str = "/proc/self/uid_map") -> b
     return any(inside <= first and first + count <= inside + length for inside, _, length in spans)
 
 
-def tasks_of(uid: int) -> int:
+def count_tasks(uid: int) -> int:
     """Threads of all processes of a user, as the kernel counts them for RLIMIT_NPROC."""
     return sum(_threads(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) == uid)
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import sandbox_runtime
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.root import Place
+from sandbox_runtime.isolation.kernel.cgroup.root import CgroupRoot
 
 _ANSWER_S = 10.0
 _CLEAN_UP_S = 90.0
-_BOOT = """
+_BOOT_SCRIPT = """
 import sys
 sys.path.append(sys.argv[1])
 from sandbox_runtime.isolation.inside.watchdog import main
@@ -25,7 +25,7 @@ main(int(sys.argv[2]), int(sys.argv[3]))
 """
 
 
-class Keeper:
+class CrashWatchdog:
     """What is watched dies with this process. Sync and quick, but for start (tens of milliseconds) and close.
 
     A keeper that was killed itself is started anew, with the whole list, by the next call or by revive.
@@ -44,7 +44,7 @@ class Keeper:
 
     def start(self) -> None:
         """Raises PlatformFault where the keeper does not come up."""
-        self._put_down()
+        self._kill()
         ours, theirs = socket.socketpair()
         ours.settimeout(_ANSWER_S)
         self._socket = ours
@@ -54,23 +54,23 @@ class Keeper:
             ready = ours.recv(1)
             ours.sendall(b"".join(self._watched.values()))
         except OSError as error:
-            self._put_down()
-            raise PlatformFault(f"the keeper did not come up: {error}") from error
+            self._kill()
+            raise PlatformFault(f"the crash watchdog did not start: {error}") from error
         if not ready:
-            raise PlatformFault(f"the keeper ended at once, with status {self._process.wait(_ANSWER_S)}")
+            raise PlatformFault(f"the crash watchdog exited immediately with status {self._process.wait(_ANSWER_S)}")
 
-    def revive(self) -> None:
+    def restart_if_dead(self) -> None:
         """Start it anew if it is dead; cheap when it is not."""
         if self._process is None or self._process.poll() is not None:
             self.start()
 
-    def watch_place(self, place: Place) -> None:
-        for kind, path in _parts(place):
+    def watch_cgroup_root(self, root: CgroupRoot) -> None:
+        for kind, path in _watched_paths(root):
             self._watch(kind, path, path)
 
-    def forget_place(self, place: Place) -> None:
+    def forget_cgroup_root(self, root: CgroupRoot) -> None:
         """After it was closed."""
-        for kind, path in _parts(place):
+        for kind, path in _watched_paths(root):
             self._forget(kind, path, path)
 
     def watch_folder(self, path: str) -> None:
@@ -108,7 +108,7 @@ class Keeper:
     def _spawn(self, socket_fd: int) -> subprocess.Popen[bytes]:
         source = str(Path(sandbox_runtime.__file__).parent.parent)
         return subprocess.Popen(
-            [self._python, "-I", "-S", "-E", "-B", "-c", _BOOT, source, str(socket_fd), str(os.getpid())],
+            [self._python, "-I", "-S", "-E", "-B", "-c", _BOOT_SCRIPT, source, str(socket_fd), str(os.getpid())],
             pass_fds=[socket_fd],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -119,13 +119,13 @@ class Keeper:
 
     def _watch(self, kind: str, key: str | int, value: object) -> None:
         self._watched[kind, key] = _line("watch", kind, value)
-        self._deliver(self._watched[kind, key])
+        self._send(self._watched[kind, key])
 
     def _forget(self, kind: str, key: str | int, value: object) -> None:
         if self._watched.pop((kind, key), None):
-            self._deliver(_line("forget", kind, value))
+            self._send(_line("forget", kind, value))
 
-    def _deliver(self, line: bytes) -> None:
+    def _send(self, line: bytes) -> None:
         """Before start there is nobody to tell: start tells everything. To one that does not listen, a new one is sent."""
         if self._socket is None:
             return
@@ -134,7 +134,7 @@ class Keeper:
         except OSError:
             self.start()
 
-    def _put_down(self) -> None:
+    def _kill(self) -> None:
         """Kill a keeper that does not answer before its socket is closed: it would take that for the end and clean up."""
         if self._process is not None:
             self._process.kill()
@@ -144,8 +144,8 @@ class Keeper:
         self._process = self._socket = None
 
 
-def _parts(place: Place) -> list[tuple[str, str]]:
-    return [*(("cgroup", path) for path in place.directories), *([("home", place.home)] if place.home else [])]
+def _watched_paths(root: CgroupRoot) -> list[tuple[str, str]]:
+    return [*(("cgroup", path) for path in root.directories), *([("leaf", root.leaf)] if root.leaf else [])]
 
 
 def _line(*words: object) -> bytes:

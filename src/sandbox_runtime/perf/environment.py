@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import Protocol
 
-from sandbox_runtime.isolation.guest_interpreter import Guest
+from sandbox_runtime.isolation.guest_interpreter import GuestInterpreter
 from sandbox_runtime.perf.jobs import OTHER_LANGUAGES, PLAIN
 from sandbox_runtime.perf.load_client import Loader
 from sandbox_runtime.perf.plan import BenchPlan
@@ -29,7 +29,7 @@ class Progress(Protocol):
 class BenchEnvironment:
     settings: Settings
     effort: BenchPlan
-    guest: Guest
+    guest: GuestInterpreter
     loader: Loader
     report: Report
     progress: Progress

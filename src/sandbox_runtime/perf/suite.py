@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from sandbox_runtime.assembly import backend_of, version
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.isolation.guest_interpreter import examine
+from sandbox_runtime.isolation.guest_interpreter import inspect_interpreter
 from sandbox_runtime.perf import machine_facts
 from sandbox_runtime.perf.basic import memory, single_and_load
 from sandbox_runtime.perf.client import Target
@@ -55,7 +55,9 @@ async def measure(settings: Settings, effort: BenchPlan, progress: Progress, pee
             loader = await stack.enter_async_context(open_loader())
             report = await _blank_report(own, effort)
             cores = report.machine["cores_allowed"]
-            environment = BenchEnvironment(own, effort, examine(own.guest_python), loader, report, progress, cores, peer)
+            environment = BenchEnvironment(
+                own, effort, inspect_interpreter(own.guest_python), loader, report, progress, cores, peer
+            )
             await _all_sections(environment)
     report.took_s = time.perf_counter() - begun
     report.machine["load_average_after"] = list(os.getloadavg())
@@ -64,7 +66,7 @@ async def measure(settings: Settings, effort: BenchPlan, progress: Progress, pee
 
 
 async def _blank_report(settings: Settings, effort: BenchPlan) -> Report:
-    guest = examine(settings.guest_python)
+    guest = inspect_interpreter(settings.guest_python)
     facts = machine_facts.facts(guest.python, ".".join(map(str, guest.version)))
     facts["idle_before"] = await machine_facts.idle_share()
     async with backend_of(settings) as backend:

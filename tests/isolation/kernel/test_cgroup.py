@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import (
+from tests.isolation.kernel.cgroup_helpers import (
     BUSY,
     MIB,
+    cgroup_root,
     is_v2,
     kernel_file,
     needs_v1,
@@ -20,22 +21,21 @@ from tests.isolation.kernel.groups import (
     run,
     start,
     start_sleeper,
-    whole_place,
 )
 
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.root import Place
+from sandbox_runtime.isolation.kernel.cgroup.root import CgroupRoot
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with whole_place() as opened:
+def root() -> Iterator[CgroupRoot]:
+    with cgroup_root() as opened:
         yield opened
 
 
 @pytest.fixture
-def group(place: Place) -> Group:
-    group = place.open_group("command")
+def group(root: CgroupRoot) -> Group:
+    group = root.open_group("command")
     group.limit(memory_bytes=64 * MIB, processes=32, cpu_cores=4096)
     return group
 
@@ -58,7 +58,7 @@ def test_a_program_within_its_memory_is_not_killed_and_its_peak_is_told(group: G
     assert usage.memory_peak_bytes and 30 * MIB <= usage.memory_peak_bytes <= 64 * MIB
 
 
-def test_file_cache_reclaimed_at_the_limit_is_no_kill(place: Place, group: Group, tmp_path: Path) -> None:
+def test_file_cache_reclaimed_at_the_limit_is_no_kill(root: CgroupRoot, group: Group, tmp_path: Path) -> None:
     if subprocess.check_output(["stat", "-f", "-c", "%T", tmp_path], text=True).strip() in ("tmpfs", "ramfs"):
         pytest.skip("files on this machine live in memory and cannot be reclaimed")
     code = f"import os\nwith open({str(tmp_path / 'big')!r}, 'wb') as f:\n for _ in range(100): f.write(bytes({MIB}))"
@@ -66,36 +66,36 @@ def test_file_cache_reclaimed_at_the_limit_is_no_kill(place: Place, group: Group
     assert group.usage().oom_kills == 0
 
 
-def test_a_limit_further_out_is_not_taken_for_the_command_s_own(place: Place, group: Group) -> None:
-    outer = next(branch for branch in place.branches if "memory" in branch.controllers)
+def test_a_limit_further_out_is_not_taken_for_the_command_s_own(root: CgroupRoot, group: Group) -> None:
+    outer = next(hierarchy for hierarchy in root.hierarchies if "memory" in hierarchy.controllers)
     outer.limit_memory(".", None, 40 * MIB)
     assert run(group, f"block = b'x' * {200 * MIB}") == -signal.SIGKILL
     assert group.usage().oom_elsewhere
 
 
-def test_out_of_memory_takes_the_whole_command(place: Place, group: Group) -> None:
-    needs_v2(place)
+def test_out_of_memory_takes_the_whole_command(root: CgroupRoot, group: Group) -> None:
+    needs_v2(root)
     sleeper = start_sleeper(group)
     assert run(group, f"block = b'x' * {200 * MIB}") == -signal.SIGKILL
     assert sleeper.wait(10) == -signal.SIGKILL
 
 
-def test_swap_does_not_widen_the_memory_limit(place: Place, group: Group) -> None:
-    if is_v2(place):
-        assert kernel_file(place, "memory.swap.max", group=".") == "0"
+def test_swap_does_not_widen_the_memory_limit(root: CgroupRoot, group: Group) -> None:
+    if is_v2(root):
+        assert kernel_file(root, "memory.swap.max", group=".") == "0"
     else:
-        assert kernel_file(place, "memory.memsw.limit_in_bytes") == str(64 * MIB)
+        assert kernel_file(root, "memory.memsw.limit_in_bytes") == str(64 * MIB)
 
 
-def test_memory_limits_go_up_and_down_and_away(place: Place, group: Group) -> None:
-    file, unlimited = ("memory.max", "max") if is_v2(place) else ("memory.memsw.limit_in_bytes", "9223372036854771712")
+def test_memory_limits_go_up_and_down_and_away(root: CgroupRoot, group: Group) -> None:
+    file, unlimited = ("memory.max", "max") if is_v2(root) else ("memory.memsw.limit_in_bytes", "9223372036854771712")
     for memory_bytes in (128 * MIB, 32 * MIB, None, 48 * MIB):
         group.limit(memory_bytes, 32, 4096)
-        assert kernel_file(place, file) == (unlimited if memory_bytes is None else str(memory_bytes))
+        assert kernel_file(root, file) == (unlimited if memory_bytes is None else str(memory_bytes))
 
 
-def test_a_limit_below_what_is_in_use_is_refused_by_version_1(place: Place, group: Group) -> None:
-    needs_v1(place)
+def test_a_limit_below_what_is_in_use_is_refused_by_version_1(root: CgroupRoot, group: Group) -> None:
+    needs_v1(root)
     process = start(group, f"import time\nblock = b'x' * {30 * MIB}\nprint('in', flush=True)\ntime.sleep(300)")
     assert process.stdout and process.stdout.readline() == "in\n"
     with pytest.raises(OSError) as raised:
@@ -183,27 +183,27 @@ os.read(reading, 1)
     assert cpu_s is not None and cpu_s >= 0.3
 
 
-def test_a_command_gets_no_more_than_its_share_of_the_machine(place: Place, group: Group) -> None:
+def test_a_command_gets_no_more_than_its_share_of_the_machine(root: CgroupRoot, group: Group) -> None:
     group.limit(64 * MIB, 32, 0.1)
     assert run(group, BUSY.format(0.2)) == 0
-    assert int(dict(line.split() for line in kernel_file(place, "cpu.stat").splitlines())["nr_throttled"]) > 0
+    assert int(dict(line.split() for line in kernel_file(root, "cpu.stat").splitlines())["nr_throttled"]) > 0
 
 
-def test_a_share_as_large_as_the_machine_is_no_quota(place: Place, group: Group) -> None:
+def test_a_share_as_large_as_the_machine_is_no_quota(root: CgroupRoot, group: Group) -> None:
     group.limit(64 * MIB, 32, 0.01)
     group.limit(64 * MIB, 32, 4096)
-    assert kernel_file(place, "cpu.max" if is_v2(place) else "cpu.cfs_quota_us").split()[0] in ("max", "-1")
+    assert kernel_file(root, "cpu.max" if is_v2(root) else "cpu.cfs_quota_us").split()[0] in ("max", "-1")
 
 
-def test_a_share_wider_than_the_outer_one_keeps_to_the_outer_one(place: Place) -> None:
+def test_a_share_wider_than_the_outer_one_keeps_to_the_outer_one(root: CgroupRoot) -> None:
     if (os.cpu_count() or 1) < 2:
         pytest.skip("one core is no quota to exceed")
-    outer = next(branch for branch in place.branches if "cpu" in branch.controllers)
+    outer = next(hierarchy for hierarchy in root.hierarchies if "cpu" in hierarchy.controllers)
     outer.limit_cpu(".", 20_000)
-    group = place.open_group("inner")
+    group = root.open_group("inner")
     group.limit(64 * MIB, 32, 1.0)
     assert run(group, BUSY.format(0.2)) == 0
-    assert "nr_throttled 0" not in kernel_file(place, "cpu.stat", group=".")
+    assert "nr_throttled 0" not in kernel_file(root, "cpu.stat", group=".")
 
 
 # Limits as a whole
@@ -211,7 +211,7 @@ def test_a_share_wider_than_the_outer_one_keeps_to_the_outer_one(place: Place) -
 
 def test_figures_that_are_kept_open_are_those_of_now(group: Group) -> None:
     before = set(os.listdir("/proc/self/fd"))
-    group.keep_open()
+    group.keep_stats_open()
     held = set(os.listdir("/proc/self/fd")) - before
     first = group.usage()
     assert run(group, f"block = b'x' * {200 * MIB}") == -signal.SIGKILL
@@ -221,10 +221,10 @@ def test_figures_that_are_kept_open_are_those_of_now(group: Group) -> None:
     assert group.remove(10.0) and set(os.listdir("/proc/self/fd")) == before
 
 
-def test_only_what_changed_is_written(place: Place, group: Group) -> None:
-    branch = next(branch for branch in place.branches if "pids" in branch.controllers)
-    branch.limit_processes("command", 7)
+def test_only_what_changed_is_written(root: CgroupRoot, group: Group) -> None:
+    hierarchy = next(hierarchy for hierarchy in root.hierarchies if "pids" in hierarchy.controllers)
+    hierarchy.limit_processes("command", 7)
     group.limit(65 * MIB, 32, 4096)
-    assert kernel_file(place, "pids.max") == "7"
+    assert kernel_file(root, "pids.max") == "7"
     group.limit(65 * MIB, 33, 4096)
-    assert kernel_file(place, "pids.max") == "33"
+    assert kernel_file(root, "pids.max") == "33"

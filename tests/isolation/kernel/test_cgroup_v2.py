@@ -11,21 +11,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import MIB, NOBODY, SOURCE, in_child, needs_v2, whole_place
+from tests.isolation.kernel.cgroup_helpers import MIB, NOBODY, SOURCE, cgroup_root, needs_v2
+from tests.isolation.kernel.fork_helper import in_child
 
 from sandbox_runtime.isolation.kernel import mounts, namespaces
 from sandbox_runtime.isolation.kernel.cgroup import tree, v2
-from sandbox_runtime.isolation.kernel.cgroup.root import open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import open_cgroup_root
 
 ALL = ["cpu", "memory", "pids"]
 KEPT_SERVER = """
 import time
-from sandbox_runtime.isolation.watchdog import Keeper
-from sandbox_runtime.isolation.kernel.cgroup.root import open_place
-place, keeper = open_place("kept"), Keeper()
-keeper.watch_place(place)
-keeper.start()
-print(place.home, flush=True)
+from sandbox_runtime.isolation.watchdog import CrashWatchdog
+from sandbox_runtime.isolation.kernel.cgroup.root import open_cgroup_root
+root, watchdog = open_cgroup_root("kept"), CrashWatchdog()
+watchdog.watch_cgroup_root(root)
+watchdog.start()
+print(root.leaf, flush=True)
 time.sleep(300)
 """
 
@@ -33,9 +34,9 @@ time.sleep(300)
 @pytest.fixture
 def unit() -> Iterator[Path]:
     """A directory as a service or a container gets it: with all controllers on offer, passed on by none."""
-    with whole_place() as place:
-        needs_v2(place)
-        unit = Path(place.directories[0]) / "unit"
+    with cgroup_root() as root:
+        needs_v2(root)
+        unit = Path(root.directories[0]) / "unit"
         unit.mkdir()
         yield unit
 
@@ -64,13 +65,13 @@ def served_in(unit: Path, serve: Callable[[], object]) -> object:
 
 def use_place() -> object:
     """The controllers a place has, and the directory it is below, when a group in it really works."""
-    with open_place("inner") as place:
-        group = place.open_group("command")
+    with open_cgroup_root("inner") as root:
+        group = root.open_group("command")
         group.limit(64 * MIB, 8, 0.5)
         group.add(os.getpid())
-        worked = (Path(place.directories[0]) / "command/cgroup.procs").read_text().split() == [str(os.getpid())]
-        tree.write_file(str(Path(place.home or Path(place.directories[0]).parent) / "cgroup.procs"), "0")
-        return [sorted(place.controllers), str(Path(place.directories[0]).parent), worked, group.remove(wait_s=5)]
+        worked = (Path(root.directories[0]) / "command/cgroup.procs").read_text().split() == [str(os.getpid())]
+        tree.write_file(str(Path(root.leaf or Path(root.directories[0]).parent) / "cgroup.procs"), "0")
+        return [sorted(root.controllers), str(Path(root.directories[0]).parent), worked, group.remove(wait_s=5)]
 
 
 def test_a_server_alone_in_its_group_settles_below_it_and_leaves_no_trace(unit: Path) -> None:
@@ -87,8 +88,8 @@ def test_a_server_alone_in_its_group_settles_below_it_and_leaves_no_trace(unit: 
 
 def test_children_move_along_with_the_server(unit: Path) -> None:
     def serve() -> object:
-        with subprocess.Popen(["sleep", "300"]) as child, open_place("inner") as place:
-            moved = tree.pids_in(place.home or "")
+        with subprocess.Popen(["sleep", "300"]) as child, open_cgroup_root("inner") as root:
+            moved = tree.pids_in(root.leaf or "")
             child.kill()
             return moved == {os.getpid(), child.pid}
 
@@ -99,8 +100,8 @@ def test_strangers_in_the_same_group_stay_where_they_are(unit: Path) -> None:
     with stranger_in(unit) as stranger:
 
         def serve() -> object:
-            with open_place("inner") as place:
-                return [sorted(place.controllers), place.home, str(Path(place.directories[0]).parent)]
+            with open_cgroup_root("inner") as root:
+                return [sorted(root.controllers), root.leaf, str(Path(root.directories[0]).parent)]
 
         assert served_in(unit, serve) == [ALL, None, str(unit.parent)]
         assert tree.pids_in(str(unit)) == {stranger}
@@ -108,25 +109,25 @@ def test_strangers_in_the_same_group_stay_where_they_are(unit: Path) -> None:
 
 def test_of_two_servers_in_one_group_the_last_puts_everything_back(unit: Path) -> None:
     def serve() -> object:
-        first, second = open_place("first"), open_place("second")
-        homes = [first.home, second.home]
+        first, second = open_cgroup_root("first"), open_cgroup_root("second")
+        leaves = [first.leaf, second.leaf]
         first.close()
-        still_there = Path(homes[0] or "").is_dir() and second.open_group("command").remove()
+        still_there = Path(leaves[0] or "").is_dir() and second.open_group("command").remove()
         second.close()
-        return [homes[0] == homes[1], still_there, Path(homes[0] or "").exists(), tree.pids_in(str(unit)) == {os.getpid()}]
+        return [leaves[0] == leaves[1], still_there, Path(leaves[0] or "").exists(), tree.pids_in(str(unit)) == {os.getpid()}]
 
     assert served_in(unit, serve) == [True, True, False, True]
 
 
 def test_a_server_started_in_a_home_does_not_nest_another(unit: Path) -> None:
     def serve() -> object:
-        with open_place("outer"):
-            return in_child(lambda: open_place("inner").directories[0])
+        with open_cgroup_root("outer"):
+            return in_child(lambda: open_cgroup_root("inner").directories[0])
 
     assert Path(str(served_in(unit, serve))).parent == unit
 
 
-def test_a_killed_server_s_move_is_undone_by_its_keeper(unit: Path) -> None:
+def test_a_killed_server_s_move_is_undone_by_its_watchdog(unit: Path) -> None:
     def serve() -> object:
         command = [sys.executable, "-c", KEPT_SERVER]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": SOURCE}) as server:
@@ -146,15 +147,15 @@ def test_a_container_s_top_is_vacated_whoever_is_in_it(unit: Path) -> None:
     with stranger_in(unit) as stranger:
 
         def serve() -> object:
-            namespaces.leave(namespaces.NEW_MOUNT | namespaces.NEW_CGROUP)
+            namespaces.unshare(namespaces.NEW_MOUNT | namespaces.NEW_CGROUP)
             mounts.make_private()
             subprocess.run(["umount", "/sys/fs/cgroup"], check=True)
             subprocess.run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"], check=True)
-            with open_place("inner") as place:
-                inside = tree.pids_in(place.home or "")
-                return [sorted(place.controllers), place.home, stranger in inside and os.getpid() in inside]
+            with open_cgroup_root("inner") as root:
+                inside = tree.pids_in(root.leaf or "")
+                return [sorted(root.controllers), root.leaf, stranger in inside and os.getpid() in inside]
 
-        assert served_in(unit, serve) == [ALL, f"/sys/fs/cgroup/{v2.HOME}", True]
+        assert served_in(unit, serve) == [ALL, f"/sys/fs/cgroup/{v2.LEAF}", True]
         assert tree.pids_in(str(unit)) == {stranger}
 
 
@@ -181,7 +182,7 @@ def test_a_controller_that_is_not_passed_on_is_named_with_its_fix(unit: Path) ->
     def serve() -> object:
         os.setgid(NOBODY)
         os.setuid(NOBODY)
-        with open_place("inner") as place:
-            return [sorted(place.controllers), "Delegate=" in place.missing["cpu"].fix, place.open_group("g").usage().cpu_s]
+        with open_cgroup_root("inner") as root:
+            return [sorted(root.controllers), "Delegate=" in root.missing["cpu"].fix, root.open_group("g").usage().cpu_s]
 
     assert served_in(part, serve) == [["memory", "pids"], True, 0.0]

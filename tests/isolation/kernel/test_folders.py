@@ -7,7 +7,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import NOBODY, in_child
+from tests.isolation.kernel.cgroup_helpers import NOBODY
+from tests.isolation.kernel.fork_helper import in_child
 
 from sandbox_runtime.isolation.kernel.folders import remove_folder
 

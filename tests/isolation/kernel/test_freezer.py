@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import MIB, in_child, start, whole_place
+from tests.isolation.kernel.cgroup_helpers import MIB, cgroup_root, start
+from tests.isolation.kernel.fork_helper import in_child
 
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.root import Place, open_place, sweep
+from sandbox_runtime.isolation.kernel.cgroup.root import CgroupRoot, open_cgroup_root, sweep
 
 WITHIN_S = 30.0
 MANY = """
@@ -27,16 +28,16 @@ while True:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    with whole_place() as opened:
+def root() -> Iterator[CgroupRoot]:
+    with cgroup_root() as opened:
         if opened.no_freezer is not None:
             pytest.skip(opened.no_freezer.reason)
         yield opened
 
 
 @pytest.fixture
-def group(place: Place) -> Group:
-    group = place.open_group("command", freezable=True)
+def group(root: CgroupRoot) -> Group:
+    group = root.open_group("command", freezable=True)
     group.limit(memory_bytes=256 * MIB, processes=32, cpu_cores=4096)
     return group
 
@@ -82,17 +83,17 @@ def test_who_enters_a_frozen_group_stops_there(group: Group) -> None:
     assert group.remove(wait_s=WITHIN_S)
 
 
-def test_a_frozen_group_is_killed_and_removed(place: Place, group: Group) -> None:
+def test_a_frozen_group_is_killed_and_removed(root: CgroupRoot, group: Group) -> None:
     with started(group, MANY, lines=6) as process:
         stop(group)
         group.kill()
         assert process.wait(WITHIN_S) == -signal.SIGKILL
     assert group.remove(wait_s=WITHIN_S)
-    assert not any(Path(directory, "command").exists() for directory in place.directories)
+    assert not any(Path(directory, "command").exists() for directory in root.directories)
 
 
-def test_closing_a_place_ends_what_is_frozen_in_it(place: Place) -> None:
-    other = open_place("other")
+def test_closing_a_place_ends_what_is_frozen_in_it(root: CgroupRoot) -> None:
+    other = open_cgroup_root("other")
     group = other.open_group("command", freezable=True)
     with started(group, MANY, lines=6) as process:
         stop(group)
@@ -101,9 +102,9 @@ def test_closing_a_place_ends_what_is_frozen_in_it(place: Place) -> None:
     assert not any(map(os.path.exists, other.directories))
 
 
-def test_what_a_dead_server_left_frozen_is_swept(place: Place) -> None:
+def test_what_a_dead_server_left_frozen_is_swept(root: CgroupRoot) -> None:
     def die_early() -> list[str]:
-        left = open_place("dead")
+        left = open_cgroup_root("dead")
         group = left.open_group("command", freezable=True)
         started(group, MANY, lines=6)
         stop(group)
@@ -115,7 +116,7 @@ def test_what_a_dead_server_left_frozen_is_swept(place: Place) -> None:
     assert not any(map(os.path.exists, directories))
 
 
-def test_a_group_that_was_not_opened_for_it_cannot_be_frozen(place: Place) -> None:
-    group = place.open_group("command")
+def test_a_group_that_was_not_opened_for_it_cannot_be_frozen(root: CgroupRoot) -> None:
+    group = root.open_group("command")
     with pytest.raises(OSError, match="cannot be stopped"):
         group.freeze()

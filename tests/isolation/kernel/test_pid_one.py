@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.forked import in_a_child
+from tests.isolation.kernel.fork_helper import in_child
 
 from sandbox_runtime.isolation.kernel import namespaces, pid_one
 
@@ -57,7 +57,7 @@ def test_orphans_are_reaped_without_anyone_waiting_for_them(make: Callable[[], p
         os.kill(first, signal.SIGKILL)
         return left
 
-    assert in_a_child(scene) == 0
+    assert in_child(scene) == 0
 
 
 @FORMS
@@ -71,7 +71,7 @@ def test_killing_it_ends_everyone_in_the_namespace(make: Callable[[], pid_one.Pi
         os.kill(first, signal.SIGKILL)
         return [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in (sleeper, first)]
 
-    assert in_a_child(scene) == [-signal.SIGKILL, -signal.SIGKILL]
+    assert in_child(scene) == [-signal.SIGKILL, -signal.SIGKILL]
 
 
 @FORMS
@@ -83,11 +83,11 @@ def test_it_holds_no_descriptor(make: Callable[[], pid_one.PidOne]) -> None:
         os.kill(first, signal.SIGKILL)
         return held
 
-    assert in_a_child(scene) == []
+    assert in_child(scene) == []
 
 
 def started(made: pid_one.PidOne) -> int:
-    namespaces.leave(namespaces.NEW_PID)
+    namespaces.unshare(namespaces.NEW_PID)
     KEPT.append(made)
     return made.start()
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.filtered import (
+from tests.isolation.kernel.filtered_process import (
     end,
     raw,
     run_program,

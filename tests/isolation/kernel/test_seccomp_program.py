@@ -148,18 +148,18 @@ def test_another_machine_is_told_what_is_needed(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_far_blocks_are_reached_too() -> None:
-    ranges = [(10 * index, bpf.give(index)) for index in range(1000)]
+    ranges = [(10 * index, bpf.ret(index)) for index in range(1000)]
     program = bpf.pack(bpf.load(0, bpf.search(ranges)))
     for number in (0, 9, 10, 4999, 5000, 9989, 9990, 100_000):
         assert interpret(program, 0, number) == min(number // 10, 999)
 
 
 def test_a_block_that_cannot_be_jumped_over_is_an_error() -> None:
-    too_long = bpf.give(0) * 256
+    too_long = bpf.ret(0) * 256
     with pytest.raises(ValueError, match="256 instructions"):
-        bpf.if_any((1,), too_long, bpf.give(1))
+        bpf.if_any((1,), too_long, bpf.ret(1))
     with pytest.raises(ValueError, match="256 instructions"):
-        bpf.unless(1, too_long, bpf.give(1))
+        bpf.unless(1, too_long, bpf.ret(1))
 
 
 def header_numbers(source: str) -> dict[str, int]:

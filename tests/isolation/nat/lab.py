@@ -8,8 +8,8 @@ import socket
 import subprocess
 from collections.abc import Iterator
 
-from sandbox_runtime.doctor import network_lab as world
-from sandbox_runtime.doctor.network_lab_parts import BOUND_S, PORT, Namespace, NewLoop
+from sandbox_runtime.doctor import network_lab as network_lab
+from sandbox_runtime.doctor.network_lab_parts import PORT, TIMEOUT_S, Namespace, NewLoop
 from sandbox_runtime.isolation.kernel import network
 
 
@@ -26,7 +26,7 @@ class Box(Namespace):
     def end(self) -> None:
         """The process; the namespace goes too unless something else still holds it."""
         self._process.kill()
-        self._process.communicate(timeout=BOUND_S)
+        self._process.communicate(timeout=TIMEOUT_S)
 
     def end_all(self) -> None:
         self.end()
@@ -54,7 +54,7 @@ def arrives(sender: Namespace, source: str, receiver: Namespace, target: str) ->
             return False
 
 
-class Lab(world.Lab):
+class Lab(network_lab.Lab):
     def box(self, *prefix: str) -> Box:
         argv = [*(prefix or ("unshare", "--net")), "sh", "-c", "ip link set lo up && echo ready && exec sleep 300"]
         process = self.host.call(lambda: subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))

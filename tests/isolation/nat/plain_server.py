@@ -1,6 +1,6 @@
 """A program: what a server without root does with Nat, told line by line as JSON on standard input.
 
-{"open": pid, "allow": […]} → {"wiring": …, "families": […], "resolv_conf": …} or {"error": class, "text": …}
+{"open": pid, "allow": […]} → {"driver": …, "families": […], "resolv_conf": …} or {"error": class, "text": …}
 {"close": true} → {}
 """
 
@@ -25,7 +25,7 @@ async def answer(nat: Nat, links: list[NatLink], order: dict[str, Any]) -> dict[
     except SandboxError as error:
         return {"error": type(error).__name__, "text": str(error)}
     links.append(link)
-    return {"wiring": link.wiring, "families": link.families, "resolv_conf": link.resolv_conf}
+    return {"driver": link.driver, "families": link.families, "resolv_conf": link.resolv_conf}
 
 
 async def main(settings: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from tests.isolation.nat.conftest import SYSTEM_PATH, need
 from tests.isolation.nat.lab import Box, Lab
 
 import sandbox_runtime
-from sandbox_runtime.doctor import network_lab as world
+from sandbox_runtime.doctor import network_lab as network_lab
 from sandbox_runtime.isolation.kernel import egress
 
 pytestmark = [pytest.mark.root, pytest.mark.network]
@@ -29,7 +29,7 @@ AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear
 SOURCE = Path(sandbox_runtime.__file__).parents[1]
 SERVER = Path(__file__).with_name("plain_server.py")
 REFUSED = "ECONNREFUSED"
-HOST_OWN = (world.HOST_4, world.HOST_6, world.HOST_PUBLIC_4, world.HOST_PUBLIC_6)
+HOST_OWN = (network_lab.HOST_4, network_lab.HOST_6, network_lab.HOST_PUBLIC_4, network_lab.HOST_PUBLIC_6)
 # The device is open to everyone on an ordinary system, but not everywhere: bring one along.
 WITH_TUN = 'mount -t tmpfs tmpfs /dev/net && mknod -m $0 /dev/net/tun c 10 200 && exec "$@"'
 
@@ -52,7 +52,7 @@ class PlainServer:
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.communicate(timeout=world.BOUND_S)
+        self._process.communicate(timeout=network_lab.TIMEOUT_S)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,10 @@ def interpreter() -> str:
     for candidate in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
         probe = [*AS_NOBODY, candidate, "-c", "import asyncio; import sandbox_runtime.isolation.nat; asyncio.timeout"]
         environment = {"PYTHONPATH": str(SOURCE)}
-        if subprocess.run(probe, env=environment, capture_output=True, timeout=world.BOUND_S, check=False).returncode == 0:
+        if (
+            subprocess.run(probe, env=environment, capture_output=True, timeout=network_lab.TIMEOUT_S, check=False).returncode
+            == 0
+        ):
             return candidate
     pytest.skip("no Python of 3.11 or later, or not our own source, is open to a plain user")
 
@@ -113,20 +116,20 @@ def _is_ours(pid: int, name: str) -> bool:
 def test_every_address_is_open_or_refused_as_the_rules_say(lab: Lab, serve: Serve, program: str) -> None:
     box = plain_box(lab)
     opened = serve(program=program).open(box)
-    assert opened.get("wiring") == program, opened
+    assert opened.get("driver") == program, opened
     assert opened["families"] == ([4, 6] if program == "pasta" else [4])
-    reachable = (*world.OUTSIDE_4, *HOST_OWN, world.GATEWAY_4, world.INNER_4, *world.OUTSIDE_6)
+    reachable = (*network_lab.OUTSIDE_4, *HOST_OWN, network_lab.GATEWAY_4, network_lab.INNER_4, *network_lab.OUTSIDE_6)
     for address in [address for address in reachable if 6 in opened["families"] or ":" not in address]:
         blocked = egress.blocked(address, (), HOST_OWN)
-        assert box.reach(address) in ([REFUSED] if blocked else [world.HOST_4, world.HOST_6]), address
+        assert box.reach(address) in ([REFUSED] if blocked else [network_lab.HOST_4, network_lab.HOST_6]), address
 
 
 def test_what_is_allowed_by_name_answers(lab: Lab, serve: Serve, program: str) -> None:
     box = plain_box(lab)
-    serve(program=program).open(box, "10.9.0.0/16", world.HOST_4)
-    assert box.reach(world.PRIVATE_4) == world.HOST_4
-    assert box.reach(world.HOST_4) == world.HOST_4
-    assert box.reach(world.METADATA) == REFUSED
+    serve(program=program).open(box, "10.9.0.0/16", network_lab.HOST_4)
+    assert box.reach(network_lab.PRIVATE_4) == network_lab.HOST_4
+    assert box.reach(network_lab.HOST_4) == network_lab.HOST_4
+    assert box.reach(network_lab.METADATA) == REFUSED
 
 
 def test_the_loopback_of_the_host_is_out_of_reach_under_every_address_of_the_link(lab: Lab, serve: Serve, program: str) -> None:
@@ -143,25 +146,25 @@ def test_a_guest_with_all_rights_it_can_get_cannot_lift_the_rules(lab: Lab, serv
     serve(program=program).open(box)
     guest = ["unshare", "--user", "--map-root-user", "nft", "flush", "ruleset"]
     inside = ["nsenter", f"--target={box.pid}", "--user", "--net", *guest]
-    tried = subprocess.run(inside, capture_output=True, text=True, timeout=world.BOUND_S, check=False)
+    tried = subprocess.run(inside, capture_output=True, text=True, timeout=network_lab.TIMEOUT_S, check=False)
     assert "Operation not permitted" in tried.stderr
-    assert box.reach(world.PRIVATE_4) == REFUSED
+    assert box.reach(network_lab.PRIVATE_4) == REFUSED
 
 
 def test_a_box_whose_owner_is_not_mapped_to_root_gets_its_rules_too(lab: Lab, serve: Serve) -> None:
     need("pasta")
     box = lab.box(*AS_NOBODY, "unshare", "--user", "--map-user=1000", "--net", "--keep-caps")
-    assert serve().open(box)["wiring"] == "pasta"
-    assert box.reach(world.PUBLIC_4) == world.HOST_4
-    assert box.reach(world.PRIVATE_4) == REFUSED
+    assert serve().open(box)["driver"] == "pasta"
+    assert box.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
+    assert box.reach(network_lab.PRIVATE_4) == REFUSED
 
 
 def test_a_private_resolver_is_reached_on_its_port_only(lab: Lab, serve: Serve, program: str) -> None:
     box = plain_box(lab)
-    opened = serve(program=program, dns=True, nameservers=[world.PRIVATE_4]).open(box)
-    assert opened["resolv_conf"] == f"nameserver {world.PRIVATE_4}\n"
-    assert box.reach(world.PRIVATE_4, world.DNS_PORT) == world.HOST_4
-    assert box.reach(world.PRIVATE_4) == REFUSED
+    opened = serve(program=program, dns=True, nameservers=[network_lab.PRIVATE_4]).open(box)
+    assert opened["resolv_conf"] == f"nameserver {network_lab.PRIVATE_4}\n"
+    assert box.reach(network_lab.PRIVATE_4, network_lab.DNS_PORT) == network_lab.HOST_4
+    assert box.reach(network_lab.PRIVATE_4) == REFUSED
 
 
 def test_closing_ends_the_program_and_the_way_out(lab: Lab, serve: Serve, program: str) -> None:
@@ -172,7 +175,7 @@ def test_closing_ends_the_program_and_the_way_out(lab: Lab, serve: Serve, progra
     assert server.ask({"close": True}) == {}
     assert server.ask({"close": True}) == {}
     assert processes(program) == []
-    assert box.reach(world.PUBLIC_4) == "ENETUNREACH"
+    assert box.reach(network_lab.PUBLIC_4) == "ENETUNREACH"
 
 
 def test_a_killed_server_takes_the_program_along(lab: Lab, serve: Serve, program: str) -> None:
@@ -180,7 +183,7 @@ def test_a_killed_server_takes_the_program_along(lab: Lab, serve: Serve, program
     server.open(plain_box(lab))
     assert len(processes(program)) == 1
     server.kill()
-    deadline = time.monotonic() + world.BOUND_S
+    deadline = time.monotonic() + network_lab.TIMEOUT_S
     while processes(program):
         assert time.monotonic() < deadline, f"{program} outlived its server"
         time.sleep(0.01)
@@ -201,7 +204,7 @@ def test_without_pasta_slirp4netns_is_taken_and_without_both_the_package_is_name
     assert refused["error"] == "Unavailable" and "apt-get install passt" in refused["text"]
     need("slirp4netns")
     (tools / "slirp4netns").symlink_to(shutil.which("slirp4netns", path=SYSTEM_PATH) or "")
-    assert serve(tool_path=str(tools)).open(plain_box(lab))["wiring"] == "slirp4netns"
+    assert serve(tool_path=str(tools)).open(plain_box(lab))["driver"] == "slirp4netns"
 
 
 def test_without_access_to_the_tap_device_the_fix_is_named(lab: Lab, serve: Serve, program: str) -> None:

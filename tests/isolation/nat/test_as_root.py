@@ -16,7 +16,7 @@ import pytest
 from tests.isolation.nat.lab import Box, Lab, arrives
 
 import sandbox_runtime
-from sandbox_runtime.doctor import network_lab as world
+from sandbox_runtime.doctor import network_lab as network_lab
 from sandbox_runtime.doctor.network_lab_parts import Namespace
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
 from sandbox_runtime.isolation.kernel import egress
@@ -29,8 +29,8 @@ MakeNat = Callable[..., Nat]
 in_both_loops = pytest.mark.parametrize("lab", ["asyncio", "uvloop"], indirect=True)
 REFUSED = "ECONNREFUSED"
 SOURCE = Path(sandbox_runtime.__file__).parents[1]
-HOST_OWN = (world.HOST_4, world.HOST_6, world.HOST_PUBLIC_4, world.HOST_PUBLIC_6)
-EVERYWHERE = (*world.OUTSIDE_4, *world.OUTSIDE_6, *HOST_OWN, world.GATEWAY_4, world.INNER_4)
+HOST_OWN = (network_lab.HOST_4, network_lab.HOST_6, network_lab.HOST_PUBLIC_4, network_lab.HOST_PUBLIC_6)
+EVERYWHERE = (*network_lab.OUTSIDE_4, *network_lab.OUTSIDE_6, *HOST_OWN, network_lab.GATEWAY_4, network_lab.INNER_4)
 
 
 def open_box(lab: Lab, nat: Nat, allow: tuple[str, ...] = ()) -> Box:
@@ -64,20 +64,28 @@ def has_ipv6(lab: Lab) -> bool:
 @pytest.mark.requirement("fusion-5.05")
 def test_public_addresses_are_reached_under_the_address_of_the_host(lab: Lab, make_nat: MakeNat) -> None:
     box = open_box(lab, make_nat())
-    assert box.reach(world.PUBLIC_4) == world.HOST_4
+    assert box.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
     if not has_ipv6(lab):
         pytest.skip("this kernel cannot forward IPv6 for single interfaces (Linux 6.17)")
-    assert box.reach(world.PUBLIC_6) == world.HOST_6
+    assert box.reach(network_lab.PUBLIC_6) == network_lab.HOST_6
 
 
 def test_every_address_is_open_or_refused_as_the_rules_say(lab: Lab, make_nat: MakeNat) -> None:
     box = open_box(lab, make_nat())
-    for address in (*world.OUTSIDE_4, *HOST_OWN, world.GATEWAY_4, world.INNER_4, *(world.OUTSIDE_6 if has_ipv6(lab) else ())):
-        open_to_box = box.reach(address) in (world.HOST_4, world.HOST_6)
+    for address in (
+        *network_lab.OUTSIDE_4,
+        *HOST_OWN,
+        network_lab.GATEWAY_4,
+        network_lab.INNER_4,
+        *(network_lab.OUTSIDE_6 if has_ipv6(lab) else ()),
+    ):
+        open_to_box = box.reach(address) in (network_lab.HOST_4, network_lab.HOST_6)
         assert open_to_box is not egress.blocked(address, (), HOST_OWN), address
 
 
-@pytest.mark.parametrize("address", [world.PRIVATE_4, world.METADATA, *HOST_OWN, world.UNIQUE_LOCAL_6, world.INNER_4])
+@pytest.mark.parametrize(
+    "address", [network_lab.PRIVATE_4, network_lab.METADATA, *HOST_OWN, network_lab.UNIQUE_LOCAL_6, network_lab.INNER_4]
+)
 def test_private_metadata_and_host_addresses_are_refused_at_once(lab: Lab, make_nat: MakeNat, address: str) -> None:
     box = open_box(lab, make_nat())
     assert box.reach(address) in (REFUSED, "ENETUNREACH" if ":" in address and not has_ipv6(lab) else REFUSED)
@@ -94,8 +102,8 @@ def test_the_same_addresses_answer_once_they_are_allowed_by_name(lab: Lab, make_
 def test_one_box_being_allowed_opens_nothing_for_another(lab: Lab, make_nat: MakeNat) -> None:
     nat = make_nat()
     favoured, other = open_box(lab, nat, ("10.9.0.0/16",)), open_box(lab, nat)
-    assert favoured.reach(world.PRIVATE_4) == world.HOST_4
-    assert other.reach(world.PRIVATE_4) == REFUSED
+    assert favoured.reach(network_lab.PRIVATE_4) == network_lab.HOST_4
+    assert other.reach(network_lab.PRIVATE_4) == REFUSED
 
 
 def test_no_box_reaches_another_even_if_its_address_is_named(lab: Lab, make_nat: MakeNat) -> None:
@@ -121,11 +129,11 @@ def test_nobody_outside_gets_into_a_box(lab: Lab, make_nat: MakeNat) -> None:
 def assert_closed_to_the_outside(lab: Lab, box: Box) -> None:
     lab.listen(box)
     (own,) = [address for address in box.addresses() if ":" not in address]
-    lab.outside.ip(f"route add {own} via {world.HOST_4}")
+    lab.outside.ip(f"route add {own} via {network_lab.HOST_4}")
     assert lab.outside.hears_nothing_from(own)
     assert lab.host.hears_nothing_from(own)
     box.run(["nft", "flush", "ruleset"])
-    assert not arrives(lab.outside, world.GATEWAY_4, box, own), "the host must not let it through either"
+    assert not arrives(lab.outside, network_lab.GATEWAY_4, box, own), "the host must not let it through either"
 
 
 def test_the_host_refuses_too_when_the_rules_in_the_box_are_gone(lab: Lab, make_nat: MakeNat) -> None:
@@ -133,8 +141,8 @@ def test_the_host_refuses_too_when_the_rules_in_the_box_are_gone(lab: Lab, make_
     box, neighbour = open_box(lab, nat, ("100.64.0.0/10",)), open_box(lab, nat)
     lab.listen(neighbour)
     box.run(["nft", "flush", "ruleset"])
-    assert box.reach(world.PUBLIC_4) == world.HOST_4
-    for address in (world.PRIVATE_4, world.METADATA, world.HOST_4, hosts_end(box), neighbour.addresses()[0]):
+    assert box.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
+    for address in (network_lab.PRIVATE_4, network_lab.METADATA, network_lab.HOST_4, hosts_end(box), neighbour.addresses()[0]):
         assert box.hears_nothing_from(address), address
 
 
@@ -143,37 +151,37 @@ def test_the_host_drops_what_a_box_sends_under_a_foreign_address(lab: Lab, make_
     box.run(["nft", "flush", "ruleset"])
     box.ip("addr add 192.31.196.55 dev eth0", "addr add fd00::55 dev eth0 nodad")
     genuine_4, genuine_6 = box.addresses()[0], [address for address in box.addresses() if address.startswith("fd8c")]
-    assert arrives(box, genuine_4, lab.outside, world.PUBLIC_4)
-    assert not arrives(box, "192.31.196.55", lab.outside, world.PUBLIC_4)
+    assert arrives(box, genuine_4, lab.outside, network_lab.PUBLIC_4)
+    assert not arrives(box, "192.31.196.55", lab.outside, network_lab.PUBLIC_4)
     if genuine_6:
-        assert arrives(box, genuine_6[0], lab.outside, world.PUBLIC_6)
-        assert not arrives(box, "fd00::55", lab.outside, world.PUBLIC_6)
+        assert arrives(box, genuine_6[0], lab.outside, network_lab.PUBLIC_6)
+        assert not arrives(box, "fd00::55", lab.outside, network_lab.PUBLIC_6)
 
 
 def test_strangers_cannot_use_the_host_as_a_router_while_a_box_is_open(lab: Lab, make_nat: MakeNat) -> None:
     open_box(lab, make_nat())
     assert forwarding(lab)["/proc/sys/net/ipv4/conf/up0/forwarding"] == "1"
-    assert lab.outside.hears_nothing_from(world.INNER_4)
-    assert lab.outside.hears_nothing_from(world.INNER_6)
-    assert lab.inner.hears_nothing_from(world.PUBLIC_4)
+    assert lab.outside.hears_nothing_from(network_lab.INNER_4)
+    assert lab.outside.hears_nothing_from(network_lab.INNER_6)
+    assert lab.inner.hears_nothing_from(network_lab.PUBLIC_4)
 
 
 def test_a_private_resolver_is_reached_on_its_port_only_and_only_if_dns_is_allowed(
     lab: Lab, make_nat: MakeNat, tmp_path: Path
 ) -> None:
     resolv_conf = tmp_path / "resolv.conf"
-    resolv_conf.write_text(f"search corp.example\nnameserver {world.PRIVATE_4}\n")
+    resolv_conf.write_text(f"search corp.example\nnameserver {network_lab.PRIVATE_4}\n")
     seen = {}
     for dns in (False, True):
         box = lab.box()
         link = lab.do(make_nat(resolv_conf=resolv_conf, dns=dns).open(box.pid, "box"))
-        seen[dns] = (link.resolv_conf, box.reach(world.PRIVATE_4, world.DNS_PORT), box.reach(world.PRIVATE_4))
+        seen[dns] = (link.resolv_conf, box.reach(network_lab.PRIVATE_4, network_lab.DNS_PORT), box.reach(network_lab.PRIVATE_4))
     assert seen[False] == ("# this box has no resolver it may reach\n", REFUSED, REFUSED)
-    assert seen[True] == (f"nameserver {world.PRIVATE_4}\n", world.HOST_4, REFUSED)
+    assert seen[True] == (f"nameserver {network_lab.PRIVATE_4}\n", network_lab.HOST_4, REFUSED)
 
 
 def test_addresses_an_operator_refuses_are_refused(lab: Lab, make_nat: MakeNat) -> None:
-    assert open_box(lab, make_nat(refuse=(world.PUBLIC_4,))).reach(world.PUBLIC_4) == REFUSED
+    assert open_box(lab, make_nat(refuse=(network_lab.PUBLIC_4,))).reach(network_lab.PUBLIC_4) == REFUSED
 
 
 @in_both_loops
@@ -194,7 +202,7 @@ def test_a_box_whose_link_was_closed_reaches_nothing(lab: Lab, make_nat: MakeNat
     box = lab.box()
     link = lab.do(make_nat().open(box.pid, "box"))
     lab.do(link.close())
-    assert box.reach(world.PUBLIC_4) == "ENETUNREACH"
+    assert box.reach(network_lab.PUBLIC_4) == "ENETUNREACH"
 
 
 def test_closing_after_the_box_has_died_leaves_nothing_behind(lab: Lab, make_nat: MakeNat) -> None:
@@ -211,8 +219,8 @@ def test_a_host_that_forwards_of_its_own_accord_still_does_afterwards(lab: Lab, 
     before = forwarding(lab)
     nat = make_nat()
     box = open_box(lab, nat)
-    assert box.reach(world.PUBLIC_4) == world.HOST_4
-    assert lab.outside.reach(world.INNER_4) == world.GATEWAY_4
+    assert box.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
+    assert lab.outside.reach(network_lab.INNER_4) == network_lab.GATEWAY_4
     assert_closed_to_the_outside(lab, box)
     lab.do(nat.close())
     assert forwarding(lab) == before
@@ -224,7 +232,7 @@ def test_two_servers_share_the_host_and_the_last_one_restores_it(lab: Lab, make_
     open_box(lab, first)
     box = open_box(lab, second)
     lab.do(first.close())
-    assert box.reach(world.PUBLIC_4) == world.HOST_4
+    assert box.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
     lab.do(second.close())
     assert (lab.tables(), forwarding(lab)) == ("", before)
 
@@ -291,7 +299,7 @@ def assert_fails_closed(lab: Lab, make_nat: MakeNat, folder: Path, program: str,
 def assert_untouched(lab: Lab, box: Box, before: dict[str, str]) -> None:
     assert (links(lab.host), lab.tables(), forwarding(lab)) == (set(), "", before)
     assert box.interfaces() == {"lo"}
-    assert box.reach(world.PUBLIC_4) == "ENETUNREACH"
+    assert box.reach(network_lab.PUBLIC_4) == "ENETUNREACH"
 
 
 @in_both_loops
@@ -321,7 +329,7 @@ def test_a_process_in_the_hosts_own_network_is_refused_before_any_rule_is_set(la
             lab.do(make_nat().open(child.pid, "box"))
     finally:
         child.kill()
-        child.wait(world.BOUND_S)
+        child.wait(network_lab.TIMEOUT_S)
     assert lab.tables() == ""
 
 
@@ -360,14 +368,14 @@ def test_what_a_killed_server_left_is_swept_by_the_next_and_the_living_keep_thei
         assert doomed.stdout is not None and doomed.stdout.readline() == "open\n"
     finally:
         doomed.send_signal(signal.SIGKILL)
-        doomed.communicate(timeout=world.BOUND_S)
+        doomed.communicate(timeout=network_lab.TIMEOUT_S)
     living, next_server = make_nat(), make_nat()
-    keeper = open_box(lab, living)
+    surviving = open_box(lab, living)
     assert len(links(lab.host)) == 2
     gone = lab.do(next_server.sweep())
     assert len(gone) == 2 and len(links(lab.host)) == 1
-    assert box.reach(world.PUBLIC_4) == "ENETUNREACH"
-    assert keeper.reach(world.PUBLIC_4) == world.HOST_4
+    assert box.reach(network_lab.PUBLIC_4) == "ENETUNREACH"
+    assert surviving.reach(network_lab.PUBLIC_4) == network_lab.HOST_4
     assert lab.do(next_server.sweep()) == []
     lab.do(living.close())
     assert (lab.tables(), forwarding(lab)) == ("", before)

@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 WAIT_S = 30.0
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 SESSIONS = "/api/v1/sessions"
 
 
@@ -109,7 +109,7 @@ class Server:
             connection.request(method, path, data, {**given, **(headers or {})})
             answer = connection.getresponse()
             found = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, found, answer.read(MOST_BYTES))
+            return Answer(answer.status, found, answer.read(MAX_BYTES))
         finally:
             connection.close()
 
@@ -132,7 +132,7 @@ class Server:
             with contextlib.suppress(OSError):
                 while piece := sock.recv(65536):
                     found += piece
-                    if len(found) > MOST_BYTES:
+                    if len(found) > MAX_BYTES:
                         break
             return bytes(found)
 
@@ -150,7 +150,7 @@ class Server:
         if answer.status != 201:
             raise RuntimeError(f"a session was refused: {answer.status} {answer.text[:200]}")
         made = str(answer.json()["id"])
-        self.owe(made, key)
+        self.delete_later(made, key)
         return made
 
     def any_session(self) -> str:
@@ -160,7 +160,7 @@ class Server:
         except Inapplicable:
             return "sess_20200101_0000000000000000"
 
-    def owe(self, session: str, key: str | None = "own") -> None:
+    def delete_later(self, session: str, key: str | None = "own") -> None:
         """Delete this session at the end."""
         self._sessions.append((session, key))
 
@@ -191,7 +191,7 @@ class Server:
         return [(made["id"], self._first_context(made["id"])) for made in answer.json()["sessions"]]
 
     def _first_context(self, session: str) -> str:
-        self.owe(session)
+        self.delete_later(session)
         found = self.request("GET", f"{SESSIONS}/{session}/contexts").json().get("contexts", [])
         return f"{SESSIONS}/{session}/contexts/{found[0]['id']}" if found else ""
 

@@ -18,7 +18,7 @@ from sandbox_runtime.engine.contexts.connection import Connection
 from sandbox_runtime.engine.contexts.preload import START
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, ParsedEvent, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
-from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
 from sandbox_runtime.model.notebook import CellError, CellResult
 from sandbox_runtime.workspace import stage
@@ -59,7 +59,7 @@ class Context:
         self._sent_bytes = 0
         """Received since the latest cell started or ended."""
         self._sink: Sink | None = None
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self._listening: asyncio.Task[None] | None = None
         self.connection: Connection | None = None

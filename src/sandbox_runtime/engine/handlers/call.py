@@ -15,7 +15,7 @@ from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
 from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, parse_result
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
 from sandbox_runtime.model import Command, File, Limits, Outcome
 from sandbox_runtime.workspace import stage
 
@@ -89,7 +89,7 @@ async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> Cal
 
 
 @contextlib.contextmanager
-def _own_end(running: Running) -> Iterator[socket.socket]:
+def _own_end(running: RunningCommand) -> Iterator[socket.socket]:
     """Duplicate the control socket: the command closes its own when it ends, maybe before the last bytes are read."""
     assert running.control is not None
     with socket.socket(fileno=os.dup(running.control.fileno())) as own:
@@ -105,7 +105,7 @@ async def _exchange(own: socket.socket, call: HandlerCall) -> bytes | None:
     return None if message is None else message[1]
 
 
-async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
+async def _outcome(box: Box, running: RunningCommand, wall_s: float) -> Outcome:
     try:
         async with box.clock.timeout(wall_s + GRACE_S):
             return await running.wait()

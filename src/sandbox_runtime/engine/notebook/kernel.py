@@ -13,7 +13,7 @@ from sandbox_runtime.engine.notebook.buffers import LineSplitter
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
 from sandbox_runtime.engine.pools.warm_pool import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation.port import Box, Running
+from sandbox_runtime.isolation.port import Box, RunningCommand
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
 from sandbox_runtime.model.notebook import MAX_CELL_S, Notebook
 from sandbox_runtime.workspace import stage
@@ -47,7 +47,7 @@ class LiveKernel:
         self._loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[str] = self._loop.create_future()
         self._transcript: Transcript | None = None
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
         self._unread: deque[bytes] = deque()
         self._reading: asyncio.Task[None] | None = None
         self._ended: asyncio.Task[Outcome] | None = None

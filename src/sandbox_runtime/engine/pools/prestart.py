@@ -22,7 +22,7 @@ from sandbox_runtime.engine.pools.box_pool import BoxPool
 from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
-from sandbox_runtime.isolation.port import Begun, Box, Running, Sink
+from sandbox_runtime.isolation.port import Box, OnStarted, RunningCommand, Sink
 from sandbox_runtime.languages import Language, Toolchain, ahead_step
 from sandbox_runtime.model import Command, File, Limits, Outcome, Policy
 from sandbox_runtime.telemetry import Log
@@ -43,7 +43,7 @@ class PrestartedBox:
         self.writable: Mapping[str, str] = box.writable
         self.workdir = box.workdir
         self.clock = box.clock
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
         self._ended: asyncio.Task[Outcome] | None = None
         self._connection: socket.socket | None = None
         self._name_index = 0
@@ -84,7 +84,7 @@ class PrestartedBox:
 
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
-    ) -> Running:
+    ) -> RunningCommand:
         """What waits becomes the command."""
         assert self._running is not None and self._connection is not None
         self._sink = sink
@@ -96,12 +96,12 @@ class PrestartedBox:
                 self._running.end_input()
         return self._running
 
-    async def run(self, command: Command, *, sink: Sink | None = None, begun: Begun | None = None) -> Outcome:
+    async def run(self, command: Command, *, sink: Sink | None = None, on_started: OnStarted | None = None) -> Outcome:
         assert self._ended is not None
-        running = await self.start(command, sink=sink, interactive=begun is not None)
+        running = await self.start(command, sink=sink, interactive=on_started is not None)
         try:
-            if begun is not None:
-                begun(running)
+            if on_started is not None:
+                on_started(running)
             outcome = await asyncio.shield(self._ended)
         except asyncio.CancelledError:
             running.cancel()

@@ -128,13 +128,13 @@ class BoxRun:
         self.metrics.record_command(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
     async def _run_command(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
-        begun = None
+        on_started = None
         if reply is not None:
             prompted = PromptedInput(reply, sink)
-            sink, begun = prompted.on_output, prompted.connect
+            sink, on_started = prompted.on_output, prompted.connect
         try:
             async with self.box.clock.timeout(command.limits.wall_s + GRACE_S):
-                return await self.box.run(command, sink=sink, begun=begun)
+                return await self.box.run(command, sink=sink, on_started=on_started)
         except TimeoutError as error:
             raise PlatformFault("the box did not answer in time") from error
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.isolation.port import Running
+from sandbox_runtime.isolation.port import RunningCommand
 from sandbox_runtime.model import Blame, Outcome
 
 MAX_UNREAD_BYTES = 64 * 1024
@@ -54,9 +54,9 @@ async def _prepare(boxed: BoxRun) -> None:
 
 
 @asynccontextmanager
-async def _start_both(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Running]]:
+async def _start_both(boxes: list[BoxRun]) -> AsyncIterator[tuple[RunningCommand, RunningCommand]]:
     relays = (_Relay(), _Relay())
-    running: list[Running] = []
+    running: list[RunningCommand] = []
     try:
         for boxed, relay in zip(boxes, relays, strict=True):
             running.append(await boxed.box.start(boxed.command(), sink=relay.on_output, interactive=True))
@@ -69,7 +69,7 @@ async def _start_both(boxes: list[BoxRun]) -> AsyncIterator[tuple[Running, Runni
             command.cancel()
 
 
-async def _wait_both(one: Running, other: Running, wall_s: float) -> InteractiveResult:
+async def _wait_both(one: RunningCommand, other: RunningCommand, wall_s: float) -> InteractiveResult:
     first, second = asyncio.ensure_future(_wait_one(one, other)), asyncio.ensure_future(_wait_one(other, one))
     try:
         done, _ = await asyncio.wait((first, second), timeout=wall_s + GRACE_S, return_when=asyncio.FIRST_COMPLETED)
@@ -82,7 +82,7 @@ async def _wait_both(one: Running, other: Running, wall_s: float) -> Interactive
         second.cancel()
 
 
-async def _wait_one(command: Running, partner: Running) -> Outcome:
+async def _wait_one(command: RunningCommand, partner: RunningCommand) -> Outcome:
     outcome = await command.wait()
     partner.end_input()
     if not outcome.ok:
@@ -95,8 +95,8 @@ class _Relay:
 
     def __init__(self) -> None:
         self._early: list[bytes] = []
-        self._writer: Running | None = None
-        self._reader: Running | None = None
+        self._writer: RunningCommand | None = None
+        self._reader: RunningCommand | None = None
         self._paused = False
 
     def on_output(self, stream: str, piece: bytes) -> None:
@@ -107,14 +107,14 @@ class _Relay:
         else:
             self._forward(self._reader, piece)
 
-    def connect(self, writer: Running, reader: Running) -> None:
+    def connect(self, writer: RunningCommand, reader: RunningCommand) -> None:
         self._writer, self._reader = writer, reader
-        reader.when_read = self._resume
+        reader.on_stdin_drained = self._resume
         for piece in self._early:
             self._forward(reader, piece)
         self._early.clear()
 
-    def _forward(self, reader: Running, piece: bytes) -> None:
+    def _forward(self, reader: RunningCommand, piece: bytes) -> None:
         with contextlib.suppress(InvalidRequest):  # the reader has closed its input: drop the output
             reader.feed(piece)
         if self._writer is not None and reader.unread_bytes > MAX_UNREAD_BYTES:

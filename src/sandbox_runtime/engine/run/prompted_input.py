@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.isolation.port import Running, Sink
+from sandbox_runtime.isolation.port import RunningCommand, Sink
 from sandbox_runtime.model import Reply
 
 
@@ -21,9 +21,9 @@ class PromptedInput:
         self._sink = sink
         self._tail = b""
         self.prompt_seen = False
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
 
-    def connect(self, running: Running) -> None:
+    def connect(self, running: RunningCommand) -> None:
         self._running = running
         if self.prompt_seen:
             self._send(running)
@@ -42,7 +42,7 @@ class PromptedInput:
         if self.prompt_seen and self._running is not None:
             self._send(self._running)
 
-    def _send(self, running: Running) -> None:
+    def _send(self, running: RunningCommand) -> None:
         with contextlib.suppress(InvalidRequest):  # the program has closed its input
             running.feed(self._reply.text)
             running.end_input()

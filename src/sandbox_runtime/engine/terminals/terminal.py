@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from sandbox_runtime.errors import Conflict, InvalidRequest, PlatformFault, TooMany
-from sandbox_runtime.isolation.port import Box, Running, Sink
+from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
 from sandbox_runtime.model import Command, File, Outcome
 from sandbox_runtime.workspace import stage
 
@@ -121,7 +121,7 @@ async def _writable(loop: asyncio.AbstractEventLoop, connection: socket.socket) 
 
 
 @contextlib.contextmanager
-def _own_end(running: Running) -> Iterator[socket.socket]:
+def _own_end(running: RunningCommand) -> Iterator[socket.socket]:
     """Duplicate the control socket: the command closes its own when it ends, maybe while we still write."""
     assert running.control is not None
     with socket.socket(fileno=os.dup(running.control.fileno())) as own:
@@ -129,7 +129,7 @@ def _own_end(running: Running) -> Iterator[socket.socket]:
         yield own
 
 
-async def _outcome(box: Box, running: Running, wall_s: float) -> Outcome:
+async def _outcome(box: Box, running: RunningCommand, wall_s: float) -> Outcome:
     try:
         async with box.clock.timeout(wall_s + _GRACE_S):
             return await running.wait()

@@ -19,18 +19,18 @@ def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> No
     """In a fork of the spawner: make one, hand over its folder and its namespace, and be gone. mount: the file system it is to
     be on; None: memory."""
     try:
-        descriptors.close_but([reply.fileno(), *([] if mount is None else [mount])])
-        namespaces.leave(namespaces.NEW_MOUNT)
+        descriptors.close_except([reply.fileno(), *([] if mount is None else [mount])])
+        namespaces.unshare(namespaces.NEW_MOUNT)
         uid = os.geteuid() if setup.uid is None else setup.uid
         if mount is None:
             mounts.mount_scratch(layers.SCRATCH, setup.disk_bytes, setup.disk_files)
         else:
-            loop.place(mount, layers.SCRATCH)
+            loop.attach(mount, layers.SCRATCH)
             os.rmdir(f"{layers.SCRATCH}/lost+found")
         mounts.make_folders(layers.SCRATCH, setup.writable, uid, uid, setup.home)
         folder = os.open(layers.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         namespace = os.open(f"{layers.SPAWNER_PROC}/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
-        wire.send(reply, wire.to_server({"made": True}), [folder, namespace])
+        wire.send(reply, wire.encode_for_server({"made": True}), [folder, namespace])
     except Exception as error:
-        wire.send(reply, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
+        wire.send(reply, wire.encode_for_server({"fault": f"{type(error).__name__}: {error}"}))
     os._exit(0)

@@ -29,7 +29,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 _FLUSH_FAILED = 120
 _NEVER_S = 1000.0
-_FORGOTTEN = (
+_CLEARED_SYS_NAMES = (
     *("path", "argv", "ps1", "ps2", "last_type", "last_value", "last_traceback", "last_exc"),
     *("path_hooks", "path_importer_cache", "meta_path"),
 )
@@ -42,37 +42,37 @@ _set_switch_interval = sys.setswitchinterval
 _modules = sys.modules
 _sys_names = sys.__dict__
 _builtin_names = builtins.__dict__
-_own_streams = (sys.__stdout__, sys.__stderr__)
+_original_streams = (sys.__stdout__, sys.__stderr__)
 _flush_c_streams = ctypes.CDLL(None).fflush
 _write_stderr = ctypes.pythonapi.PySys_WriteStderr
 _MISSING = object()
-_OUR_MODULES = __name__.rpartition(".")[0]
+_OWN_PACKAGE = __name__.rpartition(".")[0]
 
 
-class Leaving:
+class InterpreterFinalizer:
     """Made before the program begins."""
 
     def __init__(self, stack: FrameStack) -> None:
         self._stack = stack
-        self.last: Callable[[], None] | None = None
-        self.keep_what_is_loaded()
+        self.before_exit: Callable[[], None] | None = None
+        self.record_loaded_names()
 
-    def keep_what_is_loaded(self) -> None:
+    def record_loaded_names(self) -> None:
         self._kept_modules = frozenset(_modules)
         self._kept_names = frozenset(_sys_names) | frozenset(_builtin_names)
 
-    def tell(self, failure: BaseException | None, main_names: dict[str, Any]) -> int:
+    def report_failure(self, failure: BaseException | None, main_names: dict[str, Any]) -> int:
         """What the interpreter says about an exception nobody caught; the exit status, or a signal as a negative number."""
         self._flush_quietly()
         if isinstance(failure, SystemExit):
             return self._exit_status(failure)
-        status = 0 if failure is None else self._tell_of(failure)
+        status = 0 if failure is None else self._report_uncaught(failure)
         for name in ("__file__", "__cached__"):
             main_names.pop(name, None)
         return status
 
-    def _tell_of(self, failure: BaseException) -> int:
-        trace = failure.__traceback__ = _without_ours(failure.__traceback__)
+    def _report_uncaught(self, failure: BaseException) -> int:
+        trace = failure.__traceback__ = _strip_own_frames(failure.__traceback__)
         _sys_names.update(last_type=type(failure), last_value=failure, last_traceback=trace)
         if sys.version_info >= (3, 12):
             _sys_names["last_exc"] = failure
@@ -93,7 +93,7 @@ class Leaving:
         except SystemExit as error:
             return self._exit_status(error)
         except BaseException as error:
-            error.__traceback__ = _without_ours(error.__traceback__)
+            error.__traceback__ = _strip_own_frames(error.__traceback__)
             _write_stderr(b"Error in sys.excepthook:\n")
             self._stack.call(_display, type(error), error, error.__traceback__)
             _write_stderr(b"\nOriginal exception was:\n")
@@ -115,7 +115,7 @@ class Leaving:
         _write_stderr(b"\n")
         return 1
 
-    def leave(self, status: int) -> None:
+    def exit(self, status: int) -> None:
         """Never returns."""
         threading = _modules.get("threading", _MISSING)
         if threading is not _MISSING:
@@ -123,7 +123,7 @@ class Leaving:
         with contextlib.suppress(BaseException):
             self._stack.call(_run_atexit)
         _set_switch_interval(_NEVER_S)  # threads that nobody waits for do not get another turn
-        flushed = self._flush_or_complain()
+        flushed = self._flush_or_report()
         if _gc_is_enabled():
             self._stack.call(_collect)
         self._end_modules()
@@ -131,19 +131,19 @@ class Leaving:
             _set_signal(-status, signal.SIG_DFL)
             _kill(_getpid(), -status)
         _flush_c_streams(None)
-        if self.last is not None:
-            self.last()
+        if self.before_exit is not None:
+            self.before_exit()
         _exit(status if flushed else _FLUSH_FAILED)
 
     def _wait_for_threads(self, threading: Any) -> None:
         try:
             self._stack.call(threading._shutdown)
         except BaseException as error:
-            self._complain(threading, "on threading shutdown", error)
+            self._report_unraisable(threading, "on threading shutdown", error)
 
-    def _complain(self, owner: object, doing: str, error: BaseException) -> None:
+    def _report_unraisable(self, owner: object, doing: str, error: BaseException) -> None:
         """As PyErr_WriteUnraisable, which names what was being done from 3.13 on, and its owner before."""
-        error.__traceback__ = trace = _without_ours(error.__traceback__)
+        error.__traceback__ = trace = _strip_own_frames(error.__traceback__)
         hook = _sys_names.get("unraisablehook") or _default_unraisable
         with contextlib.suppress(BaseException):
             if hook is not _default_unraisable:
@@ -163,7 +163,7 @@ class Leaving:
             with contextlib.suppress(BaseException):
                 self._stack.call(stream.flush)  # type: ignore[union-attr]
 
-    def _flush_or_complain(self) -> bool:
+    def _flush_or_report(self) -> bool:
         done = True
         for name in ("stdout", "stderr"):
             stream = _sys_names.get(name)
@@ -173,14 +173,14 @@ class Leaving:
             except BaseException as error:
                 done = False
                 if name == "stdout":
-                    self._complain(stream, "on flushing sys.stdout", error)
+                    self._report_unraisable(stream, "on flushing sys.stdout", error)
         return done
 
     def _end_modules(self) -> None:
         """As finalize_modules: forget, drop the modules, collect, then empty those that something still holds, the last first."""
         call = self._stack.call
         _builtin_names["_"] = None
-        for name in _FORGOTTEN:
+        for name in _CLEARED_SYS_NAMES:
             if name in _sys_names:
                 call(_sys_names.__setitem__, name, None)
         for name in ("stdin", "stdout", "stderr"):
@@ -192,8 +192,8 @@ class Leaving:
             if module is not None:
                 self._empty(module.__dict__)
             del module
-        _flush_streams_of_ours()
-        self._forget_added_names()
+        _flush_original_streams()
+        self._clear_added_names()
         call(_collect)
 
     def _take_modules(self) -> list[weakref.ref[ModuleType]]:
@@ -214,7 +214,7 @@ class Leaving:
             self._stack.call(_modules.__setitem__, name, None)
         return ours
 
-    def _forget_added_names(self) -> None:
+    def _clear_added_names(self) -> None:
         """Of sys and builtins the program's own entries alone. By then there is no stream any more to print to."""
         _sys_names.update(stdin=None, stdout=None, stderr=None)
         for names in (_sys_names, _builtin_names):
@@ -230,16 +230,16 @@ class Leaving:
                 self._stack.call(names.__setitem__, name, None)
 
 
-def _without_ours(trace: TracebackType | None) -> TracebackType | None:
+def _strip_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """Past the entries of our own calls, which lie outermost."""
-    while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith(_OUR_MODULES):
+    while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith(_OWN_PACKAGE):
         trace = trace.tb_next
     return trace
 
 
-def _flush_streams_of_ours() -> None:
+def _flush_original_streams() -> None:
     """What last words left in them. Nothing can be told of a failure any more."""
-    for stream in _own_streams:
+    for stream in _original_streams:
         with contextlib.suppress(BaseException):
             if stream is not None:
                 stream.flush()

@@ -19,9 +19,9 @@ from typing import Any
 
 _WORDS = 40
 _FRAME_FIELD = 24
-_FRAMES_HOLD_THEIR_DATA = sys.version_info < (3, 11)
+_FRAME_IS_OBJECT = sys.version_info < (3, 11)
 
-Place = tuple[int, int]
+FrameSlot = tuple[int, int]
 """Address of a word, and either -1 or, where the word is a pointer, the distance from where it points to the word in question."""
 
 _call_object = ctypes.pythonapi.PyObject_CallObject
@@ -32,8 +32,8 @@ _call_object.argtypes = (ctypes.py_object, ctypes.py_object)
 class FrameStack:
     """The frame stack of the thread that looked for it."""
 
-    def __init__(self, place: Place | None) -> None:
-        self._place = place
+    def __init__(self, slot: FrameSlot | None) -> None:
+        self._slot = slot
 
     @classmethod
     @functools.cache
@@ -44,7 +44,7 @@ class FrameStack:
         except OSError:
             return cls(None)
         try:
-            found = _places(memory) & _places_deeper(memory)
+            found = _candidate_slots(memory) & _candidate_slots_one_call_deeper(memory)
         finally:
             os.close(memory)
         return cls(found.pop() if len(found) == 1 else None)
@@ -55,9 +55,9 @@ class FrameStack:
         A trace or profile function left behind would see what follows, which is ours, so it is taken away. Asked for and taken
         through C, because a profile function sees even the calls of builtins.
         """
-        if self._place is None:
+        if self._slot is None:
             return function(*arguments)
-        address, distance = self._place
+        address, distance = self._slot
         current, call = ctypes.c_void_p.from_address(address), _call_object
         if distance >= 0:
             current = ctypes.c_void_p.from_address((current.value or 0) + distance)
@@ -72,11 +72,11 @@ class FrameStack:
                 _set_trace(None, None)
 
 
-def _places(memory: int) -> set[Place]:
+def _candidate_slots(memory: int) -> set[FrameSlot]:
     """Words that hold the frame of this very call. They would hold another while a function was called, so none is."""
     frame = sys._getframe()
     wanted = id(frame)
-    if not _FRAMES_HOLD_THEIR_DATA:
+    if not _FRAME_IS_OBJECT:
         (wanted,) = struct.unpack("Q", os.pread(memory, 8, wanted + _FRAME_FIELD))
     state = _thread_state()
     words = struct.unpack(f"{_WORDS}Q", os.pread(memory, 8 * _WORDS, state))
@@ -93,8 +93,8 @@ def _places(memory: int) -> set[Place]:
     return found
 
 
-def _places_deeper(memory: int) -> set[Place]:
-    return _places(memory)
+def _candidate_slots_one_call_deeper(memory: int) -> set[FrameSlot]:
+    return _candidate_slots(memory)
 
 
 _set_profile, _set_trace = ctypes.pythonapi.PyEval_SetProfile, ctypes.pythonapi.PyEval_SetTrace

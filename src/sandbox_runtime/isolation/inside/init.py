@@ -15,7 +15,7 @@ from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import descriptors, fork, reaper, seccomp
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
-_READY = wire.to_server({"ready": True})
+_READY = wire.encode_for_server({"ready": True})
 
 
 class Init:
@@ -32,25 +32,25 @@ class Init:
         self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self.poll = select.poll()
 
-    def live(self) -> runner.Order | None:
+    def run(self) -> runner.Order | None:
         try:
             self._set_up()
         except Exception as error:
-            wire.send(self.reports, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
+            wire.send(self.reports, wire.encode_for_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
         while True:
-            order = self._one_command()
+            order = self._run_command()
             if order is not None:
                 return order
 
     def _set_up(self) -> None:
         own = [self.orders.fileno(), self.reports.fileno(), self.wake, self.wake_in, *self.entries]
         if self.setup.has("descriptors"):
-            descriptors.close_but(own)
+            descriptors.close_except(own)
         if self.setup.own_pids is False:
             reaper.adopt_orphans()
-        files = self._take_place()
-        layers.give_up_rights(self.setup)
+        files = self._enter_box()
+        layers.drop_privileges(self.setup)
         own_process = os.pidfd_open(os.getpid())
         wire.send(self.reports, _READY, [files, own_process])
         os.close(files)
@@ -59,31 +59,31 @@ class Init:
         self.poll.register(self.wake, select.POLLIN)
         set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
 
-    def _take_place(self) -> int:
+    def _enter_box(self) -> int:
         """Returns a descriptor of the writable area."""
-        if self.setup.made_by == "namespaces":
-            files = layers.enclose(self.setup, self._wait_for_network)
-            layers.hide_groups(self.setup)
+        if self.setup.backend == "namespaces":
+            files = layers.enter_new_root(self.setup, self._wait_for_network)
+            layers.hide_cgroups(self.setup)
             return files
-        if self.setup.made_by == "bubblewrap":
-            return layers.settle(self.setup, self._wait_for_network)
+        if self.setup.backend == "bubblewrap":
+            return layers.complete_bubblewrap_root(self.setup, self._wait_for_network)
         os.chdir(self.setup.workdir)
         return os.open(self.setup.files, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     def _wait_for_network(self) -> str:
         own_process = os.pidfd_open(os.getpid())
-        wire.send(self.reports, wire.WAITS_FOR_NETWORK, [own_process])
+        wire.send(self.reports, wire.NETWORK_NEEDED, [own_process])
         os.close(own_process)
         data, _ = wire.receive(self.reports)
         if not data:
             os._exit(1)
-        return str(wire.from_server(data)["resolver"])
+        return str(wire.decode_from_server(data)["resolver"])
 
-    def _one_command(self) -> runner.Order | None:
+    def _run_command(self) -> runner.Order | None:
         pid = fork.fork()
         if pid == 0:
             tree.enter(self.entries)
-            return runner.Runner(self.orders, self.filter, self.setup).take_order([])
+            return runner.Runner(self.orders, self.filter, self.setup).wait_for_order([])
         self._close_entries()
         _Command(self, pid).watch()
         self._wait_for_next()
@@ -92,7 +92,7 @@ class Init:
     def _wait_for_next(self) -> None:
         """A box for one command is killed right here; another runner is forked only when the server asks for it."""
         data, self.entries = wire.receive(self.reports)
-        if not data or not wire.from_server(data).get("next"):
+        if not data or not wire.decode_from_server(data).get("next"):
             os._exit(0)
 
     def _close_entries(self) -> None:
@@ -107,10 +107,10 @@ def enter(orders: socket.SocketType, reports: socket.SocketType) -> None:
     data, entries = wire.receive(reports)
     if not data:
         os._exit(1)
-    setup = Setup.from_message(wire.from_server(data))
+    setup = Setup.from_message(wire.decode_from_server(data))
     prepare_signals()
-    settle_environment(setup)
-    Init(orders, reports, setup, seccomp.build(notify=True), entries).live()
+    set_environment(setup)
+    Init(orders, reports, setup, seccomp.build(notify=True), entries).run()
     raise AssertionError("a box without a warm interpreter got a warm order")
 
 
@@ -128,30 +128,30 @@ class _Command:
             for descriptor, _ in self.init.poll.poll():
                 if descriptor == self.init.wake:
                     os.read(descriptor, 4096)
-                    self._collect()
+                    self._reap()
                 else:
-                    self._obey()
-        reaper.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+                    self._handle_message()
+        reaper.kill_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
         self._report(self.status)
 
-    def _collect(self) -> None:
+    def _reap(self) -> None:
         while (dead := self.reaped.collect(os.WNOHANG)) is not None:
             if dead[0] == self.pid:
                 self.status = dead[1]
 
-    def _obey(self) -> None:
+    def _handle_message(self) -> None:
         data, _ = wire.receive(self.init.reports)
         if not data:
-            reaper.end_all_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
+            reaper.kill_others(own_namespace=self.init.setup.own_pids, reaped=self.reaped)
             os._exit(0)
-        number = int(wire.from_server(data).get("signal", 0))
+        number = int(wire.decode_from_server(data).get("signal", 0))
         if number == signal.SIGKILL:
-            self._end_now()
+            self._kill_all()
         elif number:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
-    def _end_now(self) -> None:
+    def _kill_all(self) -> None:
         """Everyone dies at once, so that none outlives the first one to start something new. SIGCHLD tells when it is done."""
         if self.init.setup.own_pids:
             reaper.signal_everyone()
@@ -161,7 +161,7 @@ class _Command:
     def _report(self, status: int) -> None:
         reaped = self.reaped
         try:
-            wire.send(self.init.reports, wire.ended(status, reaped.user_s, reaped.system_s, reaped.memory_peak_bytes))
+            wire.send(self.init.reports, wire.end_report(status, reaped.user_s, reaped.system_s, reaped.memory_peak_bytes))
         except OSError:
             os._exit(0)
 
@@ -171,15 +171,15 @@ def prepare_signals() -> None:
     from inside the box."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, _nothing)
+    signal.signal(signal.SIGCHLD, _ignore)
 
 
-def settle_environment(setup: Setup) -> None:
+def set_environment(setup: Setup) -> None:
     """What the guest's program will find besides what its caller gives; settled before the fork for the same reason."""
     if setup.has("environment"):
         os.environ.clear()
     os.environ.update(setup.base_env)
 
 
-def _nothing(number: int, frame: object) -> None:
+def _ignore(number: int, frame: object) -> None:
     """SIGCHLD needs a handler for the wake-up descriptor to be written."""

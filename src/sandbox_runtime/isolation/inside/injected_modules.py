@@ -8,18 +8,18 @@ from types import ModuleType
 
 def load(modules: list[tuple[str, str]]) -> None:
     """In order; a package comes before what lies in it. Then the function preload of each that has one is called."""
-    made = [_make(name, source) for name, source in modules]
+    made = [_create(name, source) for name, source in modules]
     for module in made:
         if hasattr(module, "preload"):
             module.preload()
 
 
-def practised(modules: list[tuple[str, str]]) -> list[str]:
+def rehearsable(modules: list[tuple[str, str]]) -> list[str]:
     """Those with a function practise: it does what the module is for, with nothing that stays."""
     return [name for name, _ in modules if hasattr(sys.modules[name], "practise")]
 
 
-def _make(name: str, source: str) -> ModuleType:
+def _create(name: str, source: str) -> ModuleType:
     module = sys.modules[name] = ModuleType(name)
     parent, _, last = name.rpartition(".")
     if parent:

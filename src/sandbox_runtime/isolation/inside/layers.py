@@ -19,9 +19,9 @@ CODE_INSIDE = "/.code"
 HOST_NAME = "sandbox"
 
 
-def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
+def enter_new_root(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     """Namespaces and mounts, but for the view of control groups. Returns a descriptor of the box's writable area."""
-    namespaces.leave(_namespace_flags(setup))
+    namespaces.unshare(_namespace_flags(setup))
     if setup.has("uts"):
         socket.sethostname(HOST_NAME)
     if setup.has("network"):
@@ -33,18 +33,18 @@ def enclose(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     return files
 
 
-def hide_groups(setup: Setup) -> None:
+def hide_cgroups(setup: Setup) -> None:
     """From here on the caller's control groups look like the roots of their hierarchies to it and to those it starts."""
     if setup.has("cgroup_view"):
-        namespaces.leave(namespaces.NEW_CGROUP)
+        namespaces.unshare(namespaces.NEW_CGROUP)
 
 
-def settle(setup: Setup, wait_for_network: Callable[[], str]) -> int:
+def complete_bubblewrap_root(setup: Setup, wait_for_network: Callable[[], str]) -> int:
     """In namespaces that bubblewrap made, with rights over them: what it has no words for. As enclose otherwise."""
     resolver = wait_for_network() if setup.network == "nat" else None
-    files = _mount_files_around_trees(setup)
+    files = _mount_area_under_trees(setup)
     if resolver is not None:
-        _show_resolver(resolver, "")
+        _mount_resolv_conf(resolver, "")
     if setup.uid is None:
         mounts.hide_init("/proc")
     mounts.mask_proc("/proc", "/dev/null")
@@ -66,16 +66,16 @@ def _build_root(setup: Setup, resolver: str | None) -> int:
     folders come before trees, because a tree may lie in one of them."""
     show = mounts.overlay if setup.has("mount") else _bind
     show("/", ROOT)
-    files = _mount_files(setup, ROOT)
-    for tree in (*setup.trees, *setup.more_trees):
+    files = _mount_writable_area(setup, ROOT)
+    for tree in (*setup.trees, *setup.extra_trees):
         if not os.path.isdir(ROOT + tree):
             os.makedirs(ROOT + tree)
         show(tree, ROOT + tree)
-    _furnish_devices(setup)
+    _mount_devices(setup)
     mounts.mount_proc(f"{ROOT}/proc")
     mounts.mask_proc(f"{ROOT}/proc", f"{ROOT}/dev/null")
     if resolver is not None:
-        _show_resolver(resolver, ROOT)
+        _mount_resolv_conf(resolver, ROOT)
     return files
 
 
@@ -83,30 +83,30 @@ def _bind(source: str, target: str) -> None:
     mounts.mount(source, target, None, mounts.BIND)
 
 
-def _mount_files(setup: Setup, root: str) -> int:
+def _mount_writable_area(setup: Setup, root: str) -> int:
     if setup.has("mount"):
         if not setup.shared_files:
-            _make_files(setup)
-        mounts.spread_scratch(SCRATCH, setup.writable, root)
+            _make_writable_area(setup)
+        mounts.bind_scratch(SCRATCH, setup.writable, root)
         return _open_folder(SCRATCH)
     for target, name in setup.writable.items():
         _bind(f"{SHARED_SCRATCH}/{name}", root + target)
     return _open_folder(SHARED_SCRATCH)
 
 
-def _make_files(setup: Setup) -> None:
+def _make_writable_area(setup: Setup) -> None:
     uid = os.geteuid() if setup.uid is None else setup.uid
     bounded = setup.has("disk")
     mounts.mount_scratch(SCRATCH, setup.disk_bytes if bounded else None, setup.disk_files if bounded else None)
     mounts.make_folders(SCRATCH, setup.writable, uid, uid, setup.home)
 
 
-def _mount_files_around_trees(setup: Setup) -> int:
+def _mount_area_under_trees(setup: Setup) -> int:
     """The trees are where they belong already: each is shown there again through an overlay. One that lies in a writable folder
     is out of sight by then, hence the descriptors."""
     show = mounts.overlay if setup.has("mount") else _bind
     trees = [(tree, os.open(tree, os.O_PATH | os.O_CLOEXEC)) for tree in setup.trees]
-    files = _mount_files(setup, "")
+    files = _mount_writable_area(setup, "")
     for tree, descriptor in trees:
         if not os.path.isdir(tree):
             os.makedirs(tree)
@@ -119,7 +119,7 @@ def _open_folder(path: str) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
-def _furnish_devices(setup: Setup) -> None:
+def _mount_devices(setup: Setup) -> None:
     if not setup.has("devices"):
         mounts.mount("/dev", f"{ROOT}/dev", None, mounts.BIND | mounts.RECURSIVE)
         return
@@ -129,7 +129,7 @@ def _furnish_devices(setup: Setup) -> None:
     mounts.mount_terminals(f"{ROOT}/dev/pts")
 
 
-def _show_resolver(text: str, root: str) -> None:
+def _mount_resolv_conf(text: str, root: str) -> None:
     """A file of the box's own area, so that it is read-only to nobody's harm but the guest's."""
     path = f"{SCRATCH}/resolv.conf"
     with open(path, "w", encoding="utf-8") as file:
@@ -137,7 +137,7 @@ def _show_resolver(text: str, root: str) -> None:
     _bind(path, f"{root}/etc/resolv.conf")
 
 
-def give_up_rights(setup: Setup) -> None:
+def drop_privileges(setup: Setup) -> None:
     """User, capabilities, no new privileges. Afterwards the caller cannot be looked into by the guest."""
     if setup.uid is not None:
         if setup.has("capabilities") and not setup.has("user"):
@@ -159,5 +159,5 @@ def _enter_own_user_namespace(setup: Setup) -> None:
     that changed its user is not dumpable and does not own its files in /proc; that is lifted for the moment of mapping."""
     uid, gid = os.geteuid(), os.getegid()
     capabilities.set_dumpable(True)
-    namespaces.leave(namespaces.NEW_USER)
+    namespaces.unshare(namespaces.NEW_USER)
     namespaces.map_single_user(setup.inside_uid, uid, gid)

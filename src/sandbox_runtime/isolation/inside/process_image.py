@@ -77,10 +77,10 @@ _libc.sbrk.argtypes = (ctypes.c_long,)
 _park = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p)(_BASE)
 _become = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)(_BASE + _BECOME)
 
-POSSIBLE = os.uname().machine == "x86_64" and os.sysconf("SC_PAGESIZE") == _PAGE and sys.platform == "linux"
+SUPPORTED = os.uname().machine == "x86_64" and os.sysconf("SC_PAGESIZE") == _PAGE and sys.platform == "linux"
 
 
-class Piece(NamedTuple):
+class MemoryRegion(NamedTuple):
     """A piece of a process's memory, as /proc/PID/maps tells of it."""
 
     start: int
@@ -103,7 +103,7 @@ class Piece(NamedTuple):
         return self.name.startswith("/") and not self.name.endswith(" (deleted)")
 
 
-class Source(NamedTuple):
+class ParkedProcess(NamedTuple):
     """By what a parked process is copied: descriptors of the line to it, of its map and of what is known of its pages; where its
     heap ends; and the number that its end of the line has."""
 
@@ -114,17 +114,17 @@ class Source(NamedTuple):
     peer_there: int
 
 
-def bake(proc: str) -> None:
+def make_copyable(proc: str) -> None:
     """In a spawner, when all is loaded: from here on its forks can be copied. proc: where it sees its own pid namespace."""
-    _prepare()
+    _map_code()
     dump = os.memfd_create("warm", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    kept: list[list[Piece]] = []
+    kept: list[list[MemoryRegion]] = []
     near, far = socket.socketpair()
     with near, far, open(f"{proc}/self/smaps", "rb") as maps:
         far.send(b"g")
         while len(kept) < 2 or kept[-1] != kept[-2]:  # until looking at our memory does not change it any more
-            kept.append([piece for piece in _pieces(maps.fileno(), of_its_own=True) if _is_plain(piece)])
-            table = _baking(kept[-1], dump)
+            kept.append([region for region in _regions(maps.fileno(), only_private=True) if _is_plain_data(region)])
+            table = _copyable_table(kept[-1], dump)
             ctypes.memmove(_TABLE, table, len(table))
         _park(_STATE, near.fileno(), _TABLE)
     # Every box has it mapped, privately: sealed, nobody can change what the others read.
@@ -132,22 +132,22 @@ def bake(proc: str) -> None:
     os.close(dump)
 
 
-def _baking(pieces: list[Piece], dump: int) -> bytes:
+def _copyable_table(regions: list[MemoryRegion], dump: int) -> bytes:
     records, at = [], 0
-    for piece in pieces:
-        records.append(_record(_PWRITE, dump, piece.start, piece.size, at, expect=piece.size))
-        records.append(_record(_MMAP, piece.start, piece.size, piece.bits, _PRIVATE | _FIXED, dump, at, expect=piece.start))
-        at += piece.size
+    for region in regions:
+        records.append(_record(_PWRITE, dump, region.start, region.size, at, expect=region.size))
+        records.append(_record(_MMAP, region.start, region.size, region.bits, _PRIVATE | _FIXED, dump, at, expect=region.start))
+        at += region.size
     return b"".join([*records, _record(-1)])
 
 
-def _is_plain(piece: Piece) -> bool:
+def _is_plain_data(region: MemoryRegion) -> bool:
     """Not the stack, which has to grow, nor our own memory, nor code."""
-    ours = piece.start < _END and piece.end > _BASE
-    return piece.rights[2:] == "-p" and not ours and (not piece.name.startswith("[") or piece.name == "[heap]")
+    copy_steps = region.start < _END and region.end > _BASE
+    return region.rights[2:] == "-p" and not copy_steps and (not region.name.startswith("[") or region.name == "[heap]")
 
 
-def _prepare() -> None:
+def _map_code() -> None:
     """Where nothing else lies: machine code and room for its table."""
     _map(_BASE, 2 * _PAGE, 7, _PRIVATE | _ANONYMOUS | _FIXED_NOREPLACE)
     ctypes.memmove(_BASE, _CODE, len(_CODE))
@@ -168,18 +168,18 @@ def park(peer: int, plan: int) -> None:
 def rehearse() -> None:
     """In what is to become a copy, while it waits: plan once with ourselves, so that what planning needs of memory is there."""
     with open("/proc/self/maps", "rb") as maps, open("/proc/self/pagemap", "rb") as pages:
-        _Copying(Source(-1, maps.fileno(), pages.fileno(), heap_end(), -1))
+        _CopyPlan(ParkedProcess(-1, maps.fileno(), pages.fileno(), heap_end(), -1))
 
 
-def become(source: Source, plan: int) -> None:
+def become(source: ParkedProcess, plan: int) -> None:
     """In the copy: go on where the source parked."""
     _expect(os.read(source.peer, 1))
-    copying = _Copying(source)
-    copying.finish()
-    table = b"".join(copying.ours)
+    copy_plan = _CopyPlan(source)
+    copy_plan.finish()
+    table = b"".join(copy_plan.copy_steps)
     if len(table) > _TABLE_BYTES:
         raise MemoryError("the process has too many pieces to be copied")
-    os.pwrite(plan, b"".join(copying.theirs), 0)
+    os.pwrite(plan, b"".join(copy_plan.source_steps), 0)
     os.write(source.peer, b"g")
     for descriptor in (source.maps, source.pages, plan):
         os.close(descriptor)
@@ -187,111 +187,111 @@ def become(source: Source, plan: int) -> None:
     _become(_STATE, _TABLE)
 
 
-class _Copying:
+class _CopyPlan:
     """theirs: what the source has to do; ours: what the copy has to do. Pages are written to the line by one and read from it by
     the other in the same order, both at the same time, so that nobody holds them twice."""
 
-    def __init__(self, source: Source) -> None:
-        self.theirs: list[bytes] = []
-        self.ours: list[bytes] = []
+    def __init__(self, source: ParkedProcess) -> None:
+        self.source_steps: list[bytes] = []
+        self.copy_steps: list[bytes] = []
         self._source = source
         self._files: dict[str, int] = {}
-        self._here(_BRK, source.brk, expect=source.brk)
-        there = [piece for piece in _pieces(source.maps) if not piece.name.startswith("[v") and piece.rights[3] == "p"]
+        self._in_copy(_BRK, source.brk, expect=source.brk)
+        there = [region for region in _regions(source.maps) if not region.name.startswith("[v") and region.rights[3] == "p"]
         with open("/proc/self/maps", "rb") as file:
-            here = [piece for piece in _pieces(file.fileno()) if not piece.name.startswith("[v")]
+            here = [region for region in _regions(file.fileno()) if not region.name.startswith("[v")]
         self._same = {*here} & {*there}
-        self._give_up(here)
-        for piece in there:
-            if "w" in piece.rights or piece not in self._same:
-                self._take_over(piece)
-        self._move(_STATE, _STATE_BYTES)
-        self._there(_EXIT_GROUP, 0)
+        self._unmap_extra(here)
+        for region in there:
+            if "w" in region.rights or region not in self._same:
+                self._copy_region(region)
+        self._transfer(_STATE, _STATE_BYTES)
+        self._in_source(_EXIT_GROUP, 0)
 
     def finish(self) -> None:
-        self._correct_thread_id()
+        self._fix_thread_id()
         for descriptor in (*self._files.values(), self._source.peer):
-            self._here(_CLOSE, descriptor)
-        self._here(-1)
+            self._in_copy(_CLOSE, descriptor)
+        self._in_copy(-1)
 
-    def _there(self, number: int, *arguments: int, expect: int = _ANY) -> None:
-        self.theirs.append(_record(number, *arguments, expect=expect))
+    def _in_source(self, number: int, *arguments: int, expect: int = _ANY) -> None:
+        self.source_steps.append(_record(number, *arguments, expect=expect))
 
-    def _here(self, number: int, *arguments: int, expect: int = _ANY) -> None:
-        self.ours.append(_record(number, *arguments, expect=expect))
+    def _in_copy(self, number: int, *arguments: int, expect: int = _ANY) -> None:
+        self.copy_steps.append(_record(number, *arguments, expect=expect))
 
-    def _give_up(self, pieces: list[Piece]) -> None:
+    def _unmap_extra(self, regions: list[MemoryRegion]) -> None:
         """What only the copy has."""
-        for piece in pieces:
-            if piece not in self._same and piece.name not in ("[stack]", "[heap]"):
-                for start, end in _outside(piece):
-                    self._here(_MUNMAP, start, end - start, expect=0)
+        for region in regions:
+            if region not in self._same and region.name not in ("[stack]", "[heap]"):
+                for start, end in _outside(region):
+                    self._in_copy(_MUNMAP, start, end - start, expect=0)
 
-    def _take_over(self, piece: Piece) -> None:
-        for start, end in _outside(piece):
-            part = piece._replace(start=start, end=end, offset=piece.offset + start - piece.start)
-            runs = _own_pages(self._source.pages, part)
-            if piece.name == "[stack]":  # it is there, and grows where it has to
-                self._put(part, runs)
-            elif piece.name.startswith("/") and piece in self._same:
-                self._revert(part, runs)
+    def _copy_region(self, region: MemoryRegion) -> None:
+        for start, end in _outside(region):
+            part = region._replace(start=start, end=end, offset=region.offset + start - region.start)
+            runs = _private_runs(self._source.pages, part)
+            if region.name == "[stack]":  # it is there, and grows where it has to
+                self._copy_pages(part, runs)
+            elif region.name.startswith("/") and region in self._same:
+                self._reset_file_region(part, runs)
             elif part.is_file:
                 self._map(part, self._file(part.name), part.offset)
-                self._put(part, runs)
+                self._copy_pages(part, runs)
             else:
                 self._map(part, _ANY, 0)
                 nameless = part.name.startswith("/")  # nobody else has that file: all of it has to travel
-                self._put(part, [(part.start, part.size)] if nameless else runs)
+                self._copy_pages(part, [(part.start, part.size)] if nameless else runs)
 
-    def _revert(self, part: Piece, runs: list[tuple[int, int]]) -> None:
+    def _reset_file_region(self, part: MemoryRegion, runs: list[tuple[int, int]]) -> None:
         """A file that both have mapped: its own content, and over it what the source has changed."""
         if "w" in part.rights:
-            self._here(_MADVISE, part.start, part.size, _DONT_NEED, expect=0)
-        self._put(part, runs)
+            self._in_copy(_MADVISE, part.start, part.size, _DONT_NEED, expect=0)
+        self._copy_pages(part, runs)
 
-    def _map(self, part: Piece, file: int, offset: int) -> None:
+    def _map(self, part: MemoryRegion, file: int, offset: int) -> None:
         flags = _PRIVATE | _FIXED | (_ANONYMOUS if file < 0 else 0)
-        self._here(_MMAP, part.start, part.size, part.bits, flags, file, offset, expect=part.start)
+        self._in_copy(_MMAP, part.start, part.size, part.bits, flags, file, offset, expect=part.start)
 
-    def _put(self, part: Piece, runs: list[tuple[int, int]]) -> None:
+    def _copy_pages(self, part: MemoryRegion, runs: list[tuple[int, int]]) -> None:
         """Pages, where they were; what may not be written to may be for that long."""
         closed = bool(runs) and "w" not in part.rights
         if closed:
-            self._here(_MPROTECT, part.start, part.size, part.bits | _RIGHTS["w"], expect=0)
+            self._in_copy(_MPROTECT, part.start, part.size, part.bits | _RIGHTS["w"], expect=0)
         for start, length in runs:
-            self._move(start, length)
+            self._transfer(start, length)
         if closed:
-            self._here(_MPROTECT, part.start, part.size, part.bits, expect=0)
+            self._in_copy(_MPROTECT, part.start, part.size, part.bits, expect=0)
 
-    def _move(self, start: int, length: int) -> None:
-        self._there(_WRITE, self._source.peer_there, start, length, expect=length)
-        self._here(_RECEIVE, self._source.peer, start, length, _WAIT_FOR_ALL, expect=length)
+    def _transfer(self, start: int, length: int) -> None:
+        self._in_source(_WRITE, self._source.peer_there, start, length, expect=length)
+        self._in_copy(_RECEIVE, self._source.peer, start, length, _WAIT_FOR_ALL, expect=length)
 
     def _file(self, name: str) -> int:
         if name not in self._files:
             self._files[name] = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
         return self._files[name]
 
-    def _correct_thread_id(self) -> None:
+    def _fix_thread_id(self) -> None:
         """The C library remembers its thread's number, which is another one here."""
         address = ctypes.c_void_p()
         if _libc.prctl(_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value:
             number = os.memfd_create("thread")
             os.write(number, struct.pack("<i", os.getpid()))
-            self._here(_PREAD, number, address.value, 4, 0, expect=4)
-            self._here(_CLOSE, number)
+            self._in_copy(_PREAD, number, address.value, 4, 0, expect=4)
+            self._in_copy(_CLOSE, number)
 
 
 def _record(number: int, *arguments: int, expect: int = _ANY) -> bytes:
     return _RECORD.pack(number, *arguments, *[0] * (6 - len(arguments)), expect)
 
 
-def _pieces(maps: int, *, of_its_own: bool = False) -> list[Piece]:
-    """of_its_own: those with pages that are no file's; that takes the text of a /proc/PID/smaps."""
+def _regions(maps: int, *, only_private: bool = False) -> list[MemoryRegion]:
+    """only_private: those with pages that are no file's; that takes the text of a /proc/PID/smaps."""
     text = bytearray()
-    while piece := os.pread(maps, 4 * _PAGE, len(text)):
-        text += piece
-    found: list[Piece] = []
+    while region := os.pread(maps, 4 * _PAGE, len(text)):
+        text += region
+    found: list[MemoryRegion] = []
     own = []
     for line in text.decode(errors="surrogateescape").splitlines():
         words = line.split(None, 5)
@@ -300,26 +300,28 @@ def _pieces(maps: int, *, of_its_own: bool = False) -> list[Piece]:
                 own.append(found[-1])
             continue
         start, end = (int(address, 16) for address in words[0].split("-"))
-        found.append(Piece(start, end, words[1], int(words[2], 16), f"{words[3]}:{words[4]}", words[5] if len(words) > 5 else ""))
-    return own if of_its_own else found
+        found.append(
+            MemoryRegion(start, end, words[1], int(words[2], 16), f"{words[3]}:{words[4]}", words[5] if len(words) > 5 else "")
+        )
+    return own if only_private else found
 
 
-_OWN = bytes(int(bool(flags & 0xC0) and not flags & 0x20) for flags in range(256))
+_PRIVATE_FLAGS = bytes(int(bool(flags & 0xC0) and not flags & 0x20) for flags in range(256))
 """From the highest byte of what the kernel tells of a page: present or swapped out, and not the file's."""
 _RUN = re.compile(b"\\x01+(?:\\x00{1,4}\\x01+)*")
 """Small gaps travel too: a longer run costs less than two."""
 
 
-def _own_pages(pages: int, piece: Piece) -> list[tuple[int, int]]:
+def _private_runs(pages: int, region: MemoryRegion) -> list[tuple[int, int]]:
     """Runs of pages that the source has for itself: address and length."""
-    told = os.pread(pages, piece.size // _PAGE * 8, piece.start // _PAGE * 8)
-    flags = told[7::8].translate(_OWN)
-    return [(piece.start + run.start() * _PAGE, (run.end() - run.start()) * _PAGE) for run in _RUN.finditer(flags)]
+    told = os.pread(pages, region.size // _PAGE * 8, region.start // _PAGE * 8)
+    flags = told[7::8].translate(_PRIVATE_FLAGS)
+    return [(region.start + run.start() * _PAGE, (run.end() - run.start()) * _PAGE) for run in _RUN.finditer(flags)]
 
 
-def _outside(piece: Piece) -> list[tuple[int, int]]:
+def _outside(region: MemoryRegion) -> list[tuple[int, int]]:
     """The piece without our own memory, which may have been joined to it."""
-    parts = ((piece.start, min(piece.end, _BASE)), (max(piece.start, _END), piece.end))
+    parts = ((region.start, min(region.end, _BASE)), (max(region.start, _END), region.end))
     return [(start, end) for start, end in parts if start < end]
 
 

@@ -27,7 +27,7 @@ from sandbox_runtime.isolation.inside import wire
 from sandbox_runtime.isolation.inside.setup import Setup
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, rlimits, seccomp
 
-_HELLO = wire.to_server({"hello": True})
+_HELLO = wire.encode_for_server({"hello": True})
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Order:
 
     argv: list[str]
     env: dict[str, str]
-    tells_pages: bool = False
+    report_pages: bool = False
     kept: object = None
     """Whatever need not be freed before the program begins."""
 
@@ -47,13 +47,13 @@ class Runner:
         self.program = program
         self.setup = setup
 
-    def take_order(self, passed: list[int]) -> Order:
+    def wait_for_order(self, passed: list[int]) -> Order:
         """Stand by with every layer on that needs no order, wait for one, take on the rest; returns only to run it warm.
 
         passed goes to the server with the hello, and after it the listener that hears of refused system calls.
         """
         try:
-            listener = self._stand_by()
+            listener = self._prepare()
         except Exception as error:
             self.fail(error)
         wire.send(self.orders, _HELLO, passed + listener)
@@ -62,24 +62,24 @@ class Runner:
         data, streams = wire.receive(self.orders)
         if not data or len(streams) not in (3, 4):
             os._exit(1)
-        message = wire.from_server(data)
+        message = wire.decode_from_server(data)
         try:
-            self._become(message, streams)
+            self._apply_order(message, streams)
         except Exception as error:
             self.fail(error)
         if message.get("warm"):
             self._close_descriptors(len(streams))
             kept = (self, message, data, streams, passed, listener)
-            return Order(message["argv"], message["env"], self.setup.tells_pages, kept)
+            return Order(message["argv"], message["env"], self.setup.report_pages, kept)
         self._execute(message, len(streams))
 
-    def _stand_by(self) -> list[int]:
+    def _prepare(self) -> list[int]:
         if self.setup.has("session"):
             os.setsid()
-        _default_signals()
+        _reset_signals()
         os.umask(0o022)
-        _fresh_identity()
-        fresh_randomness()
+        _reset_thread_id()
+        reseed_random()
         if self.setup.has("rlimits"):
             rlimits.apply(rlimits.ALWAYS)
         capabilities.set_dumpable(True)
@@ -88,17 +88,17 @@ class Runner:
         listener = seccomp.install(self.program, listen=True)
         return [] if listener is None else [listener]
 
-    def _become(self, message: wire.Message, streams: list[int]) -> None:
+    def _apply_order(self, message: wire.Message, streams: list[int]) -> None:
         """The fourth stream, where there is one, is the command's own socket to the server."""
         if self.orders.fileno() < len(streams):
-            self.orders = wire.at(fcntl(self.orders.detach(), F_DUPFD_CLOEXEC, len(streams)))
+            self.orders = wire.socket_from_fd(fcntl(self.orders.detach(), F_DUPFD_CLOEXEC, len(streams)))
         for target, stream in enumerate(streams):
             os.dup2(stream, target, inheritable=True)
-        self._go_to(message.get("cwd") or self.setup.workdir)
+        self._change_directory(message.get("cwd") or self.setup.workdir)
         if self.setup.has("rlimits"):
             rlimits.apply(message["rlimits"])
 
-    def _go_to(self, folder: str) -> None:
+    def _change_directory(self, folder: str) -> None:
         try:
             os.chdir(folder)
         except OSError as error:
@@ -121,7 +121,7 @@ class Runner:
         number, why = None, str(error)
         if isinstance(error, OSError) and error.filename is not None:
             number, why = error.errno, f"cannot start {error.filename!r}: {error.strerror}"
-        wire.send(self.orders, wire.to_server({"not_started": why, "errno": number}))
+        wire.send(self.orders, wire.encode_for_server({"not_started": why, "errno": number}))
         os._exit(127)
 
 
@@ -132,7 +132,7 @@ def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
     os.execvpe(argv[0], argv, {**os.environ, **env})
 
 
-def _default_signals() -> None:
+def _reset_signals() -> None:
     """Undo init's settings: what follows shall find signals as a freshly started interpreter does."""
     set_wakeup_fd(-1)
     for number in (SIGCHLD, SIGTERM, SIGHUP):
@@ -140,14 +140,14 @@ def _default_signals() -> None:
     _set_signal(SIGINT, default_int_handler)
 
 
-def _fresh_identity() -> None:
+def _reset_thread_id() -> None:
     """The fork left out what tells the interpreter that it is another process now."""
     threading = sys.modules.get("threading")
     if threading is not None:
         threading.main_thread()._set_native_id()
 
 
-def fresh_randomness() -> None:
+def reseed_random() -> None:
     """What was seeded in the spawner would be the same in every box."""
     random = sys.modules.get("random")
     if random is not None:

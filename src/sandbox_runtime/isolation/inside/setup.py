@@ -8,22 +8,22 @@ from typing import Any
 
 @dataclass
 class Setup:
-    """made_by: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" for none at all."""
+    """backend: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" for none at all."""
 
     workdir: str
     writable: dict[str, str]
     without: frozenset[str] = frozenset()
-    made_by: str = "namespaces"
+    backend: str = "namespaces"
     files: str = ""
-    """With made_by "none": the folder that holds the writable area."""
+    """With backend "none": the folder that holds the writable area."""
     own_pids: bool = True
     uid: int | None = None
     inside_uid: int = 1000
     disk_bytes: int = 0
     disk_files: int = 0
-    rehearses: bool = True
+    rehearse: bool = True
     """Whether its runner is to run a program of no consequence while it waits."""
-    tells_pages: bool = False
+    report_pages: bool = False
     """Whether its program, which is ours, is to tell at its end which pages of memory it has made its own."""
     shared_files: bool = False
     """The writable area is there already, in the mount namespace that the box starts from."""
@@ -34,7 +34,7 @@ class Setup:
     """Devices of GPUs that the box may use, by their names below /dev."""
     trees: list[str] = field(default_factory=list)
     """Folders of the spawner's root that a box sees through overlays of its own."""
-    more_trees: list[str] = field(default_factory=list)
+    extra_trees: list[str] = field(default_factory=list)
     """The same, for this box alone."""
     base_env: dict[str, str] = field(default_factory=dict)
 

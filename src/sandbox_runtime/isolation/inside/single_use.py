@@ -17,30 +17,28 @@ from sandbox_runtime.isolation.kernel import descriptors
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 
-def live(
-    orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], warm_up: Callable[[], None]
-) -> Order:
+def run(orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], warm_up: Callable[[], None]) -> Order:
     """Returns with a warm order; everything else ends in execve or _exit."""
     runner = Runner(orders, filter_program if setup.filtered else None, setup)
     try:
         if setup.has("descriptors"):
-            descriptors.close_but([orders.fileno(), *entries])
-        files = layers.enclose(setup, lambda: _wait_for_network(orders))
+            descriptors.close_except([orders.fileno(), *entries])
+        files = layers.enter_new_root(setup, lambda: _wait_for_network(orders))
         # The server holds on to it longer than we do: taking it apart takes time, and the end of the program must not wait.
         mounted = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         tree.enter(entries)
-        layers.hide_groups(setup)
-        layers.give_up_rights(setup)
-        if setup.rehearses:
+        layers.hide_cgroups(setup)
+        layers.drop_privileges(setup)
+        if setup.rehearse:
             warm_up()
     except Exception as error:
         runner.fail(error)
-    return runner.take_order([files, mounted])
+    return runner.wait_for_order([files, mounted])
 
 
 def _wait_for_network(orders: socket.SocketType) -> str:
-    wire.send(orders, wire.WAITS_FOR_NETWORK)
+    wire.send(orders, wire.NETWORK_NEEDED)
     data, _ = wire.receive(orders)
     if not data:
         os._exit(1)
-    return str(wire.from_server(data)["resolver"])
+    return str(wire.decode_from_server(data)["resolver"])

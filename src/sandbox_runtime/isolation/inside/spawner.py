@@ -22,7 +22,7 @@ from sandbox_runtime.isolation.inside.warm_pages import WarmPages
 from sandbox_runtime.isolation.kernel import capabilities, descriptors, fork, mounts, namespaces, seccomp
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
-_EXITING = 0x4
+_PF_EXITING = 0x4
 """PF_EXITING, among the flags of a process in /proc."""
 
 
@@ -31,37 +31,37 @@ def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
     data, passed = wire.receive(channel)
     if not data:
         os._exit(1)
-    config = wire.from_server(data)
-    descriptors.close_but([channel.fileno(), *passed])
+    config = wire.decode_from_server(data)
+    descriptors.close_except([channel.fileno(), *passed])
     try:
-        spawner = _pass_gate(config, passed)
+        spawner = _fork_spawner(config, passed)
     except OSError as error:
-        wire.send(channel, wire.to_server({"fault": str(error)}))
+        wire.send(channel, wire.encode_for_server({"fault": str(error)}))
         os._exit(1)
     if spawner:
         _guard(channel, spawner)
     return _Spawner(channel, config, warm).serve()
 
 
-def _pass_gate(config: dict[str, Any], passed: list[int]) -> int:
+def _fork_spawner(config: dict[str, Any], passed: list[int]) -> int:
     """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner. passed: the user namespace of the
     spawners before, where there is one to join."""
     for user_namespace in passed:
-        namespaces.enter(user_namespace, namespaces.NEW_USER)
+        namespaces.setns(user_namespace, namespaces.NEW_USER)
         os.close(user_namespace)
     if config["rootless"] and not passed:
-        _become_root_of_our_own()
-    namespaces.leave(namespaces.NEW_PID)
+        _enter_own_user_namespace()
+    namespaces.unshare(namespaces.NEW_PID)
     return os.fork()
 
 
-def _become_root_of_our_own() -> None:
+def _enter_own_user_namespace() -> None:
     uid, gid = os.geteuid(), os.getegid()
     try:
-        namespaces.leave(namespaces.NEW_USER)
+        namespaces.unshare(namespaces.NEW_USER)
         namespaces.map_single_user(0, uid, gid)
     except OSError as error:
-        raise OSError(f"{error}; {namespaces.PLAIN_USERS_NEED}") from error
+        raise OSError(f"{error}; {namespaces.USER_NAMESPACE_HINT}") from error
 
 
 def _guard(channel: socket.SocketType, spawner: int) -> None:
@@ -86,10 +86,10 @@ class _Spawner:
         self.setup = Setup.from_message(config["box"])
         self.own_pid_namespace = -1
         self.pid_one = PidOne()
-        self.singles: dict[int, _Single] = {}
+        self.single_use_boxes: dict[int, _SingleUseBox] = {}
         self.warm_pages: WarmPages | None = None
         self.poll = select.poll()
-        self.kept: list[object] = []
+        self.keep_alive: list[object] = []
         self.wake, self.wake_in = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def serve(self) -> Order:
@@ -100,51 +100,51 @@ class _Spawner:
         try:
             self._prepare()
         except Exception as error:
-            wire.send(self.channel, wire.to_server({"fault": f"{type(error).__name__}: {error}"}))
+            wire.send(self.channel, wire.encode_for_server({"fault": f"{type(error).__name__}: {error}"}))
             os._exit(1)
-        self._say_ready()
+        self._report_ready()
         set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
         self.poll.register(self.channel, select.POLLIN)
         self.poll.register(self.wake, select.POLLIN)
         while True:
             for descriptor, _ in self.poll.poll():
                 if descriptor == self.wake:
-                    self._collect()
-                elif (order := self._obey()) is not None:
+                    self._reap()
+                elif (order := self._handle_request()) is not None:
                     return order
 
-    def _say_ready(self) -> None:
+    def _report_ready(self) -> None:
         """With our user namespace, where we have one of our own making: for spawners that are started later."""
         if not self.config["rootless"]:
-            wire.send(self.channel, wire.to_server({"ready": True}))
+            wire.send(self.channel, wire.encode_for_server({"ready": True}))
             return
         user_namespace = os.open(f"{layers.SPAWNER_PROC}/self/ns/user", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            wire.send(self.channel, wire.to_server({"ready": True}), [user_namespace])
+            wire.send(self.channel, wire.encode_for_server({"ready": True}), [user_namespace])
         finally:
             os.close(user_namespace)
 
-    def _obey(self) -> Order | None:
+    def _handle_request(self) -> Order | None:
         data, passed = wire.receive(self.channel)
         if not data:
             os._exit(0)
-        request = wire.from_server(data)
+        request = wire.decode_from_server(data)
         if "warm_pages" in request:
             self.warm_pages = WarmPages(request["warm_pages"], layers.SPAWNER_PROC)
             return None
         if "files" in request:
             self._make_files(request, passed)
             return None
-        return self._open_single(request, passed) if request["single"] else self._open_box(request, passed)
+        return self._open_single_use_box(request, passed) if request["single"] else self._open_reusable_box(request, passed)
 
     def _make_files(self, request: dict[str, Any], passed: list[int]) -> None:
         if self._start(fork.fork, request) == 0:
             self.setup.__dict__.update(request["files"])
-            area_mounts.make(wire.at(passed[0]), self.setup, passed[1] if len(passed) > 1 else None)
+            area_mounts.make(wire.socket_from_fd(passed[0]), self.setup, passed[1] if len(passed) > 1 else None)
         for descriptor in passed:
             os.close(descriptor)
 
-    def _collect(self) -> None:
+    def _reap(self) -> None:
         """Collect the dead. A box for one command ends with its program: whoever is left in it is ended with its first process,
         and when that one is gone, nobody is left and the server is told."""
         os.read(self.wake, 4096)
@@ -155,16 +155,16 @@ class _Spawner:
                 return
             if pid == 0:
                 return
-            box = self.singles.pop(pid, None)
+            box = self.single_use_boxes.pop(pid, None)
             if box is not None:
-                box.died(pid, status, used)
+                box.on_exit(pid, status, used)
 
     def _prepare(self) -> None:
-        namespaces.leave(namespaces.NEW_MOUNT)
+        namespaces.unshare(namespaces.NEW_MOUNT)
         mounts.make_private()
-        root = self.config["place"]
-        mounts.build_root(root, self.config["view"], self._folders())
-        self._place_devices(root)
+        root = self.config["root"]
+        mounts.build_root(root, self.config["rootfs"], self._folders())
+        self._mount_devices(root)
         mounts.mount_proc(root + layers.SPAWNER_PROC)
         self._make_shared_scratch(root)
         mounts.pivot(root)
@@ -173,21 +173,21 @@ class _Spawner:
         self._preload()
         capabilities.count()
         init.prepare_signals()
-        init.settle_environment(self.setup)
-        self.warm.preloaded(self.config["preload"], injected_modules.practised(self.config["given"]))
+        init.set_environment(self.setup)
+        self.warm.finish_preload(self.config["preload"], injected_modules.rehearsable(self.config["injected"]))
         self.warm.title.set(["sandbox-spawner"])
-        if self.config["copied"] and process_image.POSSIBLE:
-            process_image.bake(layers.SPAWNER_PROC)
+        if self.config["copyable"] and process_image.SUPPORTED:
+            process_image.make_copyable(layers.SPAWNER_PROC)
 
     def _folders(self) -> list[str]:
         own = [layers.ROOT, layers.SCRATCH, layers.SHARED_SCRATCH, layers.SPAWNER_PROC]
         return [*own, "/proc", "/sys", "/dev/pts", *self.config["box"]["writable"]]
 
-    def _place_devices(self, root: str) -> None:
+    def _mount_devices(self, root: str) -> None:
         if "devices" in self.without:
             mounts.mount("/dev", f"{root}/dev", None, mounts.BIND | mounts.RECURSIVE)
         else:
-            mounts.place_devices(f"{root}/dev", self.setup.gpu, make_nodes=not self.config["rootless"])
+            mounts.create_devices(f"{root}/dev", self.setup.gpu, make_nodes=not self.config["rootless"])
 
     def _make_shared_scratch(self, root: str) -> None:
         if "mount" in self.without:
@@ -202,29 +202,29 @@ class _Spawner:
         to write on the way (font caches): they get folders that are gone before the first box."""
         sys.path[:] = [entry for entry in sys.path if entry != self.config["code"]]
         os.chdir("/")
-        with _passing_folders(self._free_of_trees(["/tmp", self.config["box"]["base_env"]["HOME"]])):
+        with _temporary_folders(self._without_trees(["/tmp", self.config["box"]["base_env"]["HOME"]])):
             for name in self.config["preload"]:
                 try:
                     importlib.import_module(name)
                 except Exception as error:
                     raise ImportError(f"cannot preload {name}: {type(error).__name__}: {error}") from error
-            injected_modules.load(self.config["given"])
+            injected_modules.load(self.config["injected"])
 
-    def _free_of_trees(self, folders: list[str]) -> list[str]:
+    def _without_trees(self, folders: list[str]) -> list[str]:
         """Those that can be covered without hiding what is to be imported."""
         trees = self.config["box"]["trees"]
         return [folder for folder in folders if not any(tree.startswith(folder + "/") for tree in trees)]
 
-    def _open_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
+    def _open_reusable_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
         """Fork the init of a new box straight into its pid namespace: unshare for the child, then go back for the next one."""
         own_pids = "pid" not in self.without
         if own_pids:
-            namespaces.leave(namespaces.NEW_PID)
+            namespaces.unshare(namespaces.NEW_PID)
         pid = self._start(fork.fork, request)
         if pid == 0:
             return self._become_init(request, passed)
         if own_pids:
-            namespaces.enter(self.own_pid_namespace, namespaces.NEW_PID)
+            namespaces.setns(self.own_pid_namespace, namespaces.NEW_PID)
         for descriptor in passed:
             os.close(descriptor)
         if pid > 0:
@@ -234,22 +234,22 @@ class _Spawner:
     def _announce(self, request: dict[str, Any], *pids: int) -> None:
         watched = [os.pidfd_open(pid) for pid in pids]
         try:
-            wire.send(self.channel, wire.to_server({"opened": request["id"]}), watched)
+            wire.send(self.channel, wire.encode_for_server({"opened": request["id"]}), watched)
         finally:
             for descriptor in watched:
                 os.close(descriptor)
 
-    def _open_single(self, request: dict[str, Any], passed: list[int]) -> Order | None:
-        namespaces.leave(namespaces.NEW_PID)
+    def _open_single_use_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
+        namespaces.unshare(namespaces.NEW_PID)
         first = self._start(self.pid_one.start, request)
         pid = self._start(fork.fork, request) if first > 0 else -1
         if pid == 0:
-            return self._become_single(request, passed)
-        namespaces.enter(self.own_pid_namespace, namespaces.NEW_PID)
+            return self._become_single_use_runner(request, passed)
+        namespaces.setns(self.own_pid_namespace, namespaces.NEW_PID)
         for descriptor in (passed[0], *passed[2:]):
             os.close(descriptor)
         if pid > 0:
-            self.singles[first] = self.singles[pid] = _Single(first, pid, passed[1])
+            self.single_use_boxes[first] = self.single_use_boxes[pid] = _SingleUseBox(first, pid, passed[1])
             self._announce(request, first, pid)
         else:
             os.close(passed[1])
@@ -262,14 +262,14 @@ class _Spawner:
         try:
             return how()
         except OSError as error:
-            wire.send(self.channel, wire.to_server({"refused": request["id"], "why": str(error)}))
+            wire.send(self.channel, wire.encode_for_server({"refused": request["id"], "why": str(error)}))
             return -1
 
-    def _become_single(self, request: dict[str, Any], passed: list[int]) -> Order:
+    def _become_single_use_runner(self, request: dict[str, Any], passed: list[int]) -> Order:
         """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
-        self.kept += [request, passed, self.singles]
-        self._take_request(request, passed)
-        return single_use.live(wire.at(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
+        self.keep_alive += [request, passed, self.single_use_boxes]
+        self._apply_request(request, passed)
+        return single_use.run(wire.socket_from_fd(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
 
     def _warm_up(self) -> None:
         """Make our own what the program will write to. Boxes on files of their own are given more than programs as a rule."""
@@ -277,22 +277,22 @@ class _Spawner:
         if self.setup.shared_files or not copied:
             self.warm.rehearse(longer=self.setup.shared_files)
 
-    def _take_request(self, request: dict[str, Any], passed: list[int]) -> None:
+    def _apply_request(self, request: dict[str, Any], passed: list[int]) -> None:
         """Become what the request says, in a child. The namespace of an area that is shared comes last among what was passed."""
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
         if self.setup.shared_files:
-            namespaces.enter(passed[-1], namespaces.NEW_MOUNT)
+            namespaces.setns(passed[-1], namespaces.NEW_MOUNT)
             os.close(passed.pop())
 
     def _become_init(self, request: dict[str, Any], passed: list[int]) -> Order | None:
-        orders, reports = wire.at(passed[0]), wire.at(passed[1])
-        self._take_request(request, passed)
+        orders, reports = wire.socket_from_fd(passed[0]), wire.socket_from_fd(passed[1])
+        self._apply_request(request, passed)
         self.warm.title.set(["sandbox-init"])
-        return init.Init(orders, reports, self.setup, self.filter, passed[2:]).live()
+        return init.Init(orders, reports, self.setup, self.filter, passed[2:]).run()
 
 
-class _Single:
+class _SingleUseBox:
     """A box for one command, as long as one of its two processes that are ours lives."""
 
     def __init__(self, first: int, pid: int, reports: int) -> None:
@@ -301,28 +301,28 @@ class _Single:
         self._reports = reports
         self._alive = 2
 
-    def died(self, pid: int, status: int, used: resource.struct_rusage) -> None:
+    def on_exit(self, pid: int, status: int, used: resource.struct_rusage) -> None:
         """The server is told of the program's end at once; that nobody is left it sees by the first process itself."""
         self._alive -= 1
         if pid == self._pid:
-            lost = status == signal.SIGKILL and (not self._alive or _is_leaving(self._first))
+            lost = status == signal.SIGKILL and (not self._alive or _is_exiting(self._first))
             if self._alive:
                 os.kill(self._first, signal.SIGKILL)
             with contextlib.suppress(OSError):
-                report = wire.ended(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, lost=lost)
+                report = wire.end_report(status, used.ru_utime, used.ru_stime, used.ru_maxrss * 1024, lost=lost)
                 os.write(self._reports, report)
             os.close(self._reports)
 
 
-def _is_leaving(pid: int) -> bool:
+def _is_exiting(pid: int) -> bool:
     """Whether the kernel has begun to end it. A first process that goes takes all others with it before it is gone."""
     with open(f"{layers.SPAWNER_PROC}/{pid}/stat", "rb") as file:
         flags = int(file.read().rpartition(b")")[2].split()[6])
-    return bool(flags & _EXITING)
+    return bool(flags & _PF_EXITING)
 
 
 @contextlib.contextmanager
-def _passing_folders(paths: list[str]) -> Iterator[None]:
+def _temporary_folders(paths: list[str]) -> Iterator[None]:
     """The last one stands in for the temporary folder where that cannot be covered."""
     for path in paths:
         mounts.mount("tmpfs", path, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0700,size=64m")

@@ -13,7 +13,7 @@ def _enter():  # type: ignore[no-untyped-def]
     sys.path[0] = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
     from sandbox_runtime.isolation.inside import init, spawner, warm_interpreter, wire
 
-    channels = [wire.at(int(number)) for number in sys.argv[2].split(",")]
+    channels = [wire.socket_from_fd(int(number)) for number in sys.argv[2].split(",")]
     if sys.argv[1] == "init":
         init.enter(*channels)
     del _pristine["__file__"]

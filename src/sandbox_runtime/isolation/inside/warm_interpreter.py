@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from sandbox_runtime.isolation.inside import warm_pages, warmup_programs
-from sandbox_runtime.isolation.inside.finalize import Leaving
+from sandbox_runtime.isolation.inside.finalize import InterpreterFinalizer
 from sandbox_runtime.isolation.inside.frame_stack import FrameStack
 from sandbox_runtime.isolation.inside.process_title import ProcessTitle
 from sandbox_runtime.isolation.inside.runner import Order, execute
@@ -32,7 +32,7 @@ _CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3
 """The folder that holds our package."""
 _FILE_INPUT = 257
 _STDERR = 2
-_TIMES = 16
+_REHEARSALS = 16
 """How often the spawner rehearses: by then the interpreter has adapted the code on the way, which would else be written to, and
 so copied, in every box."""
 
@@ -44,7 +44,7 @@ class WarmInterpreter:
         """main_names: what `__main__` held before its first line ran."""
         self._main_names = main_names
         self._stack = FrameStack.find()
-        self._leaving = Leaving(self._stack)
+        self._finalizer = InterpreterFinalizer(self._stack)
         self._our_modules: list[ModuleType] = []
         self._rehearsal = b""
         self._longer_rehearsal = b""
@@ -65,17 +65,17 @@ class WarmInterpreter:
             ctypes.c_void_p,
         )
 
-    def preloaded(self, names: list[str], practised: list[str]) -> None:
+    def finish_preload(self, names: list[str], rehearsable: list[str]) -> None:
         """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
         `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
         memory. practised: modules given to the guest that have a practise() to rehearse with."""
         self._rehearsal = warmup_programs.rehearsal(names).encode()
-        self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in practised).encode()
-        for _ in range(_TIMES):
+        self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in rehearsable).encode()
+        for _ in range(_REHEARSALS):
             self.rehearse(longer=True)
         self._our_modules = _hide_our_modules()
-        _count_threads_anew()
-        self._leaving.keep_what_is_loaded()
+        _reset_thread_counter()
+        self._finalizer.record_loaded_names()
         gc.collect()
         gc.freeze()
 
@@ -94,12 +94,12 @@ class WarmInterpreter:
         stream = self._open(os.fsencode(path), b"rb") if os.path.isfile(path) else None
         if not stream:
             execute(order.argv, order.env)
-        if order.tells_pages:
-            self._leaving.last = functools.partial(warm_pages.tell, _STDERR)
-        self._dress_as(order, path)
-        self._leaving.leave(self._run_main(stream, path))
+        if order.report_pages:
+            self._finalizer.before_exit = functools.partial(warm_pages.write_private_pages, _STDERR)
+        self._set_identity(order, path)
+        self._finalizer.exit(self._run_main(stream, path))
 
-    def _dress_as(self, order: Order, path: str) -> None:
+    def _set_identity(self, order: Order, path: str) -> None:
         if order.env:
             os.environ.update(order.env)
             if "TZ" in order.env:
@@ -108,7 +108,7 @@ class WarmInterpreter:
         sys.orig_argv[:] = order.argv
         sys.path[0:0] = [_folder_of(path)]
         self.title.set(order.argv)
-        _find_packages_of_the_user()
+        _add_user_site()
 
     def _run_main(self, stream: int, path: str) -> int:
         names = self._fresh_main(path)
@@ -117,7 +117,7 @@ class WarmInterpreter:
             self._stack.call(self._run_file, stream, os.fsencode(path), _FILE_INPUT, names, names, 1, None)
         except BaseException as error:
             failure = error
-        return self._leaving.tell(failure, names)
+        return self._finalizer.report_failure(failure, names)
 
     def _fresh_main(self, path: str) -> dict[str, Any]:
         """A module that nothing of ours refers to, so that it ends when the program does."""
@@ -140,14 +140,14 @@ def _folder_of(path: str) -> str:
     return folder if folder == os.getcwd() and not os.path.islink(path) else os.path.dirname(os.path.realpath(path))
 
 
-def _find_packages_of_the_user() -> None:
+def _add_user_site() -> None:
     """An earlier command of the box may have installed some; an interpreter looks for them when it starts."""
     site = sys.modules.get("site")
     if site is not None and site.ENABLE_USER_SITE and site.USER_SITE not in sys.path:
         site.addusersitepackages(set(sys.path))
 
 
-def _count_threads_anew() -> None:
+def _reset_thread_counter() -> None:
     """Some modules start a thread while they are loaded; the program's first is still to be Thread-1."""
     threading = sys.modules.get("threading")
     if threading is not None and hasattr(threading, "_counter"):

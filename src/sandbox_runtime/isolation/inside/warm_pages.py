@@ -15,40 +15,42 @@ import re
 from sandbox_runtime.isolation.kernel import libc
 
 _PAGE = os.sysconf("SC_PAGESIZE")
-_OWN = bytes(int(flags & 0xA1 == 0x81) for flags in range(256))
+_PRIVATE_FLAGS = bytes(int(flags & 0xA1 == 0x81) for flags in range(256))
 """From the highest byte of what the kernel tells of a page: present, mapped by nobody else, and no file's."""
 _RUN = re.compile(b"\\x01+")
-_MADVISE_OF_PROCESS = 440
+_PROCESS_MADVISE = 440
 _POPULATE_WRITE = 23
-_AT_ONCE = 1024
-"""Runs that the kernel takes in one call."""
+_MAX_RUNS_PER_CALL = 1024
+"""PageRuns that the kernel takes in one call."""
 _RUN_BYTES = 16
-MOST_RUNS = 4096
+MAX_RUNS = 4096
 """What a box may tell: a spawner hears of it in one message."""
 
-Runs = list[tuple[int, int]]
+PageRuns = list[tuple[int, int]]
 """Address and length of each."""
 
-_advise = libc.Function("syscall", libc.LONG, libc.LONG, libc.POINTER, libc.ULONG, libc.LONG, libc.ULONG, what="process_madvise")
+_process_madvise = libc.Function(
+    "syscall", libc.LONG, libc.LONG, libc.POINTER, libc.ULONG, libc.LONG, libc.ULONG, what="process_madvise"
+)
 
 
-def tell(descriptor: int, proc: str = "/proc") -> None:
+def write_private_pages(descriptor: int, proc: str = "/proc") -> None:
     """Write the pages that are this process' own to the descriptor, a run a line."""
-    runs = [run for start, end in _writable(f"{proc}/self/maps") for run in _own(f"{proc}/self/pagemap", start, end)]
+    runs = [run for start, end in _writable(f"{proc}/self/maps") for run in _private_runs(f"{proc}/self/pagemap", start, end)]
     text = "".join(f"{start} {length}\n" for start, length in runs).encode()
     while text:
         text = text[os.write(descriptor, text) :]
 
 
-def told(text: str) -> Runs:
+def parse_pages(text: str) -> PageRuns:
     """What tell wrote, as much as a spawner is told."""
-    return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines()[:MOST_RUNS])]
+    return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines()[:MAX_RUNS])]
 
 
 class WarmPages:
     """Made in a spawner from the runs that its first box told of."""
 
-    def __init__(self, runs: Runs, proc: str) -> None:
+    def __init__(self, runs: PageRuns, proc: str) -> None:
         """Of what the box had beyond its spawner's memory nothing can be copied."""
         here = _writable(f"{proc}/self/maps")
         kept = [(start, length) for start, length in runs if any(a <= start and start + length <= b for a, b in here)]
@@ -63,9 +65,9 @@ class WarmPages:
             return False
         own = os.pidfd_open(os.getpid())
         try:
-            for first in range(0, self._count, _AT_ONCE):
-                count = min(_AT_ONCE, self._count - first)
-                _advise(_MADVISE_OF_PROCESS, own, self._address + first * _RUN_BYTES, count, _POPULATE_WRITE, 0)
+            for first in range(0, self._count, _MAX_RUNS_PER_CALL):
+                count = min(_MAX_RUNS_PER_CALL, self._count - first)
+                _process_madvise(_PROCESS_MADVISE, own, self._address + first * _RUN_BYTES, count, _POPULATE_WRITE, 0)
         except OSError:
             return False
         finally:
@@ -85,7 +87,7 @@ def _writable(maps: str) -> list[tuple[int, int]]:
     return found
 
 
-def _own(pagemap: str, start: int, end: int) -> Runs:
+def _private_runs(pagemap: str, start: int, end: int) -> PageRuns:
     with open(pagemap, "rb", buffering=0) as file:
-        flags = os.pread(file.fileno(), (end - start) // _PAGE * 8, start // _PAGE * 8)[7::8].translate(_OWN)
+        flags = os.pread(file.fileno(), (end - start) // _PAGE * 8, start // _PAGE * 8)[7::8].translate(_PRIVATE_FLAGS)
     return [(start + run.start() * _PAGE, (run.end() - run.start()) * _PAGE) for run in _RUN.finditer(flags)]

@@ -7,7 +7,7 @@ a stray copy of the socket in some child must not keep the dead alive), then kil
 exits. It runs no guest code and reads nothing a guest wrote.
 
 Messages are JSON lines: ["watch", kind, value], ["forget", kind, value] and ["end"]. Kinds: "cgroup" and "folder" with a path,
-"home" with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is
+"leaf" with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is
 ready.
 """
 
@@ -27,17 +27,17 @@ from sandbox_runtime.isolation.kernel.cgroup import tree
 
 _CGROUPS_WAIT_S = 5.0
 _PROCESSES_WAIT_S = 2.0
-_DEAF_TO = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
+_IGNORED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 
 
-class Watched:
+class WatchedResources:
     """What must not outlive the server. A process is pinned by a pidfd as soon as it is named."""
 
     def __init__(self) -> None:
-        self.paths: dict[str, list[str]] = {"cgroup": [], "home": [], "folder": []}
+        self.paths: dict[str, list[str]] = {"cgroup": [], "leaf": [], "folder": []}
         self.processes: dict[int, int] = {}
 
-    def obey(self, line: bytes) -> bool:
+    def handle(self, line: bytes) -> bool:
         """False when the server says that this is the end."""
         verb, *rest = json.loads(line)
         if verb == "end":
@@ -68,8 +68,8 @@ class Watched:
         """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into folders."""
         self._kill_processes()
         left = tree.remove_trees(self.paths["cgroup"], _CGROUPS_WAIT_S)
-        for home in self.paths["home"]:
-            tree.put_back(home)
+        for leaf in self.paths["leaf"]:
+            tree.restore_processes(leaf)
         return left + [path for path in self.paths["folder"] if not folders.remove_folder(path)]
 
     def _kill_processes(self) -> None:
@@ -78,23 +78,23 @@ class Watched:
                 signal.pidfd_send_signal(fd, signal.SIGKILL)
         deadline = time.monotonic() + _PROCESSES_WAIT_S
         for fd in self.processes.values():
-            _await_any([fd], max(0.0, deadline - time.monotonic()))
+            _wait_readable([fd], max(0.0, deadline - time.monotonic()))
 
 
 def main(socket_fd: int, server_pid: int) -> None:
-    for number in _DEAF_TO:
+    for number in _IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     server = socket.socket(fileno=socket_fd)
-    watched = Watched()
+    watched = WatchedResources()
     server.sendall(b"+")
-    _listen(server, _pin_server(server_pid), watched)
+    _listen(server, _open_server_pidfd(server_pid), watched)
     left = watched.clean_up()
     for path in left:
-        print(f"sandbox keeper: could not remove {path}", file=sys.stderr)
+        print(f"sandbox watchdog: could not remove {path}", file=sys.stderr)
     sys.exit(1 if left else 0)
 
 
-def _pin_server(pid: int) -> int | None:
+def _open_server_pidfd(pid: int) -> int | None:
     """None where the kernel has no pidfds: the end of the socket has to tell then. A server that died already ends the socket."""
     try:
         return os.pidfd_open(pid)
@@ -102,22 +102,22 @@ def _pin_server(pid: int) -> int | None:
         return None
 
 
-def _listen(server: socket.socket, server_pidfd: int | None, watched: Watched) -> None:
+def _listen(server: socket.socket, server_pidfd: int | None, watched: WatchedResources) -> None:
     """Until the server is gone and everything that it said has been read."""
-    signs = [server.fileno()] if server_pidfd is None else [server.fileno(), server_pidfd]
+    watched_fds = [server.fileno()] if server_pidfd is None else [server.fileno(), server_pidfd]
     unread = b""
     while True:
-        _await_any(signs)
+        _wait_readable(watched_fds)
         try:
             piece = server.recv(65536, socket.MSG_DONTWAIT)
         except (BlockingIOError, ConnectionResetError):  # nothing more to come from a server that is dead
             return
         *lines, unread = (unread + piece).split(b"\n")
-        if not piece or not all([watched.obey(line) for line in lines]):
+        if not piece or not all([watched.handle(line) for line in lines]):
             return
 
 
-def _await_any(fds: list[int], wait_s: float | None = None) -> None:
+def _wait_readable(fds: list[int], wait_s: float | None = None) -> None:
     """poll, because select cannot take descriptors from 1024 on."""
     poll = select.poll()
     for fd in fds:

@@ -18,15 +18,15 @@ MAX_MESSAGE_BYTES = 192 * 1024
 MAX_DESCRIPTORS = 10
 _MARSHAL_VERSION = 2
 _FAMILY, _KIND = int(socket.AF_UNIX), int(socket.SOCK_SEQPACKET)
-_PASSED = (int(socket.SOL_SOCKET), int(socket.SCM_RIGHTS))
+_RIGHTS = (int(socket.SOL_SOCKET), int(socket.SCM_RIGHTS))
 _CLOSE_ON_EXEC = int(socket.MSG_CMSG_CLOEXEC)
-_CUT_SHORT = int(socket.MSG_TRUNC | socket.MSG_CTRUNC)
-_ROOM_BYTES = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
+_TRUNCATED = int(socket.MSG_TRUNC | socket.MSG_CTRUNC)
+_ANCILLARY_BYTES = socket.CMSG_SPACE(MAX_DESCRIPTORS * 4)
 
 Message = dict[str, Any]
 
 
-class Ends(NamedTuple):
+class ChannelEnds(NamedTuple):
     """The far ends of a box's two channels."""
 
     orders: socket.socket
@@ -44,35 +44,35 @@ def pair() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def at(descriptor: int) -> socket.SocketType:
+def socket_from_fd(descriptor: int) -> socket.SocketType:
     """One end of a pair, by its descriptor. The plain type: the one above it would look up families and kinds in every box."""
     return socket.SocketType(_FAMILY, _KIND, 0, descriptor)
 
 
-def for_box(message: Message) -> bytes:
+def encode_for_box(message: Message) -> bytes:
     return marshal.dumps(message, _MARSHAL_VERSION)
 
 
-def from_box(data: bytes) -> Message:
+def decode_from_box(data: bytes) -> Message:
     message = json.loads(data)
     if not isinstance(message, dict):
         raise ValueError("a message must be an object")
     return message
 
 
-def to_server(message: Message) -> bytes:
+def encode_for_server(message: Message) -> bytes:
     return json.dumps(message).encode()
 
 
-def from_server(data: bytes) -> Message:
+def decode_from_server(data: bytes) -> Message:
     message: Message = marshal.loads(data)
     return message
 
 
-WAITS_FOR_NETWORK = to_server({"network": True})
+NETWORK_NEEDED = encode_for_server({"network": True})
 
 
-def ended(status: int, user_s: float, system_s: float, memory_peak_bytes: int, *, lost: bool = False) -> bytes:
+def end_report(status: int, user_s: float, system_s: float, memory_peak_bytes: int, *, lost: bool = False) -> bytes:
     """The report that a command is over, from its wait status. Written by hand: this is on the way of every answer, and an
     encoder would be one more thing to wake up. lost: its box died first and took it along."""
     code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
@@ -84,19 +84,19 @@ def ended(status: int, user_s: float, system_s: float, memory_peak_bytes: int, *
 
 def send(sock: socket.SocketType, data: bytes, descriptors: Sequence[int] = ()) -> None:
     if descriptors:
-        sock.sendmsg([data], [(*_PASSED, struct.pack(f"{len(descriptors)}i", *descriptors))])
+        sock.sendmsg([data], [(*_RIGHTS, struct.pack(f"{len(descriptors)}i", *descriptors))])
     else:
         sock.send(data)
 
 
 def receive(sock: socket.SocketType) -> tuple[bytes, list[int]]:
     """The next packet and its descriptors, closed on exec; empty when the other end is closed."""
-    data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ROOM_BYTES, _CLOSE_ON_EXEC)
+    data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ANCILLARY_BYTES, _CLOSE_ON_EXEC)
     descriptors: list[int] = []
     for level, kind, passed in ancillary:
-        if (level, kind) == _PASSED:
+        if (level, kind) == _RIGHTS:
             descriptors += struct.unpack(f"{len(passed) // 4}i", passed[: len(passed) // 4 * 4])
-    if flags & _CUT_SHORT:
+    if flags & _TRUNCATED:
         raise Truncated(descriptors)
     return data, descriptors
 

@@ -19,7 +19,7 @@ _JUMP = 0x05
 _JUMP_EQUAL = 0x15
 _JUMP_AT_LEAST = 0x35
 _RETURN = 0x06
-_FARTHEST_SHORT_JUMP = 255
+_MAX_SHORT_JUMP = 255
 _WHOLE_WORD = 0xFFFFFFFF
 
 
@@ -32,7 +32,7 @@ def mask(bits: int, then: Block) -> Block:
     return then if bits == _WHOLE_WORD else ((_AND, 0, 0, bits), *then)
 
 
-def give(verdict: int) -> Block:
+def ret(verdict: int) -> Block:
     return ((_RETURN, 0, 0, verdict),)
 
 
@@ -52,7 +52,7 @@ def unless(value: int, then: Block, otherwise: Block) -> Block:
 
 def if_at_least(value: int, then: Block, otherwise: Block) -> Block:
     """`then` where the accumulator, taken as unsigned, is not below the value. `otherwise` may be of any length."""
-    if len(otherwise) <= _FARTHEST_SHORT_JUMP:
+    if len(otherwise) <= _MAX_SHORT_JUMP:
         return ((_JUMP_AT_LEAST, len(otherwise), 0, value), *otherwise, *then)
     return ((_JUMP_AT_LEAST, 0, 1, value), (_JUMP, 0, 0, len(otherwise)), *otherwise, *then)
 
@@ -66,7 +66,7 @@ def search(ranges: Sequence[tuple[int, Block]]) -> Block:
 
 
 def _require_short(block: Block) -> None:
-    if len(block) > _FARTHEST_SHORT_JUMP:
+    if len(block) > _MAX_SHORT_JUMP:
         raise ValueError(f"a block of {len(block)} instructions is too long to be jumped over")
 
 

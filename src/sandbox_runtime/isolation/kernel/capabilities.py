@@ -16,7 +16,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 _PR_CAP_AMBIENT = 47
 _PR_CAP_AMBIENT_CLEAR_ALL = 4
 _VERSION_3 = 0x20080522
-_MOST_CAPABILITIES = 64
+_MAX_CAPABILITIES = 64
 
 
 class _Header(ctypes.Structure):
@@ -57,14 +57,14 @@ def empty_bounding_set() -> None:
 @cache
 def count() -> int:
     """How many capabilities this kernel has. A spawner asks before it forks, so that no box has to."""
-    for capability in range(_MOST_CAPABILITIES):
+    for capability in range(_MAX_CAPABILITIES):
         try:
             libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0)
         except OSError as error:
             if error.errno != errno.EINVAL:
                 raise
             return capability
-    return _MOST_CAPABILITIES
+    return _MAX_CAPABILITIES
 
 
 def effective() -> int:

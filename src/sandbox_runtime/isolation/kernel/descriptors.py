@@ -19,7 +19,7 @@ def close_on_exec_from(first: int) -> None:
     _close_range(_CLOSE_RANGE, first, _EVERY, _ON_EXEC)
 
 
-def close_but(kept: list[int]) -> None:
+def close_except(kept: list[int]) -> None:
     """Close every descriptor from 3 on that is not in `kept`."""
     low = 3
     for descriptor in sorted(number for number in kept if number >= 3):

@@ -90,29 +90,29 @@ def blocked(address: str, allow: Sequence[str] = (), host_addresses: Iterable[st
     return refuses(rules(allow, host_addresses, pools), address)
 
 
-def refuses(given: Rules, address: str) -> bool:
+def refuses(rules: Rules, address: str) -> bool:
     target: Address = ipaddress.ip_address(address)
     if isinstance(target, ipaddress.IPv6Address) and target.ipv4_mapped:
         target = target.ipv4_mapped
-    if _within(target, given.never):
+    if _within(target, rules.never):
         return True
-    if _within(target, given.allow):
+    if _within(target, rules.allow):
         return False
-    if _within(target, given.refused):
+    if _within(target, rules.refused):
         return True
     return target.version == 6 and not _within(target, _blocks(PUBLIC_6))
 
 
-def box_table(given: Rules) -> str:
+def box_table(rules: Rules) -> str:
     """The nft script for the box's namespace. Neighbour discovery is let through because a link without it carries no IPv6; its
     messages die at the link."""
     return f"""\
 table inet {TABLE} {{
-{block_sets(given)}
-{address_set("allow4", 4, given.allow)}
-{address_set("allow6", 6, given.allow)}
-{address_set("resolvers4", 4, map(ipaddress.ip_network, given.resolvers))}
-{address_set("resolvers6", 6, map(ipaddress.ip_network, given.resolvers))}
+{block_sets(rules)}
+{address_set("allow4", 4, rules.allow)}
+{address_set("allow6", 6, rules.allow)}
+{address_set("resolvers4", 4, map(ipaddress.ip_network, rules.resolvers))}
+{address_set("resolvers6", 6, map(ipaddress.ip_network, rules.resolvers))}
   chain input {{
     type filter hook input priority filter; policy drop;
     iifname "lo" accept
@@ -146,26 +146,26 @@ table inet {TABLE} {{
 """
 
 
-def block_sets(given: Rules) -> str:
+def block_sets(rules: Rules) -> str:
     """The sets that are the same for every box of a server."""
     return "\n".join(
         (
-            address_set("never4", 4, given.never),
-            address_set("never6", 6, given.never),
-            address_set("refused4", 4, given.refused),
-            address_set("refused6", 6, given.refused),
+            address_set("never4", 4, rules.never),
+            address_set("never6", 6, rules.never),
+            address_set("refused4", 4, rules.refused),
+            address_set("refused6", 6, rules.refused),
             address_set("public6", 6, _blocks(PUBLIC_6)),
         )
     )
 
 
 def address_set(name: str, version: int, blocks: Iterable[Block]) -> str:
-    members = ", ".join(map(str, merged(version, blocks)))
+    members = ", ".join(map(str, collapse(version, blocks)))
     elements = f" elements = {{ {members} }}" if members else ""
     return f"  set {name} {{ type ipv{version}_addr; flags interval;{elements} }}"
 
 
-def merged(version: int, blocks: Iterable[Block]) -> list[Block]:
+def collapse(version: int, blocks: Iterable[Block]) -> list[Block]:
     """Those of one family, without overlaps: nft refuses a set with them."""
     if version == 4:
         return [*ipaddress.collapse_addresses(block for block in blocks if isinstance(block, ipaddress.IPv4Network))]

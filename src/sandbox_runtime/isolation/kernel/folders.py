@@ -22,7 +22,7 @@ def remove_folder(path: str, wait_s: float = 60.0) -> bool:
     """True when it is gone; False where something in it cannot be removed, or not within the time given."""
     deadline = time.monotonic() + wait_s
     try:
-        with _opened(path, None) as top:
+        with _open_folder(path, None) as top:
             _empty(top, deadline)
         os.rmdir(path)
     except FileNotFoundError:
@@ -40,27 +40,27 @@ def _empty(top: int, deadline: float) -> None:
         before = names
         for name in names:
             with contextlib.suppress(OSError):
-                _take_off(name, top, numbers, deadline)
+                _remove_entry(name, top, numbers, deadline)
 
 
-def _take_off(name: str, top: int, numbers: Iterator[int], deadline: float) -> None:
+def _remove_entry(name: str, top: int, numbers: Iterator[int], deadline: float) -> None:
     if not _is_folder(name, top):
         os.unlink(name, dir_fd=top)
         return
-    with _opened(name, top) as folder:
+    with _open_folder(name, top) as folder:
         for inner in os.listdir(folder):
             if time.monotonic() >= deadline:
                 return
             with contextlib.suppress(OSError):
-                _unlink_or_raise_up(inner, folder, top, numbers)
+                _unlink_or_move_up(inner, folder, top, numbers)
     os.rmdir(name, dir_fd=top)
 
 
-def _unlink_or_raise_up(name: str, folder: int, top: int, numbers: Iterator[int]) -> None:
+def _unlink_or_move_up(name: str, folder: int, top: int, numbers: Iterator[int]) -> None:
     if not _is_folder(name, folder):
         os.unlink(name, dir_fd=folder)
         return
-    with _opened(name, folder):  # moving a folder needs the right to write it
+    with _open_folder(name, folder):  # moving a folder needs the right to write it
         os.rename(name, _free_name(top, numbers), src_dir_fd=folder, dst_dir_fd=top)
 
 
@@ -79,7 +79,7 @@ def _is_folder(name: str, parent: int) -> bool:
 
 
 @contextlib.contextmanager
-def _opened(name: str, parent: int | None) -> Iterator[int]:
+def _open_folder(name: str, parent: int | None) -> Iterator[int]:
     """A descriptor of the folder, which is made accessible to its owner on the way."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:

@@ -34,21 +34,21 @@ _fsmount = libc.Function("syscall", libc.LONG, libc.LONG, libc.ULONG, libc.ULONG
 _move = libc.Function("syscall", libc.LONG, libc.LONG, libc.TEXT, libc.LONG, libc.TEXT, libc.ULONG, what="move_mount")
 
 
-def mounted(image_fd: int, kind: str) -> int:
+def mount_image(image_fd: int, kind: str) -> int:
     """Return a descriptor of a mount of the file system in an image file. Raises OSError."""
-    device, path = _attached(image_fd)
+    device, path = _attach_loop_device(image_fd)
     try:
-        return _mounted(path, kind)
+        return _mount_device(path, kind)
     finally:
         os.close(device)
 
 
-def place(mount_fd: int, target: str) -> None:
+def attach(mount_fd: int, target: str) -> None:
     """Put a mount where it belongs, in the mount namespace of the caller."""
     _move(_MOVE_MOUNT, mount_fd, b"", _AT_FDCWD, target.encode(), _FROM_EMPTY_PATH)
 
 
-def _attached(image_fd: int) -> tuple[int, str]:
+def _attach_loop_device(image_fd: int) -> tuple[int, str]:
     """Another process may take the device that is free: then there is another one."""
     control = os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
@@ -67,7 +67,7 @@ def _attached(image_fd: int) -> tuple[int, str]:
     raise AssertionError("unreachable")
 
 
-def _mounted(path: str, kind: str) -> int:
+def _mount_device(path: str, kind: str) -> int:
     context = _fsopen(_FSOPEN, kind.encode(), _CLOSE_ON_EXEC)
     try:
         _fsconfig(_FSCONFIG, context, _SET_STRING, b"source", path.encode(), 0)

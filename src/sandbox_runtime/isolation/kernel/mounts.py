@@ -79,19 +79,19 @@ def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[
     "link" (source is the link's text) or "text". folders: empty places on which each box mounts its own.
     """
     mount("tmpfs", place, "tmpfs", NO_SUID, "mode=0755,size=64m")
-    mount("tmpfs", _made(place + EMPTY), "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=4k")
+    mount("tmpfs", _ensure_folder(place + EMPTY), "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=4k")
     for folder in folders:
         os.makedirs(place + folder, mode=0o755, exist_ok=True)
     for entry in view:
-        place_entry(place + entry["target"], entry)
+        create_entry(place + entry["target"], entry)
 
 
-def _made(folder: str) -> str:
+def _ensure_folder(folder: str) -> str:
     os.makedirs(folder, mode=0o755, exist_ok=True)
     return folder
 
 
-def place_entry(target: str, entry: Mapping[str, str]) -> None:
+def create_entry(target: str, entry: Mapping[str, str]) -> None:
     """One entry of a view, at `target`."""
     os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
     kind = entry["kind"]
@@ -118,14 +118,14 @@ def _copy(source: str, target: str) -> None:
             os.mkdir(target)
             for name in names:
                 _copy(f"{source}/{name}", f"{target}/{name}")
-            _make_alike(target, about)
+            _copy_metadata(target, about)
         elif stat.S_ISREG(about.st_mode):
             with open(source, "rb") as content, open(target, "wb") as file:
                 file.write(content.read())
-            _make_alike(target, about)
+            _copy_metadata(target, about)
 
 
-def _make_alike(target: str, about: os.stat_result) -> None:
+def _copy_metadata(target: str, about: os.stat_result) -> None:
     os.chmod(target, stat.S_IMODE(about.st_mode))
     os.utime(target, ns=(about.st_atime_ns, about.st_mtime_ns))
 
@@ -136,7 +136,7 @@ def _write_file(path: str, text: str) -> None:
     os.chmod(path, 0o644)
 
 
-def place_devices(folder: str, others: Iterable[str], *, make_nodes: bool) -> None:
+def create_devices(folder: str, others: Iterable[str], *, make_nodes: bool) -> None:
     """Nodes made here become each box's own through its overlay. A plain user cannot make any: then a box binds the host's.
     others: devices of the host beside the usual ones, by their names below /dev."""
     nodes = {name: (0o666, os.makedev(1, number)) for name, number in NODES.items()}
@@ -235,7 +235,7 @@ def _link(place: str, name: str, target: str, uid: int, gid: int) -> None:
     os.symlink(target, f"{place}/{name}")
 
 
-def spread_scratch(place: str, writable: Mapping[str, str], root: str) -> None:
+def bind_scratch(place: str, writable: Mapping[str, str], root: str) -> None:
     """Put the folders of the area where programs expect them."""
     for target, name in writable.items():
         mount(f"{place}/{name}", root + target, None, BIND)

@@ -28,18 +28,18 @@ FLAG_OF_LAYER = {
 }
 
 
-PLAIN_USERS_NEED = (
+USER_NAMESPACE_HINT = (
     "a plain user needs user namespaces: `sysctl user.max_user_namespaces` must be above 0, and where they exist, "
     "kernel.unprivileged_userns_clone 1 and kernel.apparmor_restrict_unprivileged_userns 0; or run the server as root"
 )
 
 
-def leave(flags: int) -> None:
+def unshare(flags: int) -> None:
     """unshare: the caller (for NEW_PID its next child) moves into fresh namespaces."""
     _unshare(flags)
 
 
-def enter(descriptor: int, flag: int) -> None:
+def setns(descriptor: int, flag: int) -> None:
     _setns(descriptor, flag)
 
 

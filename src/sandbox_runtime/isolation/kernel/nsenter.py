@@ -31,8 +31,8 @@ def argv(user_namespace: int, network_namespace: int, interpreter: str) -> list[
 
 def main(arguments: list[str]) -> None:
     user, network, *command = arguments
-    namespaces.enter(int(user), namespaces.NEW_USER)
-    namespaces.enter(int(network), namespaces.NEW_NET)
+    namespaces.setns(int(user), namespaces.NEW_USER)
+    namespaces.setns(int(network), namespaces.NEW_NET)
     os.close(int(user))
     os.close(int(network))
     _keep_network_rights()

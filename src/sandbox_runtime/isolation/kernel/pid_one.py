@@ -37,7 +37,7 @@ class PidOne:
     def start(self) -> int:
         """Its pid. To be called after unshare(NEW_PID): it is the first child that makes the namespace."""
         if self._page is None:
-            return _forked()
+            return _fork()
         return _clone(self._page.code, self._page.stack, _CLONE_VM | signal.SIGCHLD, None)
 
 
@@ -56,7 +56,7 @@ def _executable(code: bytes) -> _Page:
     return _Page(memory)
 
 
-def _forked() -> int:
+def _fork() -> int:
     pid = fork.fork()
     if pid:
         return pid

@@ -43,7 +43,7 @@ def adopt_orphans() -> None:
     libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def end_all_others(*, own_namespace: bool, reaped: Reaped) -> None:
+def kill_others(*, own_namespace: bool, reaped: Reaped) -> None:
     """Kill and collect every process but the caller.
 
     In a pid namespace of which the caller is pid 1 one signal reaches all. Elsewhere descendants are walked until none is left;

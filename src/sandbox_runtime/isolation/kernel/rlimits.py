@@ -65,8 +65,8 @@ def apply(limits: Iterable[Limit]) -> None:
     """Where the hard limit in force is already lower than the one wanted, it stays: nobody may raise it, and it is tighter."""
     for number, soft, hard in limits:
         in_force = resource.getrlimit(number)[1]
-        hard = in_force if hard == KEEP else _lower(hard, in_force)
-        resource.setrlimit(number, (_lower(soft, hard), hard))
+        hard = in_force if hard == KEEP else _min_limit(hard, in_force)
+        resource.setrlimit(number, (_min_limit(soft, hard), hard))
 
 
 def in_force(limits: Iterable[Limit]) -> list[Limit]:
@@ -78,7 +78,7 @@ def _both(number: int, value: int) -> Limit:
     return number, value, value
 
 
-def _lower(one: int, other: int) -> int:
+def _min_limit(one: int, other: int) -> int:
     if resource.RLIM_INFINITY in (one, other):
         return other if one == resource.RLIM_INFINITY else one
     return min(one, other)

@@ -61,7 +61,7 @@ _seccomp = libc.Function("syscall", libc.LONG, libc.ULONG, libc.ULONG, libc.POIN
 
 
 @cache
-def _number_of_seccomp() -> int:
+def _seccomp_number() -> int:
     return syscalls.numbers(syscalls.this_machine())["seccomp"]
 
 
@@ -71,7 +71,7 @@ def build(notify: bool) -> bytes:
 
 
 def build_for(machine: str, notify: bool) -> bytes:
-    foreign = bpf.give(_code(seccomp_rules.FOREIGN, notify))
+    foreign = bpf.ret(_code(seccomp_rules.FOREIGN, notify))
     calls = bpf.search([(first, _compile(rule, notify)) for first, rule in _ranges(machine)])
     native = bpf.load(_NUMBER_AT, bpf.if_at_least(_X32_BIT, then=foreign, otherwise=calls))
     return bpf.pack(bpf.load(_ARCHITECTURE_AT, bpf.unless(_ARCHITECTURE[machine], then=foreign, otherwise=native)))
@@ -90,7 +90,7 @@ def _ranges(machine: str) -> list[tuple[int, Rule]]:
 
 def _compile(rule: Rule, notify: bool) -> bpf.Block:
     if isinstance(rule, Verdict):
-        return bpf.give(_code(rule, notify))
+        return bpf.ret(_code(rule, notify))
     choice = bpf.if_any(rule.values, _compile(rule.then, notify), _compile(rule.otherwise, notify))
     return bpf.load(_offset(rule), bpf.mask(rule.mask, choice))
 
@@ -110,7 +110,7 @@ def install(program: bytes, listen: bool) -> int | None:
     """Put the calling thread, and all it starts from now on, under the filter. New privileges must have been forbidden before.
     With `listen`, which a notifying program needs, returns the listener, closed at execve."""
     filter_program = ctypes.byref(_Program(len(program) // 8, program))
-    number = _number_of_seccomp()
+    number = _seccomp_number()
     if not listen:
         _seccomp(number, _SET_MODE_FILTER, 0, filter_program)
         return None
@@ -127,15 +127,15 @@ def answer_one(listener_fd: int) -> str | None:
     """Take one refused call from a listener that poll says is readable, give it its errno, and return its name. None where the
     caller was gone first. Waits if nothing is there; a listener that polls as hung up has no callers left."""
     notification = bytearray(_NOTIFICATION.size)
-    if not _passes(listener_fd, _NOTIF_RECV, notification):
+    if not _ioctl(listener_fd, _NOTIF_RECV, notification):
         return None
     request, _pid, _flags, number, architecture, _instruction, *arguments = _NOTIFICATION.unpack(notification)
     name, verdict = _refusal(number, architecture, arguments)
     response = bytearray(_RESPONSE.pack(request, 0, -verdict.error, 0))
-    return name if _passes(listener_fd, _NOTIF_SEND, response) else None
+    return name if _ioctl(listener_fd, _NOTIF_SEND, response) else None
 
 
-def _passes(listener_fd: int, request: int, data: bytearray) -> bool:
+def _ioctl(listener_fd: int, request: int, data: bytearray) -> bool:
     try:
         fcntl.ioctl(listener_fd, request, data)
     except OSError as error:

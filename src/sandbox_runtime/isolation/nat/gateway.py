@@ -42,39 +42,39 @@ class Gateway:
         self._table = _TABLE_PREFIX + tag
         self._rules = rules
         self._members: set[str] = set()
-        self._noted: set[tuple[int, str]] = set()
-        self._turn = asyncio.Lock()
+        self._opened_by_us: set[tuple[int, str]] = set()
+        self._lock = asyncio.Lock()
 
-    async def admit(self, member: Member, routes: Sequence[Route], families: Sequence[int]) -> None:
+    async def add(self, member: Member, routes: Sequence[Route], families: Sequence[int]) -> None:
         """Its rules first, then the uplinks; the link itself does not exist yet."""
-        async with self._turn, leases.exclusively():
+        async with self._lock, leases.host_lock():
             script = [self._definition()] if not self._members else []
-            opening = {(version, name) for version in families for name in await self._to_open(version, routes)}
+            opening = {(version, name) for version in families for name in await self._interfaces_to_open(version, routes)}
             script += [f'add element inet {self._table} opened{version} {{ "{name}" }}' for version, name in opening]
             await self._apply([*script, *self._elements("add", member)])
             self._members.add(member.interface)
-            self._noted |= opening
+            self._opened_by_us |= opening
             for version, name in opening:
                 ip_forward.switch(version, name, on=True)
 
-    async def dismiss(self, member: Member) -> None:
+    async def remove(self, member: Member) -> None:
         """Also after an admission that failed, when the table may or may not be there."""
-        async with self._turn, leases.exclusively():
+        async with self._lock, leases.host_lock():
             was_member = member.interface in self._members
             self._members.discard(member.interface)
             if self._members and was_member:
                 await self._apply([*self._elements("delete", member)])
             elif not self._members and self._table in await tables(self._tools):
-                self._noted.clear()
+                self._opened_by_us.clear()
                 await retire(self._tools, self._table)
 
-    async def _to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
+    async def _interfaces_to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
         """Those that do not forward, and those that only do because another server of ours needs them."""
         if ip_forward.host_forwards(version):
             return []
         names = ip_forward.uplinks(version, routes, [*self._members])
         closed = [name for name in names if not ip_forward.is_on(version, name)]
-        unknown = {name for name in names if name not in closed and (version, name) not in self._noted}
+        unknown = {name for name in names if name not in closed and (version, name) not in self._opened_by_us}
         return [*closed, *(unknown & await self._opened_by_others(version) if unknown else ())]
 
     async def _opened_by_others(self, version: int) -> set[str]:
@@ -90,7 +90,7 @@ class Gateway:
         for version in (4, 6):
             resolvers = [address for address in member.rules.resolvers if address.version == version]
             sources = [address for address in member.sources if address.version == version]
-            allowed = egress.merged(version, member.rules.allow)
+            allowed = egress.collapse(version, member.rules.allow)
             for kind, members in (("sources", sources), ("resolvers", resolvers), ("allow", allowed)):
                 yield from _pairs(verb, f"{self._table} {kind}{version}", name, members)
 
@@ -151,7 +151,7 @@ async def tables(tools: Tools) -> list[str]:
     return re.findall(rf"^table inet ({_TABLE_PREFIX}[0-9a-z]+)$", listing, re.MULTILINE)
 
 
-def tag_of(table: str) -> str:
+def server_tag(table: str) -> str:
     return table.removeprefix(_TABLE_PREFIX)
 
 

@@ -23,7 +23,7 @@ from sandbox_runtime.isolation.nat.options import NatOptions
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TAG_LENGTH = 9
-_MOST_SLOTS = 1 << 15
+_MAX_SLOTS = 1 << 15
 _WAIT_S = 5.0
 _RETRY_S = 0.01
 
@@ -60,7 +60,7 @@ def new_tag() -> tuple[str, socket.socket]:
 
 
 @asynccontextmanager
-async def exclusively() -> AsyncIterator[None]:
+async def host_lock() -> AsyncIterator[None]:
     """One server at a time changes what all of them share: which interfaces of the host forward."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _WAIT_S
@@ -101,7 +101,7 @@ class SlotPool:
     def __init__(self, options: NatOptions) -> None:
         self._pool4 = ipaddress.IPv4Network(options.pool4)
         self._pool6 = ipaddress.IPv6Network(options.pool6)
-        self._size = min(_MOST_SLOTS, self._pool4.num_addresses // 2)
+        self._size = min(_MAX_SLOTS, self._pool4.num_addresses // 2)
         self._next = secrets.randbelow(self._size)
 
     def take(self, routes: Sequence[Route]) -> Slot:

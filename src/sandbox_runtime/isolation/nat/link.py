@@ -22,11 +22,11 @@ from sandbox_runtime.isolation.nat import namespace, resolvers
 from sandbox_runtime.isolation.nat.namespace import BoxNamespace
 from sandbox_runtime.isolation.nat.options import NatOptions
 from sandbox_runtime.isolation.nat.tools import Tools
-from sandbox_runtime.isolation.nat.userspace import UserspaceWiring
-from sandbox_runtime.isolation.nat.veth import VethWiring
+from sandbox_runtime.isolation.nat.userspace import UserspaceDriver
+from sandbox_runtime.isolation.nat.veth import VethDriver
 
 
-class Wiring(Protocol):
+class LinkDriver(Protocol):
     name: str
 
     def check(self) -> None: ...
@@ -42,14 +42,14 @@ class NatLink:
     def __init__(
         self,
         box_id: str,
-        wiring: str,
+        driver: str,
         families: tuple[int, ...],
         resolv_conf: str,
         undo: AsyncExitStack,
         forget: Callable[[NatLink], None],
     ) -> None:
         self.box_id = box_id
-        self.wiring = wiring
+        self.driver = driver
         self.families = families
         self.resolv_conf = resolv_conf
         self._undo = undo
@@ -70,15 +70,17 @@ class NatLink:
 
 
 class Nat:
-    """One for a server. root: whether to wire with root's rights; the default is what we are. program: see UserspaceWiring."""
+    """One for a server. root: whether to wire with root's rights; the default is what we are. program: see UserspaceDriver."""
 
     def __init__(self, options: NatOptions | None = None, *, root: bool | None = None, program: str | None = None) -> None:
         self._options = options = options or NatOptions()
         self._tools = Tools(options.tool_path, options.tool_timeout_s)
         self._root = os.geteuid() == 0 if root is None else root
-        self._wiring: Wiring = VethWiring(options, self._tools) if self._root else UserspaceWiring(options, self._tools, program)
+        self._driver: LinkDriver = (
+            VethDriver(options, self._tools) if self._root else UserspaceDriver(options, self._tools, program)
+        )
         self._links: set[NatLink] = set()
-        self._undoing: set[asyncio.Task[None]] = set()
+        self._undo_tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Nat:
         return self
@@ -88,12 +90,12 @@ class Nat:
 
     def check(self) -> None:
         """Unavailable, with the fix, where this host cannot give boxes a network."""
-        self._wiring.check()
+        self._driver.check()
 
     async def sweep(self) -> list[str]:
         """Remove what servers that died left in the kernel; the names of what went. To be called once at start."""
         self.check()
-        return await self._wiring.sweep()
+        return await self._driver.sweep()
 
     async def open(self, init_pid: int, box_id: str, allow: Sequence[str] = (), *, network_fd: int | None = None) -> NatLink:
         """A link for the box that process init_pid lives in, in force when this returns. allow: addresses and CIDR blocks exempt
@@ -103,30 +105,30 @@ class Nat:
         try:
             link = await self._open(init_pid, box_id, allow, network_fd, undo)
         except OSError as error:
-            await self._take_back(undo)
+            await self._undo_all(undo)
             raise PlatformFault(f"could not open the network of box {box_id}: {error}") from error
         except BaseException:
-            await self._take_back(undo)
+            await self._undo_all(undo)
             raise
         self._links.add(link)
         return link
 
-    async def _take_back(self, undo: AsyncExitStack) -> None:
+    async def _undo_all(self, undo: AsyncExitStack) -> None:
         """To its end, even if we are cancelled once more meanwhile."""
         task = asyncio.create_task(undo.aclose())
-        self._undoing.add(task)
-        task.add_done_callback(self._undoing.discard)
+        self._undo_tasks.add(task)
+        task.add_done_callback(self._undo_tasks.discard)
         await asyncio.shield(task)
 
     async def _open(
         self, init_pid: int, box_id: str, allow: Sequence[str], network_fd: int | None, undo: AsyncExitStack
     ) -> NatLink:
-        families = self._wiring.families()
+        families = self._driver.families()
         rules, chosen = self._rules(allow, families)
-        with namespace.held(init_pid, root=self._root, network_fd=network_fd) as box:
+        with namespace.open_namespace(init_pid, root=self._root, network_fd=network_fd) as box:
             await namespace.install(self._tools, box, rules)
-            await self._wiring.connect(box, rules, families, undo)
-        return NatLink(box_id, self._wiring.name, families, chosen.resolv_conf, undo, self._links.discard)
+            await self._driver.connect(box, rules, families, undo)
+        return NatLink(box_id, self._driver.name, families, chosen.resolv_conf, undo, self._links.discard)
 
     def _rules(self, allow: Sequence[str], families: tuple[int, ...]) -> tuple[egress.Rules, resolvers.Resolvers]:
         own = [*host_addresses(), *self._options.refuse]
@@ -141,9 +143,9 @@ class Nat:
         """All links that are still open, then our own name."""
         try:
             closing = [link.close() for link in [*self._links]]
-            results = await asyncio.gather(*closing, *self._undoing, return_exceptions=True)
+            results = await asyncio.gather(*closing, *self._undo_tasks, return_exceptions=True)
         finally:
-            self._wiring.close()
+            self._driver.close()
         for result in results:
             if isinstance(result, BaseException):
                 raise result

@@ -24,7 +24,7 @@ class BoxNamespace:
     network_fd: int
     owner_fd: int | None
 
-    def entering(self, tools: Tools) -> list[str]:
+    def enter_argv(self, tools: Tools) -> list[str]:
         """What to put before an argv to have it run in there; needs `descriptors` passed on."""
         if self.owner_fd is None:
             return [tools.find("nsenter"), f"--net=/proc/self/fd/{self.network_fd}", "--"]
@@ -36,7 +36,7 @@ class BoxNamespace:
 
 
 @contextmanager
-def held(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[BoxNamespace]:
+def open_namespace(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[BoxNamespace]:
     """Refuses a namespace that cannot be a fresh box's: the rules would cut off whoever lives there, the host first of all."""
     opened: list[int] = []
     try:
@@ -62,7 +62,7 @@ def held(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[Box
 async def install(tools: Tools, box: BoxNamespace, rules: egress.Rules) -> None:
     """The rules, read back from the kernel: without them there is to be no link."""
     script = f'"$0" -f - && exec "$0" list table inet {egress.TABLE}'
-    argv = [*box.entering(tools), tools.find("sh"), "-c", script, tools.find("nft")]
+    argv = [*box.enter_argv(tools), tools.find("sh"), "-c", script, tools.find("nft")]
     listing = await tools.run(argv, stdin=egress.box_table(rules), pass_fds=box.descriptors)
     if listing.count("policy drop") != _CHAINS_THAT_DROP or "goto refuse" not in listing:
         raise PlatformFault("the network rules of the box are not in force although nft reported success")

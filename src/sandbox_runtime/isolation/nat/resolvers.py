@@ -16,7 +16,7 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.options import NatOptions
 
-_MOST = 3  # what resolv.conf(5) honours
+_MAX_RESOLVERS = 3  # what resolv.conf(5) honours
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +34,27 @@ class Resolvers:
 
 
 def choose(options: NatOptions, rules: egress.Rules, families: Sequence[int]) -> Resolvers:
-    known = [address for address in _known(options) if _can_be_reached(address, families)]
+    known = [address for address in _configured(options) if _can_be_reached(address, families)]
     refused = [address for address in known if egress.refuses(rules, address)]
     if options.dns and not known:
         raise Unavailable(
             "dns is allowed for boxes, but every resolver of this host is on its loopback or of a family without a route:"
             " name resolvers in nameservers"
         )
-    usable = [address for address in known if options.dns or address not in refused][:_MOST]
+    usable = [address for address in known if options.dns or address not in refused][:_MAX_RESOLVERS]
     return Resolvers(tuple(usable), tuple(address for address in usable if address in refused))
 
 
-def _known(options: NatOptions) -> list[str]:
+def _configured(options: NatOptions) -> list[str]:
     if options.nameservers:
         return list(options.nameservers)
-    listed = _listed_in(options.resolv_conf)
+    listed = _read_nameservers(options.resolv_conf)
     if all(ipaddress.ip_address(address).is_loopback for address in listed):
-        return _listed_in(options.upstream_resolv_conf) or listed
+        return _read_nameservers(options.upstream_resolv_conf) or listed
     return listed
 
 
-def _listed_in(path: Path) -> list[str]:
+def _read_nameservers(path: Path) -> list[str]:
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
 
-_DYING_S = 5.0
+_KILL_TIMEOUT_S = 5.0
 _PACKAGE_OF = {
     "ip": "iproute2",
     "nft": "nftables",
@@ -41,16 +41,16 @@ class Tools:
 
     async def run(self, argv: Sequence[str], *, stdin: str = "", pass_fds: Sequence[int] = ()) -> str:
         """Its standard output. Anything but exit code 0 is our fault, with what it complained about."""
-        with _file_of(stdin) as file:
+        with _memory_file(stdin) as file:
             process = await self.start(argv, stdin=file, stdout=asyncio.subprocess.PIPE, pass_fds=pass_fds)
         try:
             output, complaint = await asyncio.wait_for(process.communicate(), self.timeout_s)
         except TimeoutError as error:
             raise PlatformFault(f"{argv[0]} did not end within {self.timeout_s:g} s") from error
         finally:
-            await end(process)
+            await kill(process)
         if process.returncode != 0:
-            raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {last_words(complaint)}")
+            raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {stderr_summary(complaint)}")
         return output.decode(errors="replace")
 
     async def start(self, argv: Sequence[str], *, stdin: int, stdout: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
@@ -71,14 +71,14 @@ class Tools:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
             # Cancelled half way it could wait forever for a process nobody watches; whole, it takes a millisecond.
-            await end(await starting)
+            await kill(await starting)
             raise
         except OSError as error:
             raise PlatformFault(f"could not start {argv[0]}: {error}") from error
 
 
 @contextlib.contextmanager
-def _file_of(text: str) -> Iterator[int]:
+def _memory_file(text: str) -> Iterator[int]:
     """In memory, and read from a file, so that a program that ends without reading it disturbs nobody."""
     descriptor = os.memfd_create("stdin")
     try:
@@ -90,19 +90,19 @@ def _file_of(text: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-async def end(process: asyncio.subprocess.Process) -> None:
+async def kill(process: asyncio.subprocess.Process) -> None:
     """Kill it and what it started if it still runs, and reap it. It has nothing to tidy up, so it is not asked politely first."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     try:
-        await asyncio.wait_for(process.wait(), _DYING_S)
+        await asyncio.wait_for(process.wait(), _KILL_TIMEOUT_S)
     except TimeoutError as error:
-        raise PlatformFault(f"process {process.pid} of the network of a box did not die within {_DYING_S:g} s") from error
+        raise PlatformFault(f"process {process.pid} of the network of a box did not die within {_KILL_TIMEOUT_S:g} s") from error
 
 
-def last_words(complaint: bytes) -> str:
+def stderr_summary(complaint: bytes) -> str:
     """pasta notes on every line that it has no system log; that helps nobody."""
     lines = complaint.decode(errors="replace").strip().splitlines()
     return " / ".join(line.strip() for line in lines[-8:] if "to syslog" not in line) or "it gave no reason"

@@ -19,13 +19,13 @@ from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.kernel import egress, netlink, network
 from sandbox_runtime.isolation.nat.namespace import INTERFACE, BoxNamespace
 from sandbox_runtime.isolation.nat.options import NatOptions
-from sandbox_runtime.isolation.nat.tools import Tools, end, last_words
+from sandbox_runtime.isolation.nat.tools import Tools, kill, stderr_summary
 
 _TUN = "/dev/net/tun"
 _POLL_S = 0.005
 
 
-class UserspaceWiring:
+class UserspaceDriver:
     """program: pasta, slirp4netns, or None for the first of them that is installed."""
 
     def __init__(self, options: NatOptions, tools: Tools, program: str | None = None) -> None:
@@ -95,7 +95,7 @@ class UserspaceWiring:
     ) -> None:
         null = asyncio.subprocess.DEVNULL
         process = await self._tools.start(argv, stdin=null, stdout=null, pass_fds=pass_fds)
-        undo.push_async_callback(end, process)
+        undo.push_async_callback(kill, process)
         try:
             await asyncio.wait_for(_until_routed(process, box.pid, families), self._tools.timeout_s)
         except TimeoutError as error:
@@ -118,5 +118,5 @@ async def _until_routed(process: asyncio.subprocess.Process, pid: int, families:
     assert process.stderr is not None
     while not all(network.has_default_route(pid, ipv6=version == 6) for version in families):
         if process.returncode is not None:
-            raise PlatformFault(f"the link of the box ended at once: {last_words(await process.stderr.read())}")
+            raise PlatformFault(f"the link of the box ended at once: {stderr_summary(await process.stderr.read())}")
         await asyncio.sleep(_POLL_S)

@@ -26,13 +26,13 @@ _LINK = re.compile(r"^\d+: (sb([0-9a-z]{9})[0-9a-z]{3})[:@]", re.MULTILINE)
 _CAP_NET_ADMIN = 12
 
 
-class VethWiring:
+class VethDriver:
     name = "veth"
 
     def __init__(self, options: NatOptions, tools: Tools) -> None:
         self._options = options
         self._tools = tools
-        self._tag, self._proof_of_life = leases.new_tag()
+        self._tag, self._liveness = leases.new_tag()
         self._slots = leases.SlotPool(options)
         self._gateway = gateway.Gateway(tools, self._tag, egress.rules((), options.refuse, options.pools))
 
@@ -50,22 +50,22 @@ class VethWiring:
         routes = netlink.routes()
         slot = self._slots.take(routes)
         undo.callback(slot.release)
-        ends = _Ends(f"{_LINK_PREFIX}{self._tag}{slot.digits}", slot, families)
+        ends = _LinkEnds(f"{_LINK_PREFIX}{self._tag}{slot.digits}", slot, families)
         member = gateway.Member(ends.name, ends.box_addresses, rules)
         # Registered first: an admission that failed half way is taken back too.
-        undo.push_async_callback(self._gateway.dismiss, member)
-        await self._gateway.admit(member, routes, families)
+        undo.push_async_callback(self._gateway.remove, member)
+        await self._gateway.add(member, routes, families)
         undo.push_async_callback(_remove_link, self._tools, ends.name)
         await self._batch([], ends.on_host(box.network_fd), box.descriptors)
         for version in families:
             if version == 4 or not ip_forward.host_forwards(version):
                 ip_forward.switch(version, ends.name, on=True)
-        await self._batch(box.entering(self._tools), ends.in_box(), box.descriptors)
+        await self._batch(box.enter_argv(self._tools), ends.in_box(), box.descriptors)
 
     async def sweep(self) -> list[str]:
         """Leftovers of servers that died without closing: kernel objects outlive them, their names do not."""
-        async with leases.exclusively():
-            dead = [table for table in await gateway.tables(self._tools) if not leases.is_alive(gateway.tag_of(table))]
+        async with leases.host_lock():
+            dead = [table for table in await gateway.tables(self._tools) if not leases.is_alive(gateway.server_tag(table))]
             links = [name for name, tag in await self._links() if not leases.is_alive(tag)]
             for name in links:
                 await _remove_link(self._tools, name)
@@ -74,7 +74,7 @@ class VethWiring:
         return [*links, *dead]
 
     def close(self) -> None:
-        self._proof_of_life.close()
+        self._liveness.close()
 
     async def _links(self) -> list[tuple[str, str]]:
         """Links of all servers of ours, dead or alive, each with its server's tag."""
@@ -85,7 +85,7 @@ class VethWiring:
         await self._tools.run([*prefix, self._tools.find("ip"), "-batch", "-"], stdin="\n".join(lines), pass_fds=descriptors)
 
 
-class _Ends:
+class _LinkEnds:
     """The two ends of one link, as lines for `ip -batch`."""
 
     def __init__(self, name: str, slot: leases.Slot, families: tuple[int, ...]) -> None:

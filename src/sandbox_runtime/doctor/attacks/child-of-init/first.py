@@ -9,5 +9,5 @@ if child == 0:
     time.sleep(60)
     os._exit(0)
 if child < 0:
-    raise SystemExit(probe.told(child))
+    raise SystemExit(probe.result_text(child))
 probe.ready()

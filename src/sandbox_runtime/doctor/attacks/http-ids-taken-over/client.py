@@ -8,7 +8,7 @@ def attack(server):
     name = f"attack-{secrets.token_hex(8)}"
     answer = server.request("POST", target.SESSIONS, {"template_id": "python-basic", "id": name})
     server.must(answer.status == 201, f"the session was not made: {answer.text[:100]}")
-    server.owe(name)
+    server.delete_later(name)
     server.execute(name, "open('secret.txt', 'w').write('the secret')")
     for path, body in (
         (target.SESSIONS, {"template_id": "python-basic", "id": name}),

@@ -24,7 +24,7 @@ def attack(server):
 def _refused(server, body, what):
     answer = server.request("POST", target.SESSIONS, body)
     if answer.status == 201:
-        server.owe(answer.json()["id"])
+        server.delete_later(answer.json()["id"])
     server.must(400 <= answer.status < 500, f"{what} was taken: {answer.status}")
 
 

@@ -6,4 +6,4 @@ import probe
 area = mmap.mmap(-1, 1048576)
 place = ctypes.addressof(ctypes.c_char.from_buffer(area))
 result = probe.call("mlock", place, len(area))
-probe.held(f"mlock: {probe.told(result)}") if result < 0 else probe.escaped("a mebibyte is locked")
+probe.held(f"mlock: {probe.result_text(result)}") if result < 0 else probe.escaped("a mebibyte is locked")

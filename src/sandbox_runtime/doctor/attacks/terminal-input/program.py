@@ -11,5 +11,5 @@ for upper in (0, 1 << 32, 0xDEADBEEF << 32):
     for request in (TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD):
         result = probe.call_number(number, terminal, upper | request, ctypes.addressof(letter))
         if result != -1:
-            probe.escaped(f"ioctl {upper | request:#x} was let through ({probe.told(result)})")
+            probe.escaped(f"ioctl {upper | request:#x} was let through ({probe.result_text(result)})")
 probe.held("refused in every form")

@@ -19,7 +19,7 @@ def attack(server):
             server.must(answer.status in (429, 507), f"refused with {answer.status}: {answer.text[:100]}")
             refusals.append(answer.status)
             continue
-        server.owe(answer.json()["id"])
+        server.delete_later(answer.json()["id"])
         server.execute(answer.json()["id"], FILL)
     held = _shared() - before
     server.must(held <= most + EACH, f"sessions hold {held >> 20} MiB of a node that may hold {most >> 20} MiB for them")

@@ -40,7 +40,7 @@ class Interpreter:
         self._connection = Connection(_CONTROL_FD)
         os.environ.setdefault("MPLBACKEND", _PLOTS)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self._connection.send({"event": "ready", "can_fork": process_image.POSSIBLE})
+        self._connection.send({"event": "ready", "can_fork": process_image.SUPPORTED})
         while True:
             try:
                 order, descriptors = self._connection.receive()
@@ -109,7 +109,7 @@ class Interpreter:
     def _become(self, order: Message, descriptors: list[int]) -> None:
         """Become the source, and never return. Descriptors: to the source, the plan, the source's maps and pages."""
         peer, plan, maps, pages = descriptors
-        process_image.become(process_image.Source(peer, maps, pages, *order["there"]), plan)
+        process_image.become(process_image.ParkedProcess(peer, maps, pages, *order["there"]), plan)
 
     def _adopt_process(self) -> None:
         """Run in the copy: renew what the kernel keeps per process."""

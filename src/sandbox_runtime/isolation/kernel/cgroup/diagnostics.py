@@ -23,39 +23,41 @@ _CONTROLLER_FIX = "as root: systemctl edit user@.service, add [Service] Delegate
 
 
 @dataclass(frozen=True)
-class Lack:
+class MissingFeature:
     reason: str
     fix: str
 
 
-NO_FREEZER = Lack("the kernel has no freezer for its control groups", _KERNEL_FIX["freezer"])
+NO_FREEZER = MissingFeature("the kernel has no freezer for its control groups", _KERNEL_FIX["freezer"])
 
 
-def explain(controller: str, mounts: Sequence[Mount], in_kernel: frozenset[str], trouble: str) -> Lack:
+def explain(controller: str, mounts: Sequence[Mount], in_kernel: frozenset[str], failure: str) -> MissingFeature:
     """trouble: what the kernel said when the controller was tried, empty when it was nowhere to be found."""
     if not mounts:
-        return Lack("no cgroup file system is mounted", _NO_MOUNT_FIX)
+        return MissingFeature("no cgroup file system is mounted", _NO_MOUNT_FIX)
     if controller not in in_kernel:
-        return Lack(f"the kernel has no {controller} controller, or it is turned off", _KERNEL_FIX[controller])
+        return MissingFeature(f"the kernel has no {controller} controller, or it is turned off", _KERNEL_FIX[controller])
     in_v1 = [mount for mount in mounts if mount.version == 1 and controller in mount.controllers]
     relevant = in_v1 or [mount for mount in mounts if mount.version == 2]
     if relevant and all(mount.read_only for mount in relevant):
-        return Lack(f"{relevant[0].point} is mounted read-only", _READ_ONLY_FIX)
+        return MissingFeature(f"{relevant[0].point} is mounted read-only", _READ_ONLY_FIX)
     if in_v1:
-        return Lack(trouble or f"{in_v1[0].point} cannot be written", _V1_FIX)
-    if not trouble:
-        return Lack(f"the {controller} controller is not passed on to this process", _CONTROLLER_FIX)
-    return Lack(trouble, _DELEGATE_FIX.format(scope="--scope" if os.geteuid() == 0 else "--user --scope"))
+        return MissingFeature(failure or f"{in_v1[0].point} cannot be written", _V1_FIX)
+    if not failure:
+        return MissingFeature(f"the {controller} controller is not passed on to this process", _CONTROLLER_FIX)
+    return MissingFeature(failure, _DELEGATE_FIX.format(scope="--scope" if os.geteuid() == 0 else "--user --scope"))
 
 
-def swap_left_open(memory_directory: str) -> Lack | None:
+def uncovered_swap(memory_directory: str) -> MissingFeature | None:
     """Where the machine has swap that the memory limit does not cover."""
-    all_settings = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.swappiness")
-    if any(os.path.exists(os.path.join(memory_directory, knob)) for knob in all_settings):
+    files = ("memory.swap.max", "memory.memsw.limit_in_bytes", "memory.swappiness")
+    if any(os.path.exists(os.path.join(memory_directory, file)) for file in files):
         return None
     if len((tree.read_file("/proc/swaps") or "").splitlines()) < 2:
         return None
-    return Lack("memory can spill into swap past its limit", "as root: swapoff -a, or boot the kernel with swapaccount=1")
+    return MissingFeature(
+        "memory can spill into swap past its limit", "as root: swapoff -a, or boot the kernel with swapaccount=1"
+    )
 
 
 def controllers_in_kernel() -> frozenset[str]:

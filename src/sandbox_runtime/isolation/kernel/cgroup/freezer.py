@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Hierarchy
 
 CONTROLLER = "freezer"
 _UNIFIED = "cgroup.freeze"
@@ -22,28 +22,28 @@ _UNIFIED = "cgroup.freeze"
 class Freezer:
     """On the branch that has one. Everything is reached as the branch reaches it."""
 
-    def __init__(self, branch: Branch) -> None:
-        self.branch = branch
-        self._unified = CONTROLLER not in branch.controllers
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self.hierarchy = hierarchy
+        self._unified = CONTROLLER not in hierarchy.controllers
 
     def freeze(self, group: str) -> None:
-        self._say(group, "1" if self._unified else tree.FROZEN)
+        self._set_state(group, "1" if self._unified else tree.FROZEN)
 
     def thaw(self, group: str) -> None:
-        self._say(group, "0" if self._unified else tree.THAWED)
+        self._set_state(group, "0" if self._unified else tree.THAWED)
 
     def is_frozen(self, group: str) -> bool:
         if self._unified:
-            return self.branch.table(group, "cgroup.events").get("frozen") == 1
-        return (tree.read_file(f"{group}/{tree.FREEZER_STATE}", dir_fd=self.branch.fd) or "").strip() == tree.FROZEN
+            return self.hierarchy.table(group, "cgroup.events").get("frozen") == 1
+        return (tree.read_file(f"{group}/{tree.FREEZER_STATE}", dir_fd=self.hierarchy.fd) or "").strip() == tree.FROZEN
 
-    def _say(self, group: str, word: str) -> None:
-        self.branch.write(group, _UNIFIED if self._unified else tree.FREEZER_STATE, word)
+    def _set_state(self, group: str, word: str) -> None:
+        self.hierarchy.write(group, _UNIFIED if self._unified else tree.FREEZER_STATE, word)
 
 
-def find(branches: Iterable[Branch]) -> Freezer | None:
+def find(hierarchies: Iterable[Hierarchy]) -> Freezer | None:
     """The first that this host offers; None where it offers none."""
-    for branch in branches:
-        if CONTROLLER in branch.controllers or os.path.exists(os.path.join(branch.path, _UNIFIED)):
-            return Freezer(branch)
+    for hierarchy in hierarchies:
+        if CONTROLLER in hierarchy.controllers or os.path.exists(os.path.join(hierarchy.path, _UNIFIED)):
+            return Freezer(hierarchy)
     return None

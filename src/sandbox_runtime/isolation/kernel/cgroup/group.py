@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.isolation.kernel.cgroup.freezer import Freezer
-from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch, quota_us
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Hierarchy, quota_us
 
 _PAUSE_S = 0.001
 
@@ -34,23 +34,23 @@ class GroupUsage:
 
 
 class Group:
-    """Made by Place.open_group. Every figure and every limit works on the branch that has its controller, if any has."""
+    """Made by CgroupRoot.open_group. Every figure and every limit works on the branch that has its controller, if any has."""
 
     def __init__(
         self,
         name: str,
-        branches: Sequence[Branch],
-        by_controller: Mapping[str, Branch],
-        cores_here: int,
+        hierarchies: Sequence[Hierarchy],
+        by_controller: Mapping[str, Hierarchy],
+        host_cores: int,
         freezer: Freezer | None = None,
     ) -> None:
         self.name = name
-        self._branches = branches
+        self._hierarchies = hierarchies
         self._memory = by_controller.get("memory")
         self._pids = by_controller.get("pids")
         self._cpu = by_controller.get("cpu")
         self._accounting = by_controller.get("cpuacct")
-        self._cores_here = cores_here
+        self._host_cores = host_cores
         self._freezer = freezer
         self._memory_bytes: int | None = None
         self._processes: int | None = None
@@ -65,33 +65,33 @@ class Group:
         if self._pids and processes != self._processes:
             self._pids.limit_processes(self.name, processes)
             self._processes = processes
-        quota = quota_us(cpu_cores, self._cores_here)
+        quota = quota_us(cpu_cores, self._host_cores)
         if self._cpu and quota != self._quota_us:
             self._cpu.limit_cpu(self.name, quota)
             self._quota_us = quota
 
     def add(self, pid: int) -> None:
-        """Move a process here, by its pid as this process sees it. Takes 5 to 20 ms on an idle machine: see open_entries."""
-        for branch in self._branches:
-            branch.add(self.name, pid)
+        """Move a process here, by its pid as this process sees it. Takes 5 to 20 ms on an idle machine: see open_entry_files."""
+        for hierarchy in self._hierarchies:
+            hierarchy.add(self.name, pid)
 
-    def open_entries(self) -> list[int]:
+    def open_entry_files(self) -> list[int]:
         """Descriptors for tree.enter, to be sent to a process that moves itself here, which is far quicker with version 1.
 
         Whoever holds them can move processes into this group, so they are closed before any code of a guest runs.
         """
         with contextlib.ExitStack() as opened:
             fds: list[int] = []
-            for branch in self._branches:
-                fds.append(branch.open_entry(self.name))
+            for hierarchy in self._hierarchies:
+                fds.append(hierarchy.open_entry_file(self.name))
                 opened.callback(os.close, fds[-1])
             opened.pop_all()
             return fds
 
-    def keep_open(self) -> None:
+    def keep_stats_open(self) -> None:
         """Takes a descriptor for each figure, until remove."""
-        for branch in self._branches:
-            branch.keep_open(self.name)
+        for hierarchy in self._hierarchies:
+            hierarchy.keep_stats_open(self.name)
 
     def cpu_s(self) -> float | None:
         """CPU time so far, in one read: for a limit that holds over all processes together."""
@@ -119,30 +119,30 @@ class Group:
         """SIGKILL to every process of the group. They are gone when remove says so."""
         self._refused_before_kill = self._processes_refused()
         self._processes = None
-        for branch in self._pids_first():
-            branch.kill(self.name)
+        for hierarchy in self._pids_first():
+            hierarchy.kill(self.name)
 
     def freeze(self) -> None:
         """Stop every process of the group, and whoever enters it; they stand still when is_frozen says so. For groups that were
         opened as freezable on a host that has a freezer."""
-        self._held().freeze(self.name)
+        self._require_freezer().freeze(self.name)
 
     def thaw(self) -> None:
-        self._held().thaw(self.name)
+        self._require_freezer().thaw(self.name)
 
     def is_frozen(self) -> bool:
-        return self._held().is_frozen(self.name)
+        return self._require_freezer().is_frozen(self.name)
 
     def remove(self, wait_s: float = 0.0) -> bool:
         """True when the group is gone everywhere; False while processes of it live on after the time given. Idempotent."""
         deadline = time.monotonic() + wait_s
-        while not all([branch.remove(self.name) for branch in self._branches]):
+        while not all([hierarchy.remove(self.name) for hierarchy in self._hierarchies]):
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_PAUSE_S)
         return True
 
-    def _held(self) -> Freezer:
+    def _require_freezer(self) -> Freezer:
         if self._freezer is None:
             raise OSError(errno.EOPNOTSUPP, f"the group {self.name} cannot be stopped")
         return self._freezer
@@ -158,5 +158,5 @@ class Group:
             return self._refused_before_kill
         return self._pids.processes_refused(self.name)
 
-    def _pids_first(self) -> list[Branch]:
-        return sorted(self._branches, key=lambda branch: branch is not self._pids)
+    def _pids_first(self) -> list[Hierarchy]:
+        return sorted(self._hierarchies, key=lambda hierarchy: hierarchy is not self._pids)

@@ -16,24 +16,24 @@ from typing import ClassVar
 from sandbox_runtime.isolation.kernel.cgroup import tree
 
 CPU_PERIOD_US = 100_000
-_LEAST_QUOTA_US = 1_000
+_MIN_QUOTA_US = 1_000
 
 
-class Branch(ABC):
+class Hierarchy(ABC):
     entry_file = "cgroup.procs"
-    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    stat_files: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Of each controller the files that tell what a group used."""
 
     def __init__(self, path: str, controllers: Iterable[str]) -> None:
         self.path = path
         self.controllers = frozenset(controllers)
         self.fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._kept: dict[str, int] = {}
+        self._open_stats: dict[str, int] = {}
 
     def close(self) -> None:
-        for kept in self._kept.values():
+        for kept in self._open_stats.values():
             os.close(kept)
-        self._kept.clear()
+        self._open_stats.clear()
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -41,22 +41,22 @@ class Branch(ABC):
     def make(self, group: str) -> None:
         os.mkdir(group, dir_fd=self.fd)
 
-    def keep_open(self, group: str) -> None:
+    def keep_stats_open(self, group: str) -> None:
         """So that reading what it used takes no looking up: for groups whose end somebody waits for."""
-        for file in itertools.chain(*(self.figures.get(controller, ()) for controller in self.controllers)):
+        for file in itertools.chain(*(self.stat_files.get(controller, ()) for controller in self.controllers)):
             with contextlib.suppress(FileNotFoundError):
-                self._kept[f"{group}/{file}"] = os.open(f"{group}/{file}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
+                self._open_stats[f"{group}/{file}"] = os.open(f"{group}/{file}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
 
-    def _let_go(self, group: str) -> None:
-        """Of what keep_open opened."""
-        for file in itertools.chain(*self.figures.values()):
-            kept = self._kept.pop(f"{group}/{file}", None)
+    def _close_stats(self, group: str) -> None:
+        """Of what keep_stats_open opened."""
+        for file in itertools.chain(*self.stat_files.values()):
+            kept = self._open_stats.pop(f"{group}/{file}", None)
             if kept is not None:
                 os.close(kept)
 
     def remove(self, group: str) -> bool:
         """True when the group is gone; False while processes are in it."""
-        self._let_go(group)
+        self._close_stats(group)
         try:
             os.rmdir(group, dir_fd=self.fd)
         except FileNotFoundError:
@@ -81,8 +81,8 @@ class Branch(ABC):
 
     def _read(self, group: str, file: str) -> str | None:
         path = f"{group}/{file}"
-        kept = self._kept.get(path)
-        return tree.read_file(path, dir_fd=self.fd) if kept is None else os.pread(kept, tree.MOST_BYTES, 0).decode()
+        kept = self._open_stats.get(path)
+        return tree.read_file(path, dir_fd=self.fd) if kept is None else os.pread(kept, tree.MAX_STAT_BYTES, 0).decode()
 
     def kill(self, group: str) -> None:
         tree.kill_directory(os.path.join(self.path, group))
@@ -90,7 +90,7 @@ class Branch(ABC):
     def add(self, group: str, pid: int) -> None:
         self.write(group, "cgroup.procs", str(pid))
 
-    def open_entry(self, group: str) -> int:
+    def open_entry_file(self, group: str) -> int:
         return os.open(f"{group}/{self.entry_file}", os.O_WRONLY | os.O_CLOEXEC, dir_fd=self.fd)
 
     def limit_processes(self, group: str, processes: int) -> None:
@@ -128,12 +128,12 @@ class Branch(ABC):
         """Whether the group ran into this, its own limit. That alone kills nothing: often there is something to reclaim."""
 
 
-def quota_us(cpu_cores: float, cores_here: int) -> int | None:
+def quota_us(cpu_cores: float, host_cores: int) -> int | None:
     """None: as much as the machine has needs no quota."""
-    return None if cpu_cores >= cores_here else max(_LEAST_QUOTA_US, int(cpu_cores * CPU_PERIOD_US))
+    return None if cpu_cores >= host_cores else max(_MIN_QUOTA_US, int(cpu_cores * CPU_PERIOD_US))
 
 
-def write_if_there(path: str, text: str) -> None:
+def write_if_exists(path: str, text: str) -> None:
     """For knobs that some kernels lack and that only tighten what already holds."""
     with contextlib.suppress(FileNotFoundError):
         tree.write_file(path, text)

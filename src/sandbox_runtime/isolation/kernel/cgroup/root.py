@@ -19,18 +19,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 
 from sandbox_runtime.isolation.kernel.cgroup import diagnostics, freezer, tree, v1, v2
-from sandbox_runtime.isolation.kernel.cgroup.diagnostics import Lack
+from sandbox_runtime.isolation.kernel.cgroup.diagnostics import MissingFeature
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Hierarchy
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases, read_mounts, read_own_paths
 
-WANTED = frozenset({"memory", "pids", "cpu"})
+CONTROLLERS = frozenset({"memory", "pids", "cpu"})
 _PREFIX = "sandbox_runtime"
 _CLAIM = re.compile(rf"{_PREFIX}\.[A-Za-z0-9_-]+\.(\d+)\.(\d+)\.(\d+)")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class Place:
+class CgroupRoot:
     """What this host offers, and the server's part of it. Not thread-safe; close it, or use it in a with statement.
 
     controllers: those of memory, pids and cpu that hold here. missing: the others, each with its reason and fix; also "swap",
@@ -38,84 +38,84 @@ class Place:
     keeper has to remove when this process dies.
     """
 
-    def __init__(self, branches: Sequence[Branch], missing: Mapping[str, Lack]) -> None:
-        self.branches = tuple(branches)
-        by_controller = {name: branch for branch in branches for name in branch.controllers}
-        for branch in branches:
-            if isinstance(branch, v2.BranchV2):  # every directory of version 2 accounts cpu time
-                by_controller.setdefault("cpuacct", branch)
+    def __init__(self, hierarchies: Sequence[Hierarchy], missing: Mapping[str, MissingFeature]) -> None:
+        self.hierarchies = tuple(hierarchies)
+        by_controller = {name: hierarchy for hierarchy in hierarchies for name in hierarchy.controllers}
+        for hierarchy in hierarchies:
+            if isinstance(hierarchy, v2.HierarchyV2):  # every directory of version 2 accounts cpu time
+                by_controller.setdefault("cpuacct", hierarchy)
         self._by_controller = by_controller
-        self.controllers = WANTED & by_controller.keys()
+        self.controllers = CONTROLLERS & by_controller.keys()
         self.missing = MappingProxyType({name: lack for name, lack in missing.items() if name != freezer.CONTROLLER})
-        self.freezer = freezer.find(branches)
+        self.freezer = freezer.find(hierarchies)
         self.no_freezer = None if self.freezer else missing.get(freezer.CONTROLLER, diagnostics.NO_FREEZER)
-        self._without_freezer = tuple(branch for branch in branches if branch.controllers != {freezer.CONTROLLER})
-        self._cores_here = os.cpu_count() or 1
+        self._without_freezer = tuple(hierarchy for hierarchy in hierarchies if hierarchy.controllers != {freezer.CONTROLLER})
+        self._host_cores = os.cpu_count() or 1
 
     @property
     def directories(self) -> tuple[str, ...]:
-        return tuple(branch.path for branch in self.branches)
+        return tuple(hierarchy.path for hierarchy in self.hierarchies)
 
     @property
-    def home(self) -> str | None:
-        return next((branch.home for branch in self.branches if isinstance(branch, v2.BranchV2)), None)
+    def leaf(self) -> str | None:
+        return next((hierarchy.leaf for hierarchy in self.hierarchies if isinstance(hierarchy, v2.HierarchyV2)), None)
 
     def open_group(self, name: str, *, freezable: bool = False) -> Group:
         """A new group in every branch, without limits yet. Raises FileExistsError where there is one of that name. freezable: it
         may have to be stopped, which can cost one branch more."""
         _check_name(name)
-        made: list[Branch] = []
-        branches = self.branches if freezable else self._without_freezer
+        made: list[Hierarchy] = []
+        hierarchies = self.hierarchies if freezable else self._without_freezer
         try:
-            for branch in branches:
-                branch.make(name)
-                made.append(branch)
+            for hierarchy in hierarchies:
+                hierarchy.make(name)
+                made.append(hierarchy)
         except BaseException:
-            for branch in made:
-                branch.remove(name)
+            for hierarchy in made:
+                hierarchy.remove(name)
             raise
-        return Group(name, branches, self._by_controller, self._cores_here, self.freezer if freezable else None)
+        return Group(name, hierarchies, self._by_controller, self._host_cores, self.freezer if freezable else None)
 
     def close(self) -> None:
         """Kill and remove the groups and the server's directories. Idempotent. OSError when something is left after 5 s."""
         left = tree.remove_trees(self.directories)
-        for branch in self.branches:
-            branch.close()
-        if self.home:
-            tree.put_back(self.home)
+        for hierarchy in self.hierarchies:
+            hierarchy.close()
+        if self.leaf:
+            tree.restore_processes(self.leaf)
         if left:
             raise OSError(errno.EBUSY, f"processes that cannot be killed hold {', '.join(left)}")
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> CgroupRoot:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
 
-def open_place(name: str) -> Place:
+def open_cgroup_root(name: str) -> CgroupRoot:
     """Sweep what dead servers left, then claim what this host offers. Where that is nothing, groups are empty shells and
     `missing` says why."""
     _check_name(name)
-    mounts, own_paths = _survey()
+    mounts, own_paths = _read_layout()
     sweep()
     directory = f"{_PREFIX}.{name}.{os.getpid()}.{tree.start_time(os.getpid())}.{_pid_namespace()}"
     with contextlib.ExitStack() as undo:
-        branches, troubles = _claim(mounts, own_paths, directory, undo)
+        hierarchies, failures = _claim(mounts, own_paths, directory, undo)
         undo.pop_all()
-    held = {controller for branch in branches for controller in branch.controllers}
+    held = {controller for hierarchy in hierarchies for controller in hierarchy.controllers}
     kernel = diagnostics.controllers_in_kernel()
-    wanting = sorted((WANTED | {freezer.CONTROLLER}) - held)
-    missing = {name: diagnostics.explain(name, mounts, kernel, troubles.get(name, "")) for name in wanting}
-    for branch in branches:
-        swap = diagnostics.swap_left_open(branch.path) if "memory" in branch.controllers else None
+    wanting = sorted((CONTROLLERS | {freezer.CONTROLLER}) - held)
+    missing = {name: diagnostics.explain(name, mounts, kernel, failures.get(name, "")) for name in wanting}
+    for hierarchy in hierarchies:
+        swap = diagnostics.uncovered_swap(hierarchy.path) if "memory" in hierarchy.controllers else None
         missing.update({"swap": swap} if swap else {})
-    return Place(branches, missing)
+    return CgroupRoot(hierarchies, missing)
 
 
 def sweep() -> list[str]:
     """Kill and remove what dead servers left wherever this process could claim a place. Returns the paths that are gone."""
-    mounts, own_paths = _survey()
+    mounts, own_paths = _read_layout()
     stale: list[str] = []
     for mount in mounts:
         if mount.version == 1 and not mount.controllers & v1.CONTROLLERS:
@@ -128,28 +128,28 @@ def sweep() -> list[str]:
 
 def _claim(
     mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str, undo: contextlib.ExitStack
-) -> tuple[list[Branch], dict[str, str]]:
+) -> tuple[list[Hierarchy], dict[str, str]]:
     """Branches and, by controller, what went wrong. What was claimed is undone by `undo` when a later claim raises."""
-    branches: list[Branch] = []
-    old_branches, troubles = v1.open_branches(mounts, own_paths, directory)
-    for branch in old_branches:
-        undo.callback(tree.remove_tree, branch.path)
-        branches.append(branch)
-    in_v1 = {controller for branch in branches for controller in branch.controllers} | troubles.keys()
-    unified = next(iter(sorted((mount for mount in mounts if mount.version == 2), key=lambda mount: mount.read_only)), None)
-    if unified and WANTED - in_v1:
-        branch_v2, trouble = v2.open_branch(unified, own_paths.get("", "/"), WANTED - in_v1, directory)
-        branches += [branch_v2] if branch_v2 else []
-        troubles.update(dict.fromkeys(WANTED - in_v1, trouble))
-    return branches, troubles
+    hierarchies: list[Hierarchy] = []
+    v1_hierarchies, failures = v1.open_hierarchies(mounts, own_paths, directory)
+    for hierarchy in v1_hierarchies:
+        undo.callback(tree.remove_tree, hierarchy.path)
+        hierarchies.append(hierarchy)
+    in_v1 = {controller for hierarchy in hierarchies for controller in hierarchy.controllers} | failures.keys()
+    v2_mounts = sorted((mount for mount in mounts if mount.version == 2), key=lambda mount: mount.read_only)
+    if v2_mounts and CONTROLLERS - in_v1:
+        unified, failure = v2.open_hierarchy(v2_mounts[0], own_paths.get("", "/"), CONTROLLERS - in_v1, directory)
+        hierarchies += [unified] if unified else []
+        failures.update(dict.fromkeys(CONTROLLERS - in_v1, failure))
+    return hierarchies, failures
 
 
-def _survey() -> tuple[list[Mount], Mapping[str, str]]:
-    mounts = read_mounts(_whole("/proc/self/mountinfo"))
-    return mounts, read_own_paths(_whole("/proc/self/cgroup"))
+def _read_layout() -> tuple[list[Mount], Mapping[str, str]]:
+    mounts = read_mounts(_read_text("/proc/self/mountinfo"))
+    return mounts, read_own_paths(_read_text("/proc/self/cgroup"))
 
 
-def _whole(path: str) -> str:
+def _read_text(path: str) -> str:
     with open(path) as file:
         return file.read()
 

@@ -20,11 +20,11 @@ import time
 from collections.abc import Iterator, Sequence
 
 FREEZER_STATE, FROZEN, THAWED = "freezer.state", "FROZEN", "THAWED"
-MOST_BYTES = 65536
+MAX_STAT_BYTES = 65536
 """Of a file of figures."""
 _PAUSE_S = 0.002
-_MOST_PASSES = 100
-_MOST_AT_ONCE = 100  # each takes a descriptor
+_MAX_PASSES = 100
+_MAX_PIDFDS = 100  # each takes a descriptor
 
 
 def enter(entry_fds: Sequence[int]) -> None:
@@ -52,7 +52,7 @@ def read_file(path: str, dir_fd: int | None = None) -> str | None:
     except FileNotFoundError:
         return None
     try:
-        return os.read(fd, MOST_BYTES).decode()
+        return os.read(fd, MAX_STAT_BYTES).decode()
     except OSError as error:
         if error.errno == errno.ENODEV:  # the directory was removed after the open
             return None
@@ -78,14 +78,14 @@ def kill_tree(path: str) -> None:
 def kill_directory(path: str) -> None:
     """The same for this very directory, on kernels without cgroup.kill."""
     signalled: set[int] = set()
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         fresh = pids_in(path) - signalled
         if not fresh:
             return
         with contextlib.suppress(OSError):  # where the pids controller is not in this hierarchy, forks go on
             write_file(os.path.join(path, "pids.max"), "0")
-        for start in range(0, len(fresh), _MOST_AT_ONCE):
-            _signal_members(path, set(sorted(fresh)[start : start + _MOST_AT_ONCE]))
+        for start in range(0, len(fresh), _MAX_PIDFDS):
+            _signal_members(path, set(sorted(fresh)[start : start + _MAX_PIDFDS]))
         _thaw(path)
         signalled |= fresh
 
@@ -120,21 +120,21 @@ def remove_tree(path: str, wait_s: float = 5.0) -> bool:
         time.sleep(_PAUSE_S)
 
 
-def put_back(home: str) -> bool:
+def restore_processes(leaf: str) -> bool:
     """Undo a move of processes from a version 2 directory into its leaf `home`, unless another server still needs it.
 
     The directory above passed no controller on before the move, or it could have held no process: so all are turned off.
     """
-    if not os.path.isdir(home):
+    if not os.path.isdir(leaf):
         return False
-    base = os.path.dirname(home)
+    base = os.path.dirname(leaf)
     try:
         for controller in (read_file(os.path.join(base, "cgroup.subtree_control")) or "").split():
             write_file(os.path.join(base, "cgroup.subtree_control"), f"-{controller}")
-        for pid in pids_in(home):
+        for pid in pids_in(leaf):
             with contextlib.suppress(ProcessLookupError):
                 write_file(os.path.join(base, "cgroup.procs"), str(pid))
-        os.rmdir(home)
+        os.rmdir(leaf)
     except OSError:
         return False
     return True

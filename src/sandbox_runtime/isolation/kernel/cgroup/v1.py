@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import Hierarchy, write_if_exists
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 
 CONTROLLERS = frozenset({"memory", "pids", "cpu", "cpuacct", "freezer"})
@@ -24,9 +24,9 @@ _SOCKETS = "memory.kmem.tcp.limit_in_bytes"
 _CHARGE_BYTES = 1 << 20
 
 
-class BranchV1(Branch):
+class HierarchyV1(Hierarchy):
     entry_file = "tasks"
-    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {
+    stat_files: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "cpuacct": ("cpuacct.usage", "cpuacct.usage_user", "cpuacct.usage_sys"),
         "memory": ("memory.max_usage_in_bytes", "memory.oom_control"),
         "pids": ("pids.peak", "pids.events"),
@@ -79,26 +79,28 @@ class BranchV1(Branch):
         return (self.memory_peak(group) or 0) >= memory_bytes - _CHARGE_BYTES
 
 
-def open_branches(mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str) -> tuple[list[BranchV1], dict[str, str]]:
+def open_hierarchies(
+    mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str
+) -> tuple[list[HierarchyV1], dict[str, str]]:
     """A branch in every hierarchy that has a controller we want, and for those that failed why: controller → reason."""
-    branches: list[BranchV1] = []
-    troubles: dict[str, str] = {}
+    hierarchies: list[HierarchyV1] = []
+    failures: dict[str, str] = {}
     taken: set[str] = set()
     for mount in mounts:
         controllers = (mount.controllers & CONTROLLERS) - taken
         if mount.version != 1 or not controllers:
             continue
-        path, trouble = _claim(mount, own_paths.get(min(controllers), "/"), directory)
+        path, failure = _claim(mount, own_paths.get(min(controllers), "/"), directory)
         if path is None:
-            troubles.update(dict.fromkeys(controllers, trouble))
+            failures.update(dict.fromkeys(controllers, failure))
             continue
         taken |= controllers
-        branches.append(BranchV1(path, controllers))
-    return branches, {name: reason for name, reason in troubles.items() if name not in taken}
+        hierarchies.append(HierarchyV1(path, controllers))
+    return hierarchies, {name: reason for name, reason in failures.items() if name not in taken}
 
 
 def _claim(mount: Mount, own_path: str, directory: str) -> tuple[str | None, str]:
-    trouble = ""
+    failure = ""
     for base in bases(mount, own_path):
         path = os.path.join(base, directory)
         try:
@@ -106,18 +108,18 @@ def _claim(mount: Mount, own_path: str, directory: str) -> tuple[str | None, str
         except FileExistsError:
             raise
         except OSError as error:
-            trouble = trouble or f"{base}: {error.strerror}"
+            failure = failure or f"{base}: {error.strerror}"
             continue
         _prepare(path)
         return path, ""
-    return None, trouble
+    return None, failure
 
 
 def _prepare(path: str) -> None:
     """Older kernels count a child's memory in its parents only when told to. Where swap is not counted it is not used:
     groups made below inherit swappiness. The kernel rewrites its code when the first group begins to count sockets and when the
     last one ends: ours does as long as the server lives."""
-    write_if_there(os.path.join(path, "memory.use_hierarchy"), "1")
-    write_if_there(os.path.join(path, _SOCKETS), "-1")
+    write_if_exists(os.path.join(path, "memory.use_hierarchy"), "1")
+    write_if_exists(os.path.join(path, _SOCKETS), "-1")
     if not os.path.exists(os.path.join(path, _MEMORY_AND_SWAP)):
-        write_if_there(os.path.join(path, "memory.swappiness"), "0")
+        write_if_exists(os.path.join(path, "memory.swappiness"), "0")

@@ -22,21 +22,21 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.kernel.cgroup.hierarchy import CPU_PERIOD_US, Branch, write_if_there
+from sandbox_runtime.isolation.kernel.cgroup.hierarchy import CPU_PERIOD_US, Hierarchy, write_if_exists
 from sandbox_runtime.isolation.kernel.cgroup.mounts import Mount, bases
 
-HOME = "sandbox_runtime.home"
-_MOST_ROUNDS = 10
+LEAF = "sandbox_runtime.home"
+_MAX_ROUNDS = 10
 
 
-class BranchV2(Branch):
-    figures: ClassVar[Mapping[str, tuple[str, ...]]] = {
+class HierarchyV2(Hierarchy):
+    stat_files: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "cpu": ("cpu.stat",),
         "memory": ("memory.peak", "memory.events"),
         "pids": ("pids.peak", "pids.events"),
     }
-    home: str | None = None
-    """Where processes were moved to make room; to be undone with tree.put_back."""
+    leaf: str | None = None
+    """Where processes were moved to make room; to be undone with tree.restore_processes."""
 
     def make(self, group: str) -> None:
         super().make(group)
@@ -74,52 +74,52 @@ class BranchV2(Branch):
         return self.table(group, "memory.events").get("oom", 0) > 0
 
 
-def open_branch(mount: Mount, own_path: str, wanted: frozenset[str], directory: str) -> tuple[BranchV2 | None, str]:
+def open_hierarchy(mount: Mount, own_path: str, wanted: frozenset[str], directory: str) -> tuple[HierarchyV2 | None, str]:
     """A branch with as many of the wanted controllers as there are to be had; the text says why not where there is none."""
-    trouble = f"{mount.point}: not offered here"
-    candidates = [base for base in bases(mount, own_path) if os.path.basename(base) != HOME and offered(base) & wanted]
-    for base in sorted(candidates, key=lambda base: -len(offered(base) & wanted)):
+    failure = f"{mount.point}: not offered here"
+    candidates = [base for base in bases(mount, own_path) if os.path.basename(base) != LEAF and available(base) & wanted]
+    for base in sorted(candidates, key=lambda base: -len(available(base) & wanted)):
         try:
-            return _settle(base, wanted, directory, is_top=base == mount.point), ""
+            return _create(base, wanted, directory, is_top=base == mount.point), ""
         except FileExistsError:
             raise
         except OSError as error:
-            trouble = f"{base}: {error.strerror}"
-    return None, trouble
+            failure = f"{base}: {error.strerror}"
+    return None, failure
 
 
-def offered(base: str) -> frozenset[str]:
+def available(base: str) -> frozenset[str]:
     return _words(os.path.join(base, "cgroup.controllers"))
 
 
-def _settle(base: str, wanted: frozenset[str], directory: str, *, is_top: bool) -> BranchV2:
+def _create(base: str, wanted: frozenset[str], directory: str, *, is_top: bool) -> HierarchyV2:
     if not os.access(os.path.join(base, "cgroup.procs"), os.W_OK):
         raise PermissionError(errno.EACCES, "processes cannot be moved within it")
     path = os.path.join(base, directory)
     os.mkdir(path)
-    home = os.path.join(base, HOME)
+    leaf = os.path.join(base, LEAF)
     try:
-        fresh = (offered(base) & wanted) - _passed_on(base)
+        fresh = (available(base) & wanted) - _enabled_below(base)
         if fresh and _is_occupied(base):
-            _vacate(base, home, is_top=is_top)
-        _pass_on(base, fresh)
-        _pass_on(path, offered(path) & wanted)
-        return _branch(path, wanted, home if os.path.isdir(home) else None)
+            _move_to_leaf(base, leaf, is_top=is_top)
+        _enable_below(base, fresh)
+        _enable_below(path, available(path) & wanted)
+        return _open(path, wanted, leaf if os.path.isdir(leaf) else None)
     except BaseException:
         os.rmdir(path)
-        tree.put_back(home)
+        tree.restore_processes(leaf)
         raise
 
 
-def _branch(path: str, wanted: frozenset[str], home: str | None) -> BranchV2:
+def _open(path: str, wanted: frozenset[str], leaf: str | None) -> HierarchyV2:
     for knob in ("memory.swap.max", "memory.zswap.max"):
-        write_if_there(os.path.join(path, knob), "0")
-    branch = BranchV2(path, _passed_on(path) & wanted)
-    branch.home = home
-    return branch
+        write_if_exists(os.path.join(path, knob), "0")
+    hierarchy = HierarchyV2(path, _enabled_below(path) & wanted)
+    hierarchy.leaf = leaf
+    return hierarchy
 
 
-def _pass_on(directory: str, controllers: frozenset[str]) -> None:
+def _enable_below(directory: str, controllers: frozenset[str]) -> None:
     """Hand the controllers to the directories below, one by one so that a refused one does not take the others with it."""
     refused: OSError | None = None
     for controller in sorted(controllers):
@@ -127,11 +127,11 @@ def _pass_on(directory: str, controllers: frozenset[str]) -> None:
             tree.write_file(os.path.join(directory, "cgroup.subtree_control"), f"+{controller}")
         except OSError as error:
             refused = error
-    if refused and not _passed_on(directory):
+    if refused and not _enabled_below(directory):
         raise refused
 
 
-def _passed_on(directory: str) -> frozenset[str]:
+def _enabled_below(directory: str) -> frozenset[str]:
     return _words(os.path.join(directory, "cgroup.subtree_control"))
 
 
@@ -140,24 +140,24 @@ def _is_occupied(base: str) -> bool:
     return os.path.exists(os.path.join(base, "cgroup.type")) and bool(tree.pids_in(base))
 
 
-def _vacate(base: str, home: str, *, is_top: bool) -> None:
+def _move_to_leaf(base: str, leaf: str, *, is_top: bool) -> None:
     """Move the processes of base into home; in rounds, because one that is moved may just have forked."""
-    if not is_top and not all(map(_is_kin, tree.pids_in(base))):
+    if not is_top and not all(map(_is_related, tree.pids_in(base))):
         raise OSError(errno.EBUSY, "processes that are not this server's run in the same group")
     with contextlib.suppress(FileExistsError):
-        os.mkdir(home)
-    for _ in range(_MOST_ROUNDS):
+        os.mkdir(leaf)
+    for _ in range(_MAX_ROUNDS):
         for pid in tree.pids_in(base):
             with contextlib.suppress(ProcessLookupError):
-                tree.write_file(os.path.join(home, "cgroup.procs"), str(pid))
+                tree.write_file(os.path.join(leaf, "cgroup.procs"), str(pid))
 
 
-def _is_kin(pid: int) -> bool:
+def _is_related(pid: int) -> bool:
     """This process, one that it descends from, or one that descends from it."""
-    return pid in _lineage(os.getpid()) or os.getpid() in _lineage(pid)
+    return pid in _ancestors(os.getpid()) or os.getpid() in _ancestors(pid)
 
 
-def _lineage(pid: int) -> list[int]:
+def _ancestors(pid: int) -> list[int]:
     line: list[int] = []
     while pid > 0:
         line.append(pid)

@@ -16,7 +16,7 @@ from typing import Any
 
 from sandbox_runtime.isolation.kernel import capabilities, seccomp, syscalls
 
-LONGEST_S = 60
+MAX_WAIT_S = 60
 
 _syscall = ctypes.CDLL(None, use_errno=True).syscall
 _syscall.restype = ctypes.c_long
@@ -75,7 +75,7 @@ def start(body: Callable[[], Any], channel: socket.socket, notify: bool) -> int:
     if pid:
         return pid
     try:
-        signal.alarm(LONGEST_S)
+        signal.alarm(MAX_WAIT_S)
         os.setsid()
         capabilities.forbid_new_privileges()
         listener = seccomp.install(program, listen=notify)
@@ -91,7 +91,7 @@ def start(body: Callable[[], Any], channel: socket.socket, notify: bool) -> int:
 
 
 def take_listener(channel: socket.socket) -> int:
-    channel.settimeout(LONGEST_S)
+    channel.settimeout(MAX_WAIT_S)
     _, listeners, _, _ = socket.recv_fds(channel, 1, 1)
     return listeners[0]
 
@@ -103,7 +103,7 @@ def answer_until_closed(listener: int, stream: int) -> tuple[bytes, Counter[str]
     poll = select.poll()
     for descriptor in (listener, stream):
         poll.register(descriptor, select.POLLIN)
-    deadline = time.monotonic() + LONGEST_S
+    deadline = time.monotonic() + MAX_WAIT_S
     try:
         while pieces[-1]:
             assert time.monotonic() < deadline, "the child did not come to an end"
@@ -125,7 +125,7 @@ def end(pid: int) -> int:
 
 
 def _read_all(channel: socket.socket) -> bytes:
-    channel.settimeout(LONGEST_S)
+    channel.settimeout(MAX_WAIT_S)
     pieces = []
     while piece := channel.recv(65536):
         pieces.append(piece)

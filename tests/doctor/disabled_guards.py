@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.gateway import Gateway
 from sandbox_runtime.model.grants import Grants, parse_grants
-from sandbox_runtime.workspace.archives import ArchiveBounds, members, unpack
+from sandbox_runtime.workspace.archives import ArchiveBounds, members
 
 Switch = Callable[[pytest.MonkeyPatch], Mapping[str, Any]]
 """Switches a guard off; returns settings for the server under attack."""
@@ -46,6 +47,7 @@ def no_archive_names(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 def no_archive_bounds(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     wide = ArchiveBounds(max_members=10**9, max_bytes=10**12)
+    unpack = importlib.import_module("sandbox_runtime.workspace.archives.unpack")
     check = unpack.check_members
     patch.setattr(ArchiveBounds, "check", lambda *_: None)
     patch.setattr(unpack, "check_members", lambda found, size, bounds: check(found, size, wide))
@@ -69,7 +71,7 @@ def no_packet_filter(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     table, definition = egress.box_table, Gateway._definition
     patch.setattr(egress, "PUBLIC_6", ("::/0",))
     patch.setattr(egress, "rules", lambda *_: egress.Rules((), (), (), ()))
-    patch.setattr(egress, "box_table", lambda given: table(given).replace("ct state established,related accept", "accept"))
+    patch.setattr(egress, "box_table", lambda rules: table(rules).replace("ct state established,related accept", "accept"))
     patch.setattr(Gateway, "_definition", lambda self: definition(self).replace("@boxes drop", "@boxes accept"))
     return {}
 

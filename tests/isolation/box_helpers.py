@@ -14,7 +14,7 @@ from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Command, Layer, LayerState, Limits, Outcome, Policy
 
 
-class Seen:
+class RecordingSink:
     """A sink that remembers, and tells when it has seen enough."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Seen:
                 await self._more.wait()
 
 
-def put(box: Box, name: str, content: bytes, mode: int = 0o644) -> None:
+def put_file(box: Box, name: str, content: bytes, mode: int = 0o644) -> None:
     """A file of the workspace. The name is a test's own, so nothing stands in its way."""
     path = f"{box.writable[box.workdir]}/{name}"
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode, dir_fd=box.files_fd)
@@ -44,7 +44,7 @@ def put(box: Box, name: str, content: bytes, mode: int = 0o644) -> None:
 
 
 @asynccontextmanager
-async def opened(backend: Backend, policy: Policy | None = None) -> AsyncIterator[Box]:
+async def open_box(backend: Backend, policy: Policy | None = None) -> AsyncIterator[Box]:
     box = await backend.open(policy or Policy())
     try:
         yield box
@@ -64,13 +64,13 @@ def shell(script: str, **given: object) -> Command:
 
 async def run(backend: Backend, ordered: Command) -> Outcome:
     """In a box of its own."""
-    async with opened(backend) as box:
+    async with open_box(backend) as box:
         return await box.run(ordered)
 
 
 async def run_python(backend: Backend, python: str, source: str, **given: object) -> Outcome:
-    async with opened(backend) as box:
-        put(box, "main.py", source.encode())
+    async with open_box(backend) as box:
+        put_file(box, "main.py", source.encode())
         return await box.run(command(python, "main.py", **given))  # type: ignore[arg-type]
 
 

@@ -14,40 +14,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.isolation.kernel.groups import SOURCE
+from tests.isolation.kernel.cgroup_helpers import SOURCE
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.kernel.cgroup import tree
-from sandbox_runtime.isolation.watchdog import Keeper
+from sandbox_runtime.isolation.watchdog import CrashWatchdog
 
 SERVER = """
-import json, os, subprocess, sys, time
-from sandbox_runtime.isolation.watchdog import Keeper
-from sandbox_runtime.isolation.kernel.cgroup.root import open_place
+import json, os, signal, subprocess, sys, time
+from sandbox_runtime.isolation.watchdog import CrashWatchdog
+from sandbox_runtime.isolation.kernel.cgroup.root import open_cgroup_root
+
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup would have us ignore it
 
 def sleeper():
     return subprocess.Popen(["sleep", "300"], start_new_session=True, stdout=subprocess.DEVNULL)
 
-place = open_place("fake")
-keeper = Keeper()
-keeper.watch_place(place)
-keeper.start()
+root = open_cgroup_root("fake")
+watchdog = CrashWatchdog()
+watchdog.watch_cgroup_root(root)
+watchdog.start()
 boxed, loose, forgotten = sleeper(), sleeper(), sleeper()
-group = place.open_group("command", freezable=bool(os.environ.get("PAUSED")))
+group = root.open_group("command", freezable=bool(os.environ.get("PAUSED")))
 group.add(boxed.pid)
-if os.environ.get("PAUSED") and place.freezer:
+if os.environ.get("PAUSED") and root.freezer:
     group.freeze()
-keeper.watch_process(loose.pid)
-keeper.watch_process(forgotten.pid)
-keeper.forget_process(forgotten.pid)
+watchdog.watch_process(loose.pid)
+watchdog.watch_process(forgotten.pid)
+watchdog.forget_process(forgotten.pid)
 for folder in sys.argv[1:]:
-    keeper.watch_folder(folder)
-keeper.forget_folder(sys.argv[-1])
+    watchdog.watch_folder(folder)
+watchdog.forget_folder(sys.argv[-1])
 stray = os.fork() if os.environ.get("STRAY") else 0
 if os.environ.get("STRAY") and not stray:
     time.sleep(300)
-facts = dict(directories=place.directories, boxed=boxed.pid, loose=loose.pid, forgotten=forgotten.pid, stray=stray)
-print(json.dumps(facts | {"keeper": keeper.pid}), flush=True)
+facts = dict(directories=root.directories, boxed=boxed.pid, loose=loose.pid, forgotten=forgotten.pid, stray=stray)
+print(json.dumps(facts | {"watchdog": watchdog.pid}), flush=True)
 time.sleep(300)
 """
 
@@ -60,7 +62,7 @@ class Server:
     loose: int
     forgotten: int
     stray: int
-    keeper: int
+    watchdog: int
 
 
 @contextlib.contextmanager
@@ -104,7 +106,7 @@ def is_clean(facts: Server, watched: Path) -> bool:
     """Where this host has no cgroups for us, nothing but the cgroup's own process may be left."""
     gone = not any(Path(path).exists() for path in [*facts.directories, watched])
     boxed_is_dead = is_dead(facts.boxed) or not facts.directories
-    return gone and boxed_is_dead and is_dead(facts.loose) and is_dead(facts.keeper)
+    return gone and boxed_is_dead and is_dead(facts.loose) and is_dead(facts.watchdog)
 
 
 def test_kill_minus_9_of_the_server_leaves_no_process_cgroup_or_folder(folders: tuple[Path, Path]) -> None:
@@ -117,11 +119,11 @@ def test_kill_minus_9_of_the_server_leaves_no_process_cgroup_or_folder(folders: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_signals_to_the_server_s_group_and_to_the_keeper_do_not_end_it(
+def test_signals_to_the_server_s_group_and_to_the_watchdog_do_not_end_it(
     folders: tuple[Path, Path], number: signal.Signals
 ) -> None:
     with server(*folders) as facts:
-        os.kill(facts.keeper, number)
+        os.kill(facts.watchdog, number)
         os.killpg(facts.process.pid, number)
         facts.process.wait(10)
         assert soon(lambda: is_clean(facts, folders[0]))
@@ -143,38 +145,38 @@ def test_a_stray_copy_of_the_socket_does_not_keep_a_dead_server_s_things(folders
 
 
 def test_an_orderly_end_removes_what_is_still_watched(folders: tuple[Path, Path]) -> None:
-    keeper = Keeper()
-    keeper.watch_folder(str(folders[0]))
-    keeper.start()
-    assert keeper.close()
+    watchdog = CrashWatchdog()
+    watchdog.watch_folder(str(folders[0]))
+    watchdog.start()
+    assert watchdog.close()
     assert not folders[0].exists()
-    assert keeper.close()
+    assert watchdog.close()
 
 
-def test_a_killed_keeper_is_replaced_and_its_list_is_kept(folders: tuple[Path, Path]) -> None:
-    keeper = Keeper()
-    keeper.start()
-    keeper.watch_folder(str(folders[0]))
-    for revive in (keeper.revive, lambda: keeper.watch_folder(str(folders[1]))):
-        first = keeper.pid
+def test_a_killed_watchdog_is_replaced_and_its_list_is_kept(folders: tuple[Path, Path]) -> None:
+    watchdog = CrashWatchdog()
+    watchdog.start()
+    watchdog.watch_folder(str(folders[0]))
+    for restart in (watchdog.restart_if_dead, lambda: watchdog.watch_folder(str(folders[1]))):
+        first = watchdog.pid
         os.kill(first or 0, signal.SIGKILL)
         assert soon(lambda pid=first: is_dead(pid))  # type: ignore[misc]
-        revive()
-        assert keeper.pid != first
+        restart()
+        assert watchdog.pid != first
     assert folders[0].exists()
-    assert keeper.close()
+    assert watchdog.close()
     assert not folders[0].exists() and not folders[1].exists()
 
 
-def test_a_keeper_that_cannot_start_is_the_platform_s_fault() -> None:
+def test_a_watchdog_that_cannot_start_is_the_platform_s_fault() -> None:
     for python in ("/bin/false", "/does/not/exist"):
-        with pytest.raises(PlatformFault, match="keeper"):
-            Keeper(python).start()
+        with pytest.raises(PlatformFault, match="watchdog"):
+            CrashWatchdog(python).start()
 
 
 def test_what_cannot_be_removed_is_said(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
-    keeper = Keeper()
-    keeper.start()
-    keeper.watch_folder(str(tmp_path / "link"))
-    assert not keeper.close()
+    watchdog = CrashWatchdog()
+    watchdog.start()
+    watchdog.watch_folder(str(tmp_path / "link"))
+    assert not watchdog.close()

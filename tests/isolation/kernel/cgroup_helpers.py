@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 import sandbox_runtime
 from sandbox_runtime.isolation.kernel.cgroup import v2
 from sandbox_runtime.isolation.kernel.cgroup.group import Group
-from sandbox_runtime.isolation.kernel.cgroup.root import WANTED, Place, open_place
+from sandbox_runtime.isolation.kernel.cgroup.root import CONTROLLERS, CgroupRoot, open_cgroup_root
 
 MIB = 1 << 20
 SOURCE = str(Path(sandbox_runtime.__file__).parent.parent)
@@ -25,17 +24,17 @@ NOBODY = 65534
 
 
 @contextmanager
-def whole_place() -> Iterator[Place]:
+def cgroup_root() -> Iterator[CgroupRoot]:
     """A place with every controller; the test is skipped where this host has none."""
-    with open_place("test") as opened:
-        if opened.controllers != WANTED:
+    with open_cgroup_root("test") as opened:
+        if opened.controllers != CONTROLLERS:
             pytest.skip("; ".join(f"{name}: {lack.reason}" for name, lack in opened.missing.items()))
         yield opened
 
 
 def start(group: Group, code: str) -> subprocess.Popen[str]:
     """A Python program that moves itself into the group before it does anything else."""
-    entries = group.open_entries()
+    entries = group.open_entry_files()
     try:
         return subprocess.Popen(
             [sys.executable, "-c", ENTER.format(entries) + code],
@@ -61,39 +60,21 @@ def start_sleeper(group: Group) -> subprocess.Popen[str]:
     return process
 
 
-def in_child(function: Callable[[], object]) -> object:
-    """What the function returns in a forked process of its own."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        try:
-            os.write(writing, json.dumps(function()).encode())
-        except BaseException as error:
-            os.write(writing, json.dumps(f"raised {error!r}").encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with open(reading) as answer:
-        value = json.load(answer)
-    os.waitpid(pid, 0)
-    return value
-
-
-def kernel_file(place: Place, name: str, group: str = "command") -> str:
+def kernel_file(root: CgroupRoot, name: str, group: str = "command") -> str:
     """The file of that name in whichever hierarchy has it."""
-    found = [path for path in (Path(directory, group, name) for directory in place.directories) if path.exists()]
+    found = [path for path in (Path(directory, group, name) for directory in root.directories) if path.exists()]
     return found[0].read_text().strip()
 
 
-def is_v2(place: Place) -> bool:
-    return all(isinstance(branch, v2.BranchV2) for branch in place.branches)
+def is_v2(root: CgroupRoot) -> bool:
+    return all(isinstance(hierarchy, v2.HierarchyV2) for hierarchy in root.hierarchies)
 
 
-def needs_v2(place: Place) -> None:
-    if not is_v2(place):
+def needs_v2(root: CgroupRoot) -> None:
+    if not is_v2(root):
         pytest.skip("needs a host with cgroup version 2 alone: make test-cgroup2")
 
 
-def needs_v1(place: Place) -> None:
-    if is_v2(place):
+def needs_v1(root: CgroupRoot) -> None:
+    if is_v2(root):
         pytest.skip("needs a host with cgroup version 1")

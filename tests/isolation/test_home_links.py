@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.isolation.boxed import run, shell
+from tests.isolation.box_helpers import run, shell
 
-from sandbox_runtime.isolation.guest_interpreter import examine
+from sandbox_runtime.isolation.guest_interpreter import inspect_interpreter
 from sandbox_runtime.isolation.port import Backend
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -33,4 +33,4 @@ async def test_links_of_the_interpreter_stand_in_a_folder_that_is_the_programs_o
 
 
 async def test_they_are_found_by_looking_at_the_interpreter(guest_python: str, fonts: Path) -> None:
-    assert (f".cache/matplotlib/{fonts.name}", str(fonts)) in examine(guest_python).home
+    assert (f".cache/matplotlib/{fonts.name}", str(fonts)) in inspect_interpreter(guest_python).home
