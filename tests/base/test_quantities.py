@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 import sandbox_runtime.api.dialects
 from sandbox_runtime.api.dialects.control_plane.schemas.sessions import CreateSessionRequest
-from sandbox_runtime.api.dialects.sandboxes.schemas import CreateSandbox
+from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import CreateSandboxRequest
 from sandbox_runtime.api.dialects.workspace.mapping.requests import session_spec
 from sandbox_runtime.api.dialects.workspace.schemas import WorkspaceSessionRequest
 from sandbox_runtime.api.number_fields import _is_number
@@ -113,7 +113,7 @@ def _control_plane_limit(field: str, value: object) -> None:
 
 
 def _sandboxes(field: str, value: object) -> None:
-    CreateSandbox.model_validate({"resources": {f"{field}_limit": value}})
+    CreateSandboxRequest.model_validate({"resources": {f"{field}_limit": value}})
 
 
 def _workspace(field: str, value: object) -> None:

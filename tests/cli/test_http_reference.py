@@ -42,7 +42,9 @@ def test_a_route_shows_what_it_takes_with_bounds_and_defaults_and_what_it_answer
         "| `timeout` | integer, 1 to 3600 | `30` |" in model and "| `code` | string, 1 to 102400 characters | required |" in model
     )
     workspace = pages["http/workspace.md"].partition("### POST /workspace/se/execute/{session_id}\n")[2].partition("\n### ")[0]
-    assert "| `command` |" in workspace and "| 400 | [Failed](#failed) | INVALID_CODE |" in workspace
+    assert (
+        "| `command` |" in workspace and "| 400 | [WorkspaceErrorResponse](#workspaceerrorresponse) | INVALID_CODE |" in workspace
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Calls of tools over REST that are followed, or fetched later: POST /tools/{name}/execute with stream and with async."""
+"""Tool calls over REST that are streamed or fetched later: POST /tools/{name}/execute with stream and with async."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.api.app import create_app
-from sandbox_runtime.api.dialects.sandboxes.schemas import ToolResult
-from sandbox_runtime.api.dialects.sandboxes.tool_calls import Bounds, Calls
+from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ToolResult
+from sandbox_runtime.api.dialects.sandboxes.tool_calls import CallLimits, ToolCallRegistry
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.mcp_routes import mounted
 from sandbox_runtime.errors import NotFound, TooMany
@@ -229,13 +229,13 @@ def result_of(text: str) -> ToolResult:
 
 @pytest.mark.requirement("sandboxes-6.11")
 async def test_results_are_kept_for_a_time_and_in_bounds() -> None:
-    calls = Calls(Bounds(running_of_one=2, kept_of_one=3, kept_bytes_of_one=5000))
+    calls = ToolCallRegistry(CallLimits(max_running_per_owner=2, max_results_per_owner=3, max_result_bytes_per_owner=5000))
 
     async def ended(owner: str, text: str) -> str:
         async def work() -> ToolResult:
             return result_of(text)
 
-        call = calls.begin(owner, "tool", work)
+        call = calls.start(owner, "tool", work)
         await asyncio.wait_for(call.done.wait(), 60)
         return call.id
 
@@ -243,18 +243,18 @@ async def test_results_are_kept_for_a_time_and_in_bounds() -> None:
     mine = [await ended("ann", "x") for _ in range(5)]
     for gone in mine[:2]:
         with pytest.raises(NotFound):
-            calls.find(gone, "tool", "ann")
-    assert calls.find(mine[-1], "tool", "ann").told().result == "x"
+            calls.get(gone, "tool", "ann")
+    assert calls.get(mine[-1], "tool", "ann").to_result().result == "x"
     large = [await ended("ann", "x" * 4000) for _ in range(2)]
     with pytest.raises(NotFound):
-        calls.find(large[0], "tool", "ann")
-    assert calls.find(other, "tool", "bob") is calls.find(other, "tool", "")
+        calls.get(large[0], "tool", "ann")
+    assert calls.get(other, "tool", "bob") is calls.get(other, "tool", "")
     await calls.close()
 
 
 @pytest.mark.requirement("sandboxes-6.11")
 async def test_old_results_are_forgotten_and_what_runs_ends_with_the_table() -> None:
-    calls = Calls(Bounds(running_of_one=1, kept_s=0.0))
+    calls = ToolCallRegistry(CallLimits(max_running_per_owner=1, result_ttl_s=0.0))
     cut = asyncio.Event()
 
     async def for_ever() -> ToolResult:
@@ -263,13 +263,13 @@ async def test_old_results_are_forgotten_and_what_runs_ends_with_the_table() -> 
         finally:
             cut.set()
 
-    running = calls.begin("ann", "tool", for_ever)
+    running = calls.start("ann", "tool", for_ever)
     with pytest.raises(TooMany):
-        calls.begin("ann", "tool", for_ever)
-    assert calls.find(running.id, "tool", "ann").told().status == "running"
+        calls.start("ann", "tool", for_ever)
+    assert calls.get(running.id, "tool", "ann").to_result().status == "running"
     await calls.cancel(running)
     with pytest.raises(NotFound):
-        calls.find(running.id, "tool", "ann")
-    second = calls.begin("ann", "tool", for_ever)
+        calls.get(running.id, "tool", "ann")
+    second = calls.start("ann", "tool", for_ever)
     await calls.close()
-    assert cut.is_set() and second.told().status == "cancelled"
+    assert cut.is_set() and second.to_result().status == "cancelled"

@@ -39,7 +39,7 @@ DOORS = (
         "sandboxes",
         "HTTP: sandboxes",
         "Sandboxes, their files, what runs in them, and tools. The same routes are below `/api/v1` and `/api`, without those of\n"
-        "batches, logs and metrics. Errors have the shape of [SandboxRefusal](#sandboxrefusal). How it is used:\n"
+        "batches, logs and metrics. Errors have the shape of [SandboxErrorResponse](#sandboxerrorresponse). How it is used:\n"
         "[the sandbox API](../../guides/sandbox-api.md).",
         ("/api/v2/",),
     ),

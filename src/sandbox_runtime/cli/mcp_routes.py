@@ -60,10 +60,10 @@ async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
         open_hosts(platform, config) as hosts,
         open_server_on(platform, config, _caller_of, hosts) as server,
         open_routes(server, owner_of) as routes,
-        sandboxes.open_calls(app),
+        sandboxes.open_tool_calls(app),
     ):
         app.router.routes[0:0] = routes
-        app.state.offer = McpToolProvider(hosts, config)
+        app.state.tool_provider = McpToolProvider(hosts, config)
         yield
 
 
@@ -92,12 +92,12 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
             async with (
                 open_server_on(platform, config, _caller_of, hosts) as server,
                 open_routes(server, owner_of, standalone=True, extra_metrics=hosts.metrics) as routes,
-                sandboxes.open_calls(app),
+                sandboxes.open_tool_calls(app),
             ):
                 app.router.routes[0:0] = routes
                 for router in sandboxes.dialect.routers:
                     app.include_router(router)
-                app.state.offer = McpToolProvider(hosts, config)
+                app.state.tool_provider = McpToolProvider(hosts, config)
                 yield app, settings
 
 

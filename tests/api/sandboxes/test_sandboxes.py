@@ -125,7 +125,7 @@ async def test_a_batch_tells_of_each_sandbox_in_order(ann: Api) -> None:
     assert all_of_it["summary"] == {"total": 3, "succeeded": 2, "failed": 1}
     stopped = await ann.said("POST", "/api/v2/sandboxes:batch", json={**body, "options": {"max_concurrency": 1}})
     assert [one["success"] for one in stopped["results"]] == [True, False, False]
-    assert "not begun" in stopped["results"][2]["error"]["message"]
+    assert "not started" in stopped["results"][2]["error"]["message"]
     ended = await ann.said("POST", "/api/v2/sandboxes:batch", json={"action": "delete", "sandbox_ids": [first, second]})
     assert [one["result"]["status"] for one in ended["results"]] == ["terminated", "terminated"]
     for wrong in [

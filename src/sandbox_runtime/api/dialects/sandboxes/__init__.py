@@ -1,13 +1,16 @@
-"""The sandbox dialect: /api/v1, /api/v2 and /api with sandboxes, their files and what runs in them, tools, resources and prompts.
+"""The sandbox dialect: /api/v1, /api/v2 and /api with sandboxes, their files and executions, tools, resources and prompts.
 
-Contract: a sandbox is a session; what this protocol knows of it and sessions do not (its name, its image, metadata, that it was
-stopped) is noted with the session. The version is that of the path; below /api it is that of the header API-Version or of
-Accept, and otherwise the first. Batches, logs and metrics belong to the second. Lists and errors have one shape each. Tools,
-resources and prompts are offered by whoever sets app.state.offer (see tool_provider.py); where nobody does, they are 501. Calls
-that nobody waits for are kept by open_calls().
+Contract:
+- A sandbox is a session. What only this protocol has (name, image, metadata, whether it was stopped) is stored in the session's
+  `about_json`.
+- The version is that of the path. Below /api it is that of the header API-Version, else of Accept, else 1. Batches, logs,
+  metrics, health and events need version 2.
+- All lists have one shape, and all errors.
+- Tools, resources and prompts come from `app.state.tool_provider` (see tool_provider.py). Without it their routes return 501.
+  Asynchronous calls are kept by open_tool_calls().
 """
 
-from sandbox_runtime.api.dialects.sandboxes.router import BASES, dialect
-from sandbox_runtime.api.dialects.sandboxes.tool_calls import open_calls
+from sandbox_runtime.api.dialects.sandboxes.router import dialect
+from sandbox_runtime.api.dialects.sandboxes.tool_calls import open_tool_calls
 
-__all__ = ["BASES", "dialect", "open_calls"]
+__all__ = ["dialect", "open_tool_calls"]

@@ -1,4 +1,4 @@
-"""Packages for programs: installed before one runs, and found by those of the same sandbox that run later."""
+"""Install packages in a sandbox before a program runs, and run programs so that they find the installed ones."""
 
 from __future__ import annotations
 
@@ -8,87 +8,87 @@ import secrets
 import time
 from collections.abc import AsyncIterator
 
-from sandbox_runtime.api.dialects.sandboxes import schemas
-from sandbox_runtime.api.dialects.sandboxes.execution import ran
-from sandbox_runtime.api.dialects.sandboxes.mapping import requests
+from sandbox_runtime.api.dialects.sandboxes.execution import run_to_end
+from sandbox_runtime.api.dialects.sandboxes.mapping.requests import WORKSPACE, program_language, to_dependencies
+from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import Kit, Line, kit_of, line_with_packages, said
 from sandbox_runtime.model import Execution, ExecutionKind
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
 
-INSTALL_S = 300.0
+INSTALL_TIMEOUT_S = 300.0
 PYTHON = "python"
 
 
-async def install(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> None:
-    """Those that are asked for, of the program's language. Raises with the client's own words."""
-    language = requests.spoken_language(asked)
+async def install(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner: str) -> None:
+    """Install the packages of the request. Errors carry the message of the package manager."""
+    language = program_language(body)
     if language == PYTHON:
-        await sessions.install(sandbox_id, requests.dependencies_of(asked), timeout_s=INSTALL_S, owner=owner)
+        await sessions.install(sandbox_id, to_dependencies(body), timeout_s=INSTALL_TIMEOUT_S, owner=owner)
         return
-    kit = _kit(language)
-    script = kit.script(kit.asked(asked.packages))
+    kit = _find_kit(language)
+    script = kit.script(kit.asked(body.packages))
     if (await sessions.get(sandbox_id, owner)).network == "none":
-        raise Conflict("packages cannot be installed: the sandbox was made without a network; make one with network_mode bridge")
-    _check(await ran(sessions, sandbox_id, _shell(script, INSTALL_S), owner))
+        raise Conflict("packages cannot be installed: the sandbox has no network; create one with network_mode bridge")
+    _check_installed(await run_to_end(sessions, sandbox_id, _shell_spec(script, INSTALL_TIMEOUT_S), owner))
 
 
-def _kit(language: str) -> Kit:
-    """What cannot be had is a mistake in the request."""
+def _find_kit(language: str) -> Kit:
+    """Return the package manager of the language. Raises InvalidRequest if there is none."""
     try:
         return kit_of(language)
     except Unavailable as error:
         raise InvalidRequest(str(error)) from error
 
 
-def _check(execution: Execution) -> None:
+def _check_installed(execution: Execution) -> None:
     if execution.ending == "timed_out":
-        raise InvalidRequest(f"the packages were not installed within {INSTALL_S:g} s")
+        raise InvalidRequest(f"the packages were not installed within {INSTALL_TIMEOUT_S:g} s")
     if execution.exit_code != 0:
-        told = said(execution.stdout, execution.stderr or execution.error)
-        raise (Unavailable if "cannot be reached" in told else InvalidRequest)(told)
+        message = said(execution.stdout, execution.stderr or execution.error)
+        raise (Unavailable if "cannot be reached" in message else InvalidRequest)(message)
 
 
-async def line_of(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> Line | None:
-    """How the program is started where its language has packages in this sandbox; None: in its usual way."""
-    language = requests.spoken_language(asked)
+async def find_launch(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner: str) -> Line | None:
+    """Return how to start the program with the installed packages, or None if it needs nothing special."""
+    language = program_language(body)
     try:
         kit = kit_of(language)
         if not kit.own_way:
             return None
         await (await sessions.files.open(sandbox_id, owner)).stat(kit.listing)
     except (Unavailable, NotFound):
-        return None  # no packages of that language, or a sandbox that is not there: whoever runs something in it is told so
-    return line_with_packages(language, {}, asked.code)
+        return None  # no packages of that language, or no such sandbox, which the run will report
+    return line_with_packages(language, {}, body.code)
 
 
 @contextlib.asynccontextmanager
-async def placed(
-    sessions: Sessions, sandbox_id: str, line: Line, asked: schemas.Code, owner: str, *, stays: bool
+async def saved_program(
+    sessions: Sessions, sandbox_id: str, launch: Line, body: CodeRequest, owner: str, *, keep: bool
 ) -> AsyncIterator[ExecutionSpec]:
-    """What to run while the program lies there. stays: its script removes it when it ends."""
+    """Save the program in the sandbox, yield the spec that runs it, and delete it. With `keep` its script deletes it."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
     files = await sessions.files.open(sandbox_id, owner)
-    script = line.script(requests.WORKSPACE, f"{requests.WORKSPACE}/{folder}")
+    script = launch.script(WORKSPACE, f"{WORKSPACE}/{folder}")
     try:
-        await files.write(f"{folder}/{line.source}", asked.code.encode(errors="surrogatepass"))
-        yield _shell(script, asked.timeout, asked)
+        await files.write(f"{folder}/{launch.source}", body.code.encode(errors="surrogatepass"))
+        yield _shell_spec(script, body.timeout, body)
     except BaseException:
-        stays = False
+        keep = False
         raise
     finally:
-        if not stays:
+        if not keep:
             with contextlib.suppress(SandboxError):
                 await asyncio.shield(files.delete(folder, recursive=True))
 
 
-def _shell(script: str, timeout_s: float, asked: schemas.Code | None = None) -> ExecutionSpec:
+def _shell_spec(script: str, timeout_s: float, body: CodeRequest | None = None) -> ExecutionSpec:
     return ExecutionSpec(
         code="/bin/bash",
         args=("-c", script),
         kind=ExecutionKind.command,
         language="shell",
-        stdin=None if asked is None else asked.input,
-        env={} if asked is None else asked.environment,
+        stdin=None if body is None else body.input,
+        env={} if body is None else body.environment,
         timeout_s=timeout_s,
     )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.api.dialects.sandboxes import packages, schemas
+from sandbox_runtime.api.dialects.sandboxes import packages
 from sandbox_runtime.api.dialects.sandboxes.execution import run
-from sandbox_runtime.api.dialects.sandboxes.mapping import answers, requests
+from sandbox_runtime.api.dialects.sandboxes.mapping.answers import to_code_result
+from sandbox_runtime.api.dialects.sandboxes.mapping.requests import code_spec
+from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, CodeResult
 from sandbox_runtime.sessions import Sessions
 
 
-async def run_code(sessions: Sessions, sandbox_id: str, asked: schemas.Code, owner: str) -> schemas.CodeResult:
-    """In the usual way of its language, or, where that has packages in the sandbox, so that it finds them."""
-    spec = requests.code_spec(asked)
-    if asked.packages:
-        await packages.install(sessions, sandbox_id, asked, owner)
-    line = await packages.line_of(sessions, sandbox_id, asked, owner)
-    if line is None:
-        return answers.code_result(await run(sessions, sandbox_id, spec, owner, stream=asked.stream))
-    async with packages.placed(sessions, sandbox_id, line, asked, owner, stays=asked.stream) as started:
-        execution = await run(sessions, sandbox_id, started, owner, stream=asked.stream)
-    return answers.code_result(execution).model_copy(update={"language": spec.language})
+async def run_code(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner: str) -> CodeResult:
+    """Run the program as usual for its language. If that has packages in this sandbox, run it so that it finds them."""
+    spec = code_spec(body)
+    if body.packages:
+        await packages.install(sessions, sandbox_id, body, owner)
+    launch = await packages.find_launch(sessions, sandbox_id, body, owner)
+    if launch is None:
+        return to_code_result(await run(sessions, sandbox_id, spec, owner, stream=body.stream))
+    async with packages.saved_program(sessions, sandbox_id, launch, body, owner, keep=body.stream) as launch_spec:
+        execution = await run(sessions, sandbox_id, launch_spec, owner, stream=body.stream)
+    return to_code_result(execution).model_copy(update={"language": spec.language})

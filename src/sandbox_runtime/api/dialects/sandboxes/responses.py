@@ -1,4 +1,4 @@
-"""How this protocol answers: models as JSON in the version that was asked for, and errors in its one shape."""
+"""Write responses of this protocol: models as JSON with the version of the request, and errors in one shape."""
 
 from __future__ import annotations
 
@@ -21,93 +21,103 @@ from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.dialects.sandboxes import protocol_version
-from sandbox_runtime.api.dialects.sandboxes.schemas import SandboxRefusal
+from sandbox_runtime.api.dialects.sandboxes.schemas.common import SandboxErrorResponse
 from sandbox_runtime.api.requests import read_body
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 STATUS_CODES: Mapping[type[SandboxError], int] = MappingProxyType({**errors.STATUS_CODES, InvalidRequest: 400, TooMany: 429})
-_MOST_TOLD = 20
-_PLAIN = re.compile(r"[A-Za-z0-9._:-]{1,128}")
-_REFUSALS: dict[int | str, dict[str, Any]] = {
-    422: {"model": SandboxRefusal, "description": "Not used: what does not fit is 400"},
-    "default": {"model": SandboxRefusal, "description": "What went wrong; error.code is the status"},
+_MAX_PROBLEMS = 20
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    422: {"model": SandboxErrorResponse, "description": "Not used: an invalid request is 400"},
+    "default": {"model": SandboxErrorResponse, "description": "The error; error.code is the HTTP status"},
 }
 
 
 class SandboxRoute(APIRoute):
+    """Reads the body with the server's limits before FastAPI does, and turns errors into responses of this protocol."""
+
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
 
-        async def whole(request: Request) -> Response:
+        async def read_and_handle(request: Request) -> Response:
             protocol_version.version_of(request)
-            if not _may_be_long(request):
+            if not _is_upload(request):
                 await read_body(request)
             return await handle(request)
 
-        return partial(answered, whole)
+        return partial(handle_errors, read_and_handle)
 
 
 def router(prefix: str, tag: str) -> APIRouter:
-    return APIRouter(prefix=prefix, tags=[tag], route_class=SandboxRoute, responses=_REFUSALS)
+    return APIRouter(prefix=prefix, tags=[tag], route_class=SandboxRoute, responses=_ERROR_RESPONSES)
 
 
-async def answered(handle: Handler, request: Request) -> Response:
+async def handle_errors(handle: Handler, request: Request) -> Response:
+    """Return the response of `handle`, or that of the error it raises."""
     try:
         response = await handle(request)
     except ClientDisconnect:
         raise
     except (SandboxError, RequestValidationError, ValidationError, HTTPException) as error:
-        response = error_answer(error, request)
+        response = error_response(error, request)
     except Exception as error:
-        told = errors.internal_error(request, error)
-        response = refusal(500, told, request)
+        message = errors.internal_error(request, error)
+        response = status_response(500, message, request)
     response.headers["X-Request-ID"] = request_id(request)
     return response
 
 
-def _may_be_long(request: Request) -> bool:
-    """Bodies that are files are read as they come."""
+def _is_upload(request: Request) -> bool:
+    """Return whether the body may be a file, which is streamed and not read in advance."""
     return request.method == "PUT" and "/files/" in request.url.path
 
 
-def answer(request: Request, model: BaseModel, status: int = 200) -> Response:
-    """What has no value is left out."""
+def model_response(request: Request, model: BaseModel, status: int = 200) -> Response:
+    """Return the model as JSON, without fields that are None."""
     text = model.model_dump_json(exclude_none=True)
     version = f"v{protocol_version.version_of(request)}"
     return Response(text, status, {"API-Version": version}, protocol_version.media_type_of(request))
 
 
 def request_id(request: Request) -> str:
-    """As the client calls it, or a name of our own; the same for all of one request."""
+    """Return the client's X-Request-ID if it is valid, otherwise a random one. It stays the same during the request."""
     known: str | None = getattr(request.state, "request_id", None)
     if known is None:
-        given = request.headers.get("x-request-id", "")
-        known = request.state.request_id = given if _PLAIN.fullmatch(given) else secrets.token_hex(16)
+        header = request.headers.get("x-request-id", "")
+        known = request.state.request_id = header if _REQUEST_ID.fullmatch(header) else secrets.token_hex(16)
     return known
 
 
-def error_answer(
+def error_response(
     error: SandboxError | RequestValidationError | ValidationError | HTTPException, request: Request
 ) -> JSONResponse:
     if isinstance(error, (RequestValidationError, ValidationError)):
         problems = _problems(error)
-        return refusal(400, f"the request does not fit: {problems[0]['field']}: {problems[0]['message']}", request, problems)
+        message = f"invalid request: {problems[0]['field']}: {problems[0]['message']}"
+        return status_response(400, message, request, problems)
     if isinstance(error, HTTPException):
-        return refusal(error.status_code, str(error.detail), request)
-    return refusal(status_of(error), str(error), request, headers=errors.headers_of(error))
+        return status_response(error.status_code, str(error.detail), request)
+    return status_response(status_of(error), str(error), request, headers=errors.headers_of(error))
 
 
 def status_of(error: SandboxError) -> int:
     return next(STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES)
 
 
-def refusal(
-    status: int, text: str, request: Request, details: Any = None, headers: Mapping[str, str] | None = None
+def status_response(
+    status: int, message: str, request: Request, details: Any = None, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    told: dict[str, Any] = {"code": status, "message": text, "details": details or {"status": HTTPStatus(status).phrase}}
-    told |= {"timestamp": now(), "request_id": request_id(request)}
-    return JSONResponse({"error": told}, status, dict(headers or {}))
+    """Return an error in the shape of SandboxErrorResponse."""
+    error = {
+        "code": status,
+        "message": message,
+        "details": details or {"status": HTTPStatus(status).phrase},
+        "timestamp": now(),
+        "request_id": request_id(request),
+    }
+    return JSONResponse({"error": error}, status, dict(headers or {}))
 
 
 def now() -> str:
@@ -115,6 +125,6 @@ def now() -> str:
 
 
 def _problems(error: RequestValidationError | ValidationError) -> list[dict[str, str]]:
-    """What was sent is not repeated: it may be large, or a secret."""
-    found = error.errors()[:_MOST_TOLD]
-    return [{"field": ".".join(map(str, one["loc"])) or "body", "message": str(one["msg"])} for one in found]
+    """Return the invalid fields, without their values, which may be large or secret."""
+    problems = error.errors()[:_MAX_PROBLEMS]
+    return [{"field": ".".join(map(str, problem["loc"])) or "body", "message": str(problem["msg"])} for problem in problems]

@@ -1,5 +1,4 @@
-"""All routes of this dialect, below each of its bases. The description tells those of the newest version: the others are the
-same."""
+"""The routes of this dialect below each of its bases, and its declaration. OpenAPI has those of the newest version only."""
 
 from __future__ import annotations
 
@@ -21,23 +20,23 @@ async def openapi(request: Request) -> JSONResponse:
 
 
 async def docs(request: Request) -> HTMLResponse:
-    """The address of the description is relative, so that it holds behind a prefix that the server does not know of."""
+    """Return the Swagger page. The URL of the document is relative, so that it works behind a proxy that adds a prefix."""
     return get_swagger_ui_html(openapi_url="openapi.json", title=request.app.title)
 
 
-def _mounted() -> APIRouter:
-    whole = APIRouter()
+def _build_router() -> APIRouter:
+    router = APIRouter()
     for base in BASES:
         for part in _PARTS:
-            whole.include_router(part.routes, prefix=base, include_in_schema=base == _NEWEST)
-    whole.add_api_route("/api/openapi.json", openapi, include_in_schema=False)
-    whole.add_api_route("/api/docs", docs, include_in_schema=False)
-    return whole
+            router.include_router(part.routes, prefix=base, include_in_schema=base == _NEWEST)
+    router.add_api_route("/api/openapi.json", openapi, include_in_schema=False)
+    router.add_api_route("/api/docs", docs, include_in_schema=False)
+    return router
 
 
 dialect = Dialect(
     name="sandboxes",
-    routers=(_mounted(),),
+    routers=(_build_router(),),
     upload_paths=tuple(f"{base}{files}" for base in BASES for files in _FILES),
     compressed_paths=("/api/v1/{path:path}",),
     uncompressed_paths=("/api/v1/sandboxes/{sandbox_id}/files/{path:path}",),

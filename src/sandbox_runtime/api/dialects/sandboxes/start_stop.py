@@ -1,4 +1,4 @@
-"""Stop, start, start anew: sessions know pausing alone, so one that was stopped is a paused one in which nothing is left."""
+"""Stop, start and restart a sandbox. Sessions can only be paused: a stopped sandbox is a paused session with nothing running."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ import asyncio
 import contextlib
 
 from sandbox_runtime.api.dialects.sandboxes.mapping.answers import about_of
-from sandbox_runtime.api.dialects.sandboxes.mapping.requests import noted
+from sandbox_runtime.api.dialects.sandboxes.mapping.requests import to_about_json
 from sandbox_runtime.errors import Conflict, NotFound
 from sandbox_runtime.model import ExecutionState, Session, SessionState
 from sandbox_runtime.sessions import Sessions
 from sandbox_runtime.store import ExecutionFilter
 
-_MOST = 200
-_UNDER_WAY = (ExecutionState.pending, ExecutionState.running)
+_MAX_EXECUTIONS = 200
+_UNFINISHED = (ExecutionState.pending, ExecutionState.running)
 
 
 async def stop(sessions: Sessions, sandbox_id: str, owner: str) -> Session:
-    """Whatever runs in it ends, its interpreters too; files stay. One that stands still already is left as it is."""
+    """End everything that runs in the sandbox, interpreters too, and pause it. Files are kept. A paused one becomes stopped."""
     session = await sessions.get(sandbox_id, owner)
     if session.state is not SessionState.paused:
         await _end_all(sessions, sandbox_id, owner)
         session = await sessions.pause(sandbox_id, owner)
-    return await sessions.change(sandbox_id, owner, about_json=noted({**about_of(session), "stopped": True}))
+    return await sessions.change(sandbox_id, owner, about_json=to_about_json({**about_of(session), "stopped": True}))
 
 
 async def start(sessions: Sessions, sandbox_id: str, owner: str) -> Session:
-    """Conflict for one that has ended; one that runs is left as it is."""
+    """Resume the sandbox if it is paused. Raises Conflict if it has ended."""
     session = await sessions.get(sandbox_id, owner)
     if session.state is SessionState.paused:
         session = await sessions.resume(sandbox_id, owner)
     if session.state.ended:
-        raise Conflict(f"the sandbox {sandbox_id!r} has ended ({session.state}): make another")
+        raise Conflict(f"the sandbox {sandbox_id!r} has ended ({session.state}): create another")
     if about_of(session).get("stopped"):
         about = {name: value for name, value in about_of(session).items() if name != "stopped"}
-        return await sessions.change(sandbox_id, owner, about_json=noted(about))
+        return await sessions.change(sandbox_id, owner, about_json=to_about_json(about))
     return session
 
 
 async def restart(sessions: Sessions, sandbox_id: str, owner: str) -> Session:
-    """Nothing but the files is as it was."""
+    """End everything that runs in the sandbox and leave it running. Only files are kept."""
     session = await sessions.get(sandbox_id, owner)
     if session.state is SessionState.paused:
         session = await start(sessions, sandbox_id, owner)
@@ -48,10 +48,10 @@ async def restart(sessions: Sessions, sandbox_id: str, owner: str) -> Session:
 
 
 async def _end_all(sessions: Sessions, sandbox_id: str, owner: str) -> None:
-    """What ends by itself meanwhile is passed over."""
-    contexts = await sessions.contexts.list(sandbox_id, owner)  # raises where it is not running
-    page = await sessions.executions.list(ExecutionFilter(session=sandbox_id, states=_UNDER_WAY), _MOST, 0, owner)
-    await asyncio.gather(*(sessions.executions.cancel(one.id, owner) for one in page.items))
+    """Cancel executions and close contexts. Raises if the sandbox is not running."""
+    contexts = await sessions.contexts.list(sandbox_id, owner)
+    page = await sessions.executions.list(ExecutionFilter(session=sandbox_id, states=_UNFINISHED), _MAX_EXECUTIONS, 0, owner)
+    await asyncio.gather(*(sessions.executions.cancel(execution.id, owner) for execution in page.items))
     for context in contexts:
-        with contextlib.suppress(NotFound):
+        with contextlib.suppress(NotFound):  # it ended meanwhile
             await sessions.contexts.close(sandbox_id, context.id, owner)

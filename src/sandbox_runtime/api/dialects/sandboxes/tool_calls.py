@@ -1,8 +1,8 @@
-"""Calls of tools that nobody waits for: begun at once, looked at later by their ids, cancelled, forgotten after a while.
+"""Asynchronous tool calls: started at once, polled by id, cancelled, and dropped some time after their end.
 
-Each is a task that the table owns; it ends with the table. All is bounded, for each owner and in all: how many run, how many
-results are kept, how large these are and how long. Who has too many that run is told so; of results the oldest go. An owner sees
-their own; those of others are not there.
+Each call is a task of the registry and ends with it. Everything is bounded, per owner and in total: running calls, kept results,
+their size and their age. A call above the limit of running ones is refused; of the results the oldest are dropped. An owner can
+access only their own calls; those of others do not exist for them.
 """
 
 from __future__ import annotations
@@ -18,26 +18,25 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI, Request
 
-from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.responses import now
+from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ToolCallStatus, ToolResult
 from sandbox_runtime.errors import Denied, NotFound, SandboxError, TooMany, Unavailable
 
 MIB = 1024**2
-_STOP_WITHIN_S = 60.0
+_STOP_TIMEOUT_S = 60.0
 _RETRY_AFTER_S = 1.0
-Work = Callable[[], Awaitable[schemas.ToolResult]]
+ToolRun = Callable[[], Awaitable[ToolResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
-    """kept_s: how long a result can be fetched."""
-
-    running: int = 256
-    running_of_one: int = 32
-    kept_of_one: int = 200
-    kept_bytes_of_one: int = 16 * MIB
-    kept_bytes: int = 128 * MIB
-    kept_s: float = 900.0
+class CallLimits:
+    max_running: int = 256
+    max_running_per_owner: int = 32
+    max_results_per_owner: int = 200
+    max_result_bytes_per_owner: int = 16 * MIB
+    max_result_bytes: int = 128 * MIB
+    result_ttl_s: float = 900.0
+    """How long a result can be fetched."""
 
 
 @dataclass(slots=True)
@@ -45,125 +44,131 @@ class ToolCall:
     id: str
     owner: str
     tool: str
-    begun_s: float
-    result: schemas.ToolResult | None = None
+    started_s: float
+    result: ToolResult | None = None
     size_bytes: int = 0
     ended_s: float = 0.0
     cancelled: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
 
-    def told(self) -> schemas.ToolResult:
+    def to_result(self) -> ToolResult:
+        """Return the result, or one with status running."""
         if self.result is not None:
             return self.result
-        took_s = round(time.monotonic() - self.begun_s, 6)
-        return schemas.ToolResult(is_error=False, status="running", execution_id=self.id, duration=took_s, timestamp=now())
+        elapsed_s = round(time.monotonic() - self.started_s, 6)
+        return ToolResult(is_error=False, status="running", execution_id=self.id, duration=elapsed_s, timestamp=now())
 
 
-class Calls:
-    def __init__(self, bounds: Bounds | None = None) -> None:
-        self._bounds = bounds or Bounds()
+class ToolCallRegistry:
+    def __init__(self, limits: CallLimits | None = None) -> None:
+        self._limits = limits or CallLimits()
         self._calls: dict[str, ToolCall] = {}
         self._log = logging.getLogger(__name__)
 
-    def begin(self, owner: str, tool: str, work: Work) -> ToolCall:
-        self._forget_old()
-        running = [one for one in self._calls.values() if one.result is None]
-        mine = sum(one.owner == owner for one in running)
-        if len(running) >= self._bounds.running or mine >= self._bounds.running_of_one:
-            raise TooMany(f"{mine} calls of yours run already: wait for one, or cancel one", _RETRY_AFTER_S)
+    def start(self, owner: str, tool: str, run: ToolRun) -> ToolCall:
+        """Start a call. Raises TooMany above the limits."""
+        self._drop_expired()
+        running = [call for call in self._calls.values() if call.result is None]
+        of_owner = sum(call.owner == owner for call in running)
+        if len(running) >= self._limits.max_running or of_owner >= self._limits.max_running_per_owner:
+            raise TooMany(f"too many running tool calls ({of_owner} of yours): wait for one or cancel one", _RETRY_AFTER_S)
         call = ToolCall(f"call-{secrets.token_hex(16)}", owner, tool, time.monotonic())
         self._calls[call.id] = call
-        call.task = asyncio.create_task(self._perform(call, work))
+        call.task = asyncio.create_task(self._run(call, run))
         return call
 
-    def find(self, call_id: str, tool: str, owner: str) -> ToolCall:
-        """owner "" sees everything."""
-        self._forget_old()
-        found = self._calls.get(call_id)
-        if found is None or found.tool != tool or owner not in ("", found.owner):
-            raise NotFound(f"{tool[:100]} has no execution {call_id[:100]!r}: results are kept {self._bounds.kept_s:g} s")
-        return found
+    def get(self, call_id: str, tool: str, owner: str) -> ToolCall:
+        """Return a call, or raise NotFound. The owner "" sees all calls."""
+        self._drop_expired()
+        call = self._calls.get(call_id)
+        if call is None or call.tool != tool or owner not in ("", call.owner):
+            ttl = f"results are kept for {self._limits.result_ttl_s:g} s"
+            raise NotFound(f"the tool {tool[:100]} has no execution {call_id[:100]!r}; {ttl}")
+        return call
 
-    async def cancel(self, call: ToolCall) -> schemas.ToolResult:
-        """One that had ended is forgotten instead."""
+    async def cancel(self, call: ToolCall) -> ToolResult:
+        """Cancel a running call, or drop one that has ended. Return its result."""
         if call.result is not None:
             self._calls.pop(call.id, None)
             return call.result
         await self._stop(call)
-        return call.told()
+        return call.to_result()
 
     async def close(self) -> None:
-        await asyncio.gather(*(self._stop(one) for one in list(self._calls.values())))
+        await asyncio.gather(*(self._stop(call) for call in list(self._calls.values())))
         self._calls.clear()
 
     async def _stop(self, call: ToolCall) -> None:
         if call.result is None and call.task is not None and not call.cancelled:
             call.cancelled = True
-            await asyncio.sleep(0)  # a task that is cancelled before its first step never takes it, and so would not end anything
+            await asyncio.sleep(0)  # a task cancelled before its first step never runs, so the call would have no result
             call.task.cancel()
-        await ended_within(call, _STOP_WITHIN_S)
+        await wait_until_done(call, _STOP_TIMEOUT_S)
 
-    async def _perform(self, call: ToolCall, work: Work) -> None:
+    async def _run(self, call: ToolCall, run: ToolRun) -> None:
         try:
-            result = await work()
+            result = await run()
         except asyncio.CancelledError:
-            result = _failed("it was cancelled", "CANCELLED", "cancelled")
+            result = _failure("the call was cancelled", "CANCELLED", "cancelled")
         except SandboxError as error:
-            result = _failed(str(error), "PERMISSION_DENIED" if isinstance(error, Denied) else "PLATFORM_FAULT", "failed")
+            result = _failure(str(error), "PERMISSION_DENIED" if isinstance(error, Denied) else "PLATFORM_FAULT", "failed")
         except Exception as error:
-            self._log.exception("a tool failed in an unforeseen way: %s", call.tool)
-            result = _failed(f"the tool failed in an unforeseen way: {type(error).__name__}", "PLATFORM_FAULT", "failed")
-        self._end(call, result)
+            self._log.exception("unexpected error in the tool %s", call.tool)
+            result = _failure(f"unexpected error in the tool: {type(error).__name__}", "PLATFORM_FAULT", "failed")
+        self._set_result(call, result)
 
-    def _end(self, call: ToolCall, result: schemas.ToolResult) -> None:
-        took_s = round(time.monotonic() - call.begun_s, 6)
-        call.result = result.model_copy(update={"execution_id": call.id, "duration": took_s})
+    def _set_result(self, call: ToolCall, result: ToolResult) -> None:
+        elapsed_s = round(time.monotonic() - call.started_s, 6)
+        call.result = result.model_copy(update={"execution_id": call.id, "duration": elapsed_s})
         call.size_bytes = len(call.result.model_dump_json())
         call.ended_s = time.monotonic()
         call.done.set()
-        self._make_room(call.owner)
+        self._drop_excess(call.owner)
 
-    def _make_room(self, owner: str) -> None:
-        """The oldest of an owner who has many go first, so that nobody's flood drives out what others wait for."""
-        bounds = self._bounds
-        self._drop([one for one in self._ended() if one.owner == owner], bounds.kept_of_one, bounds.kept_bytes_of_one)
-        self._drop(self._ended(), len(self._calls), bounds.kept_bytes)
+    def _drop_excess(self, owner: str) -> None:
+        """Drop the oldest results of this owner first, so that one owner's many calls do not evict the results of others."""
+        limits = self._limits
+        of_owner = [call for call in self._ended() if call.owner == owner]
+        self._drop_oldest(of_owner, limits.max_results_per_owner, limits.max_result_bytes_per_owner)
+        self._drop_oldest(self._ended(), len(self._calls), limits.max_result_bytes)
 
     def _ended(self) -> list[ToolCall]:
-        return sorted((one for one in self._calls.values() if one.result is not None), key=lambda one: one.ended_s)
+        """Return the calls that have ended, oldest first."""
+        return sorted((call for call in self._calls.values() if call.result is not None), key=lambda call: call.ended_s)
 
-    def _drop(self, oldest_first: list[ToolCall], most: int, most_bytes: int) -> None:
-        left, left_bytes = len(oldest_first), sum(one.size_bytes for one in oldest_first)
-        for one in oldest_first:
-            if left <= most and left_bytes <= most_bytes:
+    def _drop_oldest(self, oldest_first: list[ToolCall], max_count: int, max_bytes: int) -> None:
+        count, size = len(oldest_first), sum(call.size_bytes for call in oldest_first)
+        for call in oldest_first:
+            if count <= max_count and size <= max_bytes:
                 return
-            self._calls.pop(one.id, None)
-            left, left_bytes = left - 1, left_bytes - one.size_bytes
+            self._calls.pop(call.id, None)
+            count, size = count - 1, size - call.size_bytes
 
-    def _forget_old(self) -> None:
-        until_s = time.monotonic() - self._bounds.kept_s
-        for one in self._ended():
-            if one.ended_s > until_s:
+    def _drop_expired(self) -> None:
+        expired_before_s = time.monotonic() - self._limits.result_ttl_s
+        for call in self._ended():
+            if call.ended_s > expired_before_s:
                 return
-            self._calls.pop(one.id, None)
+            self._calls.pop(call.id, None)
 
 
-def _failed(message: str, code: str, status: schemas.CallStatus) -> schemas.ToolResult:
+def _failure(message: str, code: str, status: ToolCallStatus) -> ToolResult:
     metadata = {"error_code": code, "error_message": message}
-    return schemas.ToolResult(result=message, is_error=True, status=status, duration=0.0, timestamp=now(), metadata=metadata)
+    return ToolResult(result=message, is_error=True, status=status, duration=0.0, timestamp=now(), metadata=metadata)
 
 
-async def ended_within(call: ToolCall, time_s: float) -> None:
+async def wait_until_done(call: ToolCall, timeout_s: float) -> None:
+    """Return when the call has ended, or after the timeout."""
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(time_s):
+        async with asyncio.timeout(timeout_s):
             await call.done.wait()
 
 
 @asynccontextmanager
-async def open_calls(app: FastAPI, bounds: Bounds | None = None) -> AsyncIterator[Calls]:
-    """The table of an application, for the time of the block."""
-    calls = app.state.tool_calls = Calls(bounds)
+async def open_tool_calls(app: FastAPI, limits: CallLimits | None = None) -> AsyncIterator[ToolCallRegistry]:
+    """Give the application a registry of tool calls. At the end of the block all calls are stopped."""
+    calls = app.state.tool_calls = ToolCallRegistry(limits)
     try:
         yield calls
     finally:
@@ -171,8 +176,9 @@ async def open_calls(app: FastAPI, bounds: Bounds | None = None) -> AsyncIterato
         await calls.close()
 
 
-def calls_of(request: Request) -> Calls:
-    found: Calls | None = getattr(request.app.state, "tool_calls", None)
-    if found is None:
-        raise Unavailable("this server keeps no calls: leave async out")
-    return found
+def tool_calls_of(request: Request) -> ToolCallRegistry:
+    """Return the registry of the application. Raises Unavailable if it has none."""
+    calls: ToolCallRegistry | None = getattr(request.app.state, "tool_calls", None)
+    if calls is None:
+        raise Unavailable("this server does not support async tool calls; omit options.async")
+    return calls

@@ -1,4 +1,4 @@
-"""A call of a tool as server-sent events: what its program prints, how far it is, and in the end what came of it."""
+"""Stream a tool call as server-sent events: its output and progress, then its result."""
 
 from __future__ import annotations
 
@@ -9,72 +9,72 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
-from sandbox_runtime.api.dialects.sandboxes import schemas
-from sandbox_runtime.api.dialects.sandboxes.tool_provider import Tell
+from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ToolResult
+from sandbox_runtime.api.dialects.sandboxes.tool_provider import Emit
 from sandbox_runtime.api.sse import KEEP_ALIVE, KEEP_ALIVE_S, event
 from sandbox_runtime.errors import SandboxError
 
-MOST_WAITING_CHARACTERS = 1024**2
-_STOP_WITHIN_S = 60.0
+MAX_BUFFERED_CHARACTERS = 1024**2
+_STOP_TIMEOUT_S = 60.0
 Item = Mapping[str, Any]
-Work = Callable[[Tell], Awaitable[schemas.ToolResult]]
+StreamedCall = Callable[[Emit], Awaitable[ToolResult]]
 
 
-class Flow:
-    """Bounded: of what a slow client has not taken yet, the newest is kept. The whole is in the result, as far as that goes."""
+class ItemBuffer:
+    """Items for a client that may be slow. If there are too many, the oldest are dropped; the result has the whole output."""
 
     def __init__(self) -> None:
         self._items: deque[tuple[Item, int]] = deque()
-        self._waiting = 0
-        self.news = asyncio.Event()
+        self._characters = 0
+        self.changed = asyncio.Event()
 
-    def tell(self, item: Item) -> None:
+    def add(self, item: Item) -> None:
         size = len(str(item.get("data", ""))) + 100
         self._items.append((item, size))
-        self._waiting += size
-        while self._waiting > MOST_WAITING_CHARACTERS and len(self._items) > 1:
-            self._waiting -= self._items.popleft()[1]
-        self.news.set()
+        self._characters += size
+        while self._characters > MAX_BUFFERED_CHARACTERS and len(self._items) > 1:
+            self._characters -= self._items.popleft()[1]
+        self.changed.set()
 
-    def taken(self) -> list[Item]:
-        items, self._waiting = [item for item, _ in self._items], 0
+    def take_all(self) -> list[Item]:
+        items, self._characters = [item for item, _ in self._items], 0
         self._items.clear()
-        self.news.clear()
+        self.changed.clear()
         return items
 
 
-async def events(work: Work) -> AsyncIterator[str]:
-    """Whoever stops listening ends the call."""
-    flow = Flow()
-    task = asyncio.ensure_future(work(flow.tell))
-    task.add_done_callback(lambda _: flow.news.set())
+async def tool_events(call: StreamedCall) -> AsyncIterator[str]:
+    """Yield the events of a call. Closing the iterator stops the tool."""
+    buffer = ItemBuffer()
+    task = asyncio.ensure_future(call(buffer.add))
+    task.add_done_callback(lambda _: buffer.changed.set())
     try:
         while not task.done():
-            for item in flow.taken():
+            for item in buffer.take_all():
                 yield event(item)
-            if not await _within(KEEP_ALIVE_S, flow.news):
+            if not await _wait(buffer.changed, KEEP_ALIVE_S):
                 yield KEEP_ALIVE
-        for item in flow.taken():
+        for item in buffer.take_all():
             yield event(item)
-        yield event(_last(task))
+        yield event(_last_item(task))
     finally:
         task.cancel()
-        await asyncio.wait((task,), timeout=_STOP_WITHIN_S)
+        await asyncio.wait((task,), timeout=_STOP_TIMEOUT_S)
 
 
-async def _within(time_s: float, news: asyncio.Event) -> bool:
+async def _wait(changed: asyncio.Event, timeout_s: float) -> bool:
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(time_s):
-            await news.wait()
+        async with asyncio.timeout(timeout_s):
+            await changed.wait()
             return True
     return False
 
 
-def _last(task: asyncio.Future[schemas.ToolResult]) -> Item:
+def _last_item(task: asyncio.Future[ToolResult]) -> Item:
     try:
         return {"type": "complete", "data": task.result().model_dump(mode="json", exclude_none=True)}
     except SandboxError as error:
         return {"type": "complete", "error": str(error)}
     except Exception as error:
-        logging.getLogger(__name__).exception("a tool failed in an unforeseen way")
-        return {"type": "complete", "error": f"the tool failed in an unforeseen way: {type(error).__name__}"}
+        logging.getLogger(__name__).exception("unexpected error in a tool")
+        return {"type": "complete", "error": f"unexpected error in the tool: {type(error).__name__}"}

@@ -1,8 +1,4 @@
-"""What tools, resources and prompts this server offers, seen from here. Who offers them sets app.state.offer when the server
-starts: this dialect knows no tool.
-
-owner, most: whose key asked, and how many sandboxes that one may have at once; None: as the settings say.
-"""
+"""The provider of tools, resources and prompts, as this dialect sees it. The server sets `app.state.tool_provider` at start."""
 
 from __future__ import annotations
 
@@ -14,18 +10,24 @@ from fastapi import Request
 from sandbox_runtime.errors import Unavailable
 
 Json = Mapping[str, Any]
-Tell = Callable[[Json], None]
+Emit = Callable[[Json], None]
+"""Called with items {type: data, error or progress} while a tool runs."""
 
 
-class Offer(Protocol):
+class ToolProvider(Protocol):
+    """`owner`: whose sandboxes are used; "" means all."""
+
     def tools(self) -> Sequence[Json]:
-        """Each with name, description and inputSchema."""
+        """Return the tools, each with name, description and inputSchema."""
         ...
 
-    async def call(self, name: str, arguments: Json, owner: str, most: int | None, tell: Tell | None = None) -> Json:
-        """result, is_error, metadata, and transient: whether another attempt could go better. Raises NotFound for a tool that
-        there is not. Whoever cancels this ends what it began. tell: called meanwhile, with items {type: data, error or
-        progress}."""
+    async def call(self, name: str, arguments: Json, owner: str, max_sandboxes: int | None, emit: Emit | None = None) -> Json:
+        """Call a tool. Cancelling stops it. Raises NotFound for an unknown tool.
+
+        Returns result, is_error, metadata and transient: whether another attempt may succeed.
+
+        - max_sandboxes: how many sandboxes the owner may have; None: the limit of the settings.
+        """
         ...
 
     async def resources(self, owner: str) -> Sequence[Json]: ...
@@ -37,8 +39,9 @@ class Offer(Protocol):
     def prompt(self, name: str, arguments: Mapping[str, str]) -> Json: ...
 
 
-def offer_of(request: Request) -> Offer:
-    found: Offer | None = getattr(request.app.state, "offer", None)
-    if found is None:
-        raise Unavailable("this server offers no tools: it was started without them")
-    return found
+def tool_provider_of(request: Request) -> ToolProvider:
+    """Return the provider of the application. Raises Unavailable if it has none."""
+    provider: ToolProvider | None = getattr(request.app.state, "tool_provider", None)
+    if provider is None:
+        raise Unavailable("this server was started without tools")
+    return provider

@@ -1,1 +1,1 @@
-"""Between the schemas of this dialect and the model. Pure."""
+"""Map between the schemas of this dialect and the model. Pure."""

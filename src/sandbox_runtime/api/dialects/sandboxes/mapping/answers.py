@@ -1,4 +1,4 @@
-"""From nouns to messages of this protocol. Pure."""
+"""Map sessions, executions and files to response bodies. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox_runtime.api.dialects.sandboxes import schemas
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import DEFAULT_IMAGE, WORKSPACE
 from sandbox_runtime.api.dialects.sandboxes.responses import now
+from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageResponse, Pagination
+from sandbox_runtime.api.dialects.sandboxes.schemas.files import FileMetadata, FileVersion, SandboxFile
+from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeResult, ExecResult
+from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import Sandbox, SandboxResources, State, Status
+from sandbox_runtime.api.dialects.sandboxes.schemas.v2 import LogEntry, SandboxEvent, SandboxHealth, SandboxHealthCheck
 from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, FileRecord, Session, SessionState
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.workspace.listing import Entry, EntryKind
@@ -25,7 +29,7 @@ STATES_OF_STATUS: dict[str, tuple[SessionState, ...]] = {
     "error": (SessionState.failed, SessionState.timeout),
     "terminated": (SessionState.terminated,),
 }
-_STATUS: dict[SessionState, schemas.Status] = {
+_STATUS: dict[SessionState, Status] = {
     SessionState.creating: "creating",
     SessionState.running: "running",
     SessionState.paused: "paused",
@@ -34,7 +38,7 @@ _STATUS: dict[SessionState, schemas.Status] = {
     SessionState.timeout: "error",
     SessionState.terminated: "terminated",
 }
-_STATE: dict[SessionState, schemas.State] = {
+_STATE: dict[SessionState, State] = {
     SessionState.creating: "creating",
     SessionState.running: "ready",
     SessionState.paused: "paused",
@@ -43,58 +47,56 @@ _STATE: dict[SessionState, schemas.State] = {
     SessionState.timeout: "failed",
     SessionState.terminated: "terminated",
 }
-
-
 _EVENT_TYPES = {"health": "health_alert", "recover": "recovery"}
 
 
 def about_of(session: Session) -> dict[str, Any]:
-    """What was noted with it; another dialect's notes are none of ours."""
-    found = json.loads(session.about_json) if session.about_json else {}
-    return found if isinstance(found, dict) else {}
+    """Return what this dialect stored with the session; {} if another dialect stored something else."""
+    about = json.loads(session.about_json) if session.about_json else {}
+    return about if isinstance(about, dict) else {}
 
 
-def sandbox(session: Session, *, at_work: bool) -> schemas.Sandbox:
+def to_sandbox(session: Session, *, busy: bool) -> Sandbox:
     about = about_of(session)
-    return schemas.Sandbox(
+    return Sandbox(
         id=session.id,
         container_id=f"sandbox-{session.id[:8]}",
         name=str(about.get("name", "")),
         image=str(about.get("image", DEFAULT_IMAGE)),
         status=status_of(session),
-        state=state_of(session, at_work=at_work),
-        resources=schemas.ResourcesTold(
+        state=state_of(session, busy=busy),
+        resources=SandboxResources(
             cpu_limit=f"{session.resources.cpu_cores:g}",
             memory_limit=session.resources.memory_bytes,
             disk_limit=session.resources.disk_bytes,
         ),
         environment=dict(session.env),
         network_mode="bridge" if session.network == "nat" else "none",
-        created_at=moment(session.created_ms),
-        updated_at=moment(session.updated_ms or session.created_ms),
-        expires_at=moment(session.expires_ms) if session.expires_ms is not None else None,
+        created_at=to_timestamp(session.created_ms),
+        updated_at=to_timestamp(session.updated_ms or session.created_ms),
+        expires_at=to_timestamp(session.expires_ms) if session.expires_ms is not None else None,
         metadata=about.get("metadata") or {},
         error_message=session.error or None,
     )
 
 
-def status_of(session: Session) -> schemas.Status:
+def status_of(session: Session) -> Status:
     stopped = session.state is SessionState.paused and about_of(session).get("stopped")
     return "stopped" if stopped else _STATUS[session.state]
 
 
-def state_of(session: Session, *, at_work: bool) -> schemas.State:
-    if session.state is SessionState.running and at_work:
+def state_of(session: Session, *, busy: bool) -> State:
+    if session.state is SessionState.running and busy:
         return "running"
     stopped = session.state is SessionState.paused and about_of(session).get("stopped")
     return "stopped" if stopped else _STATE[session.state]
 
 
-def page(items: Sequence[Any], total: int, size: int, offset: int, version: int) -> schemas.Listed:
+def to_page(items: Sequence[Any], total: int, size: int, offset: int, version: int) -> PageResponse:
     end = offset + len(items)
-    return schemas.Listed(
+    return PageResponse(
         data=list(items),
-        pagination=schemas.Pagination(
+        pagination=Pagination(
             page_size=size,
             page_offset=offset,
             has_next=end < total,
@@ -108,8 +110,8 @@ def page(items: Sequence[Any], total: int, size: int, offset: int, version: int)
     )
 
 
-def exec_result(execution: Execution) -> schemas.ExecResult:
-    return schemas.ExecResult(
+def to_exec_result(execution: Execution) -> ExecResult:
+    return ExecResult(
         exit_code=exit_code_of(execution),
         stdout=execution.stdout,
         stderr=execution.stderr,
@@ -121,9 +123,8 @@ def exec_result(execution: Execution) -> schemas.ExecResult:
     )
 
 
-def code_result(execution: Execution) -> schemas.CodeResult:
-    """error: what went to stderr, or why it did not run to its end."""
-    return schemas.CodeResult(
+def to_code_result(execution: Execution) -> CodeResult:
+    return CodeResult(
         output=execution.stdout,
         error=execution.stderr or execution.error or None,
         exit_code=exit_code_of(execution),
@@ -147,9 +148,9 @@ def duration_of(execution: Execution) -> float:
     return round(execution.metering.duration_ms / 1000, 6) if execution.metering else 0.0
 
 
-def log_entry(execution: Execution) -> schemas.LogEntry:
-    return schemas.LogEntry(
-        timestamp=moment(execution.created_ms),
+def to_log_entry(execution: Execution) -> LogEntry:
+    return LogEntry(
+        timestamp=to_timestamp(execution.created_ms),
         execution_id=execution.id,
         kind=execution.kind,
         language=execution.language,
@@ -161,34 +162,35 @@ def log_entry(execution: Execution) -> schemas.LogEntry:
     )
 
 
-def health(found: Health) -> schemas.SandboxHealth:
+def to_health(health: Health) -> SandboxHealth:
     checks = [
-        schemas.HealthCheck(check_type=one.kind.value, status=one.status.value, message=one.message) for one in found.checks
+        SandboxHealthCheck(check_type=check.kind.value, status=check.status.value, message=check.message)
+        for check in health.checks
     ]
-    return schemas.SandboxHealth(
-        sandbox_id=found.session, status=found.status.value, checks=checks, timestamp=moment(found.at_ms)
+    return SandboxHealth(
+        sandbox_id=health.session, status=health.status.value, checks=checks, timestamp=to_timestamp(health.at_ms)
     )
 
 
-def event(entry: AuditEntry) -> schemas.SandboxEvent:
-    """The audit's entries of a session, in the words of this protocol."""
-    facts = json.loads(entry.details_json) if entry.details_json else {}
-    kind: Any = _EVENT_TYPES.get(entry.action, "state_change")
-    usual = "error" if facts.get("state") in ("failed", "timeout") else "info"
-    return schemas.SandboxEvent(
+def to_event(entry: AuditEntry) -> SandboxEvent:
+    """Return an entry of the session's audit log as an event."""
+    details = json.loads(entry.details_json) if entry.details_json else {}
+    event_type: Any = _EVENT_TYPES.get(entry.action, "state_change")
+    default_severity = "error" if details.get("state") in ("failed", "timeout") else "info"
+    return SandboxEvent(
         id=str(entry.id),
-        type=kind,
-        severity=facts.get("severity", usual),
+        type=event_type,
+        severity=details.get("severity", default_severity),
         source=entry.actor or "owner",
         container_id=f"sandbox-{entry.subject[:8]}",
         title=entry.action,
-        message=str(facts.get("message", facts.get("state", ""))),
-        timestamp=moment(entry.at_ms),
-        metadata=facts,
+        message=str(details.get("message", details.get("state", ""))),
+        timestamp=to_timestamp(entry.at_ms),
+        metadata=details,
     )
 
 
-def file(
+def to_file(
     entry: Entry,
     name: str,
     content: bytes | None = None,
@@ -196,59 +198,63 @@ def file(
     versions: Sequence[FileRecord] = (),
     *,
     history: bool = False,
-) -> schemas.File:
-    """With its content where that is given: as text where it is text and nobody wants base64. versions: of what was sent in, the
-    newest first; history: all of them are told."""
-    more: dict[str, Any] = {} if content is None else dict(_content(content, encoding))
+) -> SandboxFile:
+    """Return a file or folder.
+
+    - content: included as text if it is UTF-8 and `encoding` is not base64, otherwise as base64.
+    - versions: records of its uploads, newest first.
+    - history: include all versions, not only the newest.
+    """
+    optional: dict[str, Any] = {} if content is None else dict(_encode_content(content, encoding))
     if versions and not versions[0].deleted_ms:
-        more["metadata"] = _sent(versions, entry, history=history)
+        optional["metadata"] = _to_metadata(versions, entry, history=history)
         if versions[0].etag == entry.etag:
-            more.setdefault("checksum", versions[0].checksum)
-    return schemas.File(
+            optional.setdefault("checksum", versions[0].checksum)
+    return SandboxFile(
         path=f"{WORKSPACE}/{name}" if name else WORKSPACE,
         name=name.rpartition("/")[2],
         size=entry.size_bytes,
-        mod_time=moment(entry.modified_ns // 1_000_000),
+        mod_time=to_timestamp(entry.modified_ns // 1_000_000),
         is_dir=entry.kind is EntryKind.folder,
         mode=f"{entry.mode:04o}",
         content_type=None if entry.kind is EntryKind.folder else mimetypes.guess_type(name)[0] or "application/octet-stream",
-        **more,
+        **optional,
     )
 
 
-def _sent(versions: Sequence[FileRecord], entry: Entry, *, history: bool) -> schemas.FileMetadata:
+def _to_metadata(versions: Sequence[FileRecord], entry: Entry, *, history: bool) -> FileMetadata:
     newest = versions[0]
-    return schemas.FileMetadata(
+    return FileMetadata(
         version=newest.version,
         current=newest.etag == entry.etag,
         mime_type=newest.media_type,
         checksum=newest.checksum,
         access_count=newest.reads,
-        last_accessed=None if newest.read_ms is None else moment(newest.read_ms),
-        created_at=moment(newest.created_ms),
-        versions=[_version(one) for one in versions] if history else None,
+        last_accessed=None if newest.read_ms is None else to_timestamp(newest.read_ms),
+        created_at=to_timestamp(newest.created_ms),
+        versions=[_to_version(record) for record in versions] if history else None,
     )
 
 
-def _version(record: FileRecord) -> schemas.FileVersion:
-    return schemas.FileVersion(
+def _to_version(record: FileRecord) -> FileVersion:
+    return FileVersion(
         version=record.version,
         size=record.size_bytes,
         checksum=record.checksum,
-        created_at=moment(record.created_ms),
-        deleted_at=moment(record.deleted_ms) if record.deleted_ms else None,
+        created_at=to_timestamp(record.created_ms),
+        deleted_at=to_timestamp(record.deleted_ms) if record.deleted_ms else None,
     )
 
 
-def _content(content: bytes, encoding: str) -> dict[str, str]:
+def _encode_content(content: bytes, encoding: str) -> dict[str, str]:
     checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
     if encoding != "base64":
         try:
             return {"content": content.decode(), "encoding": "utf8", "checksum": checksum}
         except UnicodeDecodeError:
-            pass  # it is no text: the encoding that is told says so
+            pass  # not text: the `encoding` of the response is base64
     return {"content": base64.b64encode(content).decode(), "encoding": "base64", "checksum": checksum}
 
 
-def moment(ms: int) -> str:
+def to_timestamp(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")

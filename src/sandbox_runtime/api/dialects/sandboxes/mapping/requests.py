@@ -1,4 +1,4 @@
-"""From messages of this protocol to what sessions understand. Pure."""
+"""Map request bodies to session and execution specs. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.api.dialects.sandboxes import schemas
+from sandbox_runtime.api.dialects.sandboxes.schemas.files import MAX_FILE_BYTES
+from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, ExecRequest
+from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import CreateSandboxRequest, SandboxResourcesRequest
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import language_of
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources
@@ -25,54 +27,53 @@ _ROOTS = (WORKSPACE, "/tmp")
 _ENV = "/usr/bin/env"
 _NETWORK = {None: "", "none": "none", "bridge": "nat", "host": "nat"}
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?)\s*((?:[<>=!~]=?|===).*)?")
-_SHELLS = frozenset({"sh", "shell"})
+_SHELL_NAMES = frozenset({"sh", "shell"})
 
 
-def session_spec(asked: schemas.CreateSandbox, usual: Resources) -> SessionSpec:
+def session_spec(body: CreateSandboxRequest, defaults: Resources) -> SessionSpec:
     return SessionSpec(
         id=str(uuid.uuid4()),
-        template=asked.template,
-        resources=resources_of(asked.resources, usual),
-        env=asked.environment,
-        lifetime_s=asked.ttl,
-        network=_NETWORK[asked.network_mode],
-        about_json=noted({"name": asked.name, "image": asked.image or DEFAULT_IMAGE, "metadata": asked.metadata}),
+        template=body.template,
+        resources=to_resources(body.resources, defaults),
+        env=body.environment,
+        lifetime_s=body.ttl,
+        network=_NETWORK[body.network_mode],
+        about_json=to_about_json({"name": body.name, "image": body.image or DEFAULT_IMAGE, "metadata": body.metadata}),
     )
 
 
-def resources_of(asked: schemas.ResourcesAsked, usual: Resources) -> Resources | None:
-    """None: all as the template says."""
-    given = (asked.cpu_limit, asked.memory_limit, asked.disk_limit)
-    if all(value is None for value in given):
+def to_resources(body: SandboxResourcesRequest, defaults: Resources) -> Resources | None:
+    """Return the resources, or None if the request has none of them and those of the template apply."""
+    cpu, memory, disk = body.cpu_limit, body.memory_limit, body.disk_limit
+    if cpu is None and memory is None and disk is None:
         return None
-    cpu, memory, disk = given
     return Resources(
-        cpu_cores=usual.cpu_cores if cpu is None else parse_cpu(cpu, "cpu_limit"),
-        memory_bytes=usual.memory_bytes if memory is None else parse_bytes(memory, "memory_limit"),
-        disk_bytes=usual.disk_bytes if disk is None else parse_bytes(disk, "disk_limit"),
-        processes=usual.processes,
+        cpu_cores=defaults.cpu_cores if cpu is None else parse_cpu(cpu, "cpu_limit"),
+        memory_bytes=defaults.memory_bytes if memory is None else parse_bytes(memory, "memory_limit"),
+        disk_bytes=defaults.disk_bytes if disk is None else parse_bytes(disk, "disk_limit"),
+        processes=defaults.processes,
     )
 
 
-def noted(about: Mapping[str, Any]) -> str:
+def to_about_json(about: Mapping[str, Any]) -> str:
     return json.dumps(about, separators=(",", ":"))
 
 
-def exec_spec(asked: schemas.Exec) -> ExecutionSpec:
-    """A program and its arguments, started as they are, in that folder."""
-    words = (asked.command, *asked.args) if asked.args is not None else words_of(asked.command)
+def exec_spec(body: ExecRequest) -> ExecutionSpec:
+    """Return the spec that starts a program with its arguments in a folder, without a shell."""
+    words = (body.command, *body.args) if body.args is not None else split_command(body.command)
     return ExecutionSpec(
         code=_ENV,
-        args=("-C", folder_of(asked.working_dir), *words),
+        args=("-C", working_folder(body.working_dir), *words),
         kind=ExecutionKind.command,
         language="shell",
-        stdin=asked.input,
-        env=asked.environment,
-        timeout_s=asked.timeout,
+        stdin=body.input,
+        env=body.environment,
+        timeout_s=body.timeout,
     )
 
 
-def words_of(command: str) -> tuple[str, ...]:
+def split_command(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -82,62 +83,63 @@ def words_of(command: str) -> tuple[str, ...]:
     return words
 
 
-def code_spec(asked: schemas.Code) -> ExecutionSpec:
-    language = spoken_language(asked)
-    if not asked.code.strip():
+def code_spec(body: CodeRequest) -> ExecutionSpec:
+    language = program_language(body)
+    if not body.code.strip():
         raise InvalidRequest("the code is blank: send a program")
-    if asked.filename and language != "python":
-        raise InvalidRequest("programs of Python alone are kept under a filename: leave it out, or upload a file")
+    if body.filename and language != "python":
+        raise InvalidRequest("filename is supported for Python only; omit it or upload the file")
     return ExecutionSpec(
-        code=asked.code,
+        code=body.code,
         language=language,
-        filename=name_of(asked.filename) if asked.filename else "",
-        stdin=asked.input,
-        env=asked.environment,
-        timeout_s=asked.timeout,
+        filename=workspace_path(body.filename) if body.filename else "",
+        stdin=body.input,
+        env=body.environment,
+        timeout_s=body.timeout,
     )
 
 
-def spoken_language(asked: schemas.Code) -> str:
-    named = (asked.language or language_of(asked.code)).lower()
-    return "bash" if named in _SHELLS else named
+def program_language(body: CodeRequest) -> str:
+    """Return the language of the request, or the one detected from the code."""
+    name = (body.language or language_of(body.code)).lower()
+    return "bash" if name in _SHELL_NAMES else name
 
 
-def dependencies_of(asked: schemas.Code) -> list[Dependency]:
-    """Packages of Python."""
-    return [_dependency(text) for text in asked.packages]
+def to_dependencies(body: CodeRequest) -> list[Dependency]:
+    """Return the packages of a Python program."""
+    return [_to_dependency(text) for text in body.packages]
 
 
-def _dependency(text: str) -> Dependency:
-    found = _REQUIREMENT.fullmatch(text.strip())
-    if found is None:
-        raise InvalidRequest(f"{text[:60]!r} is no package: write it as requests or requests==2.32.3")
-    return Dependency(found[1], (found[2] or "").strip())
+def _to_dependency(text: str) -> Dependency:
+    match = _REQUIREMENT.fullmatch(text.strip())
+    if match is None:
+        raise InvalidRequest(f"invalid package {text[:60]!r}: write it as requests or requests==2.32.3")
+    return Dependency(match[1], (match[2] or "").strip())
 
 
-def folder_of(path: str) -> str:
-    """An absolute folder under /workspace or /tmp."""
-    whole = posixpath.normpath(posixpath.join(WORKSPACE, path))
-    if "\0" in whole or not any(whole == root or whole.startswith(f"{root}/") for root in _ROOTS):
+def working_folder(path: str) -> str:
+    """Return an absolute folder under /workspace or /tmp."""
+    absolute = posixpath.normpath(posixpath.join(WORKSPACE, path))
+    if "\0" in absolute or not any(absolute == root or absolute.startswith(f"{root}/") for root in _ROOTS):
         raise InvalidRequest(f"working_dir must be under {WORKSPACE} or /tmp, not {path[:200]!r}")
-    return whole
+    return absolute
 
 
-def name_of(path: str) -> str:
-    """A name below the workspace, however it is written. What leads out of it is refused where names are checked."""
-    plain = path.removeprefix(WORKSPACE) if path == WORKSPACE or path.startswith(f"{WORKSPACE}/") else path
-    return plain.strip("/")
+def workspace_path(path: str) -> str:
+    """Return the path relative to the workspace. Paths that lead out of it are refused later, when the file is accessed."""
+    relative = path.removeprefix(WORKSPACE) if path == WORKSPACE or path.startswith(f"{WORKSPACE}/") else path
+    return relative.strip("/")
 
 
-def content_of(text: str, encoding: str) -> bytes:
+def decode_content(text: str, encoding: str) -> bytes:
     try:
         content = base64.b64decode(text, validate=True) if encoding == "base64" else text.encode()
     except (binascii.Error, UnicodeEncodeError, ValueError) as error:
         raise InvalidRequest(f"the content is not {encoding}: {error}") from error
-    if len(content) > schemas.MOST_FILE_BYTES:
-        raise InvalidRequest(f"a file has at most {schemas.MOST_FILE_BYTES} bytes this way: send it as the body of a PUT instead")
+    if len(content) > MAX_FILE_BYTES:
+        raise InvalidRequest(f"the content has more than {MAX_FILE_BYTES} bytes: send it as the raw body of a PUT instead")
     return content
 
 
-def mode_of(permissions: str | None) -> int:
+def parse_mode(permissions: str | None) -> int:
     return 0o644 if permissions is None else int(permissions, 8)

@@ -1,1 +1,1 @@
-"""The routes of this dialect, a file for each kind of thing."""
+"""Routes of this dialect."""

@@ -1,4 +1,4 @@
-"""Tools, resources and prompts, as the server offers them to agents."""
+"""Routes of tools, resources and prompts."""
 
 from __future__ import annotations
 
@@ -8,107 +8,111 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 
 from sandbox_runtime.api.caller import caller_of, owner_of
-from sandbox_runtime.api.dialects.sandboxes import schemas
-from sandbox_runtime.api.dialects.sandboxes.mapping import answers
+from sandbox_runtime.api.dialects.sandboxes.mapping.answers import to_page
 from sandbox_runtime.api.dialects.sandboxes.protocol_version import version_of
-from sandbox_runtime.api.dialects.sandboxes.responses import answer, router
+from sandbox_runtime.api.dialects.sandboxes.responses import model_response, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, PageOffset, PageSize
-from sandbox_runtime.api.dialects.sandboxes.tool_calls import calls_of, ended_within
-from sandbox_runtime.api.dialects.sandboxes.tool_events import events
-from sandbox_runtime.api.dialects.sandboxes.tool_provider import offer_of
-from sandbox_runtime.api.dialects.sandboxes.tool_retry import attempted
+from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ExecuteToolRequest, McpObject, ToolResult
+from sandbox_runtime.api.dialects.sandboxes.tool_calls import tool_calls_of, wait_until_done
+from sandbox_runtime.api.dialects.sandboxes.tool_events import tool_events
+from sandbox_runtime.api.dialects.sandboxes.tool_provider import tool_provider_of
+from sandbox_runtime.api.dialects.sandboxes.tool_retry import call_tool
 from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.api.sse import event_stream
 from sandbox_runtime.errors import InvalidRequest, NotFound
 
 routes = router("", "tools")
-_STREAMED: dict[int | str, dict[str, Any]] = {
-    200: {"description": "What came of it; with stream, as events", "content": {"text/event-stream": {}}},
-    202: {"model": schemas.ToolResult, "description": "Under way (async)"},
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The result; with stream, events", "content": {"text/event-stream": {}}},
+    202: {"model": ToolResult, "description": "Started (async)"},
 }
-Wait = Annotated[Number, Query(ge=0, le=60, description="Seconds.")]
+Wait = Annotated[Number, Query(ge=0, le=60, description="Wait up to this many seconds for the end of the call.")]
 
 
-@routes.get("/tools", response_model=schemas.Listed)
+@routes.get("/tools", response_model=PageResponse)
 async def list_tools(request: Request, page_size: PageSize = 100, page_offset: PageOffset = 0) -> Response:
-    """The tools that are switched on, each with the schema of its arguments."""
-    return _page(request, offer_of(request).tools(), page_size, page_offset)
+    """List the enabled tools, each with the JSON schema of its arguments."""
+    return _page_response(request, tool_provider_of(request).tools(), page_size, page_offset)
 
 
-@routes.get("/tools/{name}", response_model=schemas.Described)
+@routes.get("/tools/{name}", response_model=McpObject)
 async def get_tool(request: Request, name: Identifier) -> Response:
-    """One tool."""
-    return answer(request, schemas.Described.model_validate(_named(offer_of(request).tools(), name, "tool")))
+    """Return one tool."""
+    return model_response(request, McpObject.model_validate(_find(tool_provider_of(request).tools(), name, "tool")))
 
 
-@routes.post("/tools/{name}/execute", response_model=schemas.ToolResult, responses=_STREAMED)
-async def execute_tool(request: Request, name: Identifier, asked: schemas.ExecuteTool) -> Response:
-    """Call a tool. What fails in it is a result with is_error; faults of ours are tried again as retry_policy says. With async it
-    is answered at once, 202, with an execution_id; with stream by server-sent events, items {type: data, error, progress or
-    complete}, the last of which holds the result."""
-    offer, caller = offer_of(request), caller_of(request)
-    _named(offer.tools(), name, "tool")
-    if asked.options.async_ and asked.options.stream:
-        raise InvalidRequest("async and stream cannot be had together: with async the result is fetched by its execution_id")
-    if asked.options.stream:
-        return event_stream(events(lambda tell: attempted(offer, name, asked, caller, tell)))
-    if asked.options.async_:
-        call = calls_of(request).begin(caller.owner, name, lambda: attempted(offer, name, asked, caller))
-        return answer(request, call.told(), 202)
-    return answer(request, await cancel_on_disconnect(request, attempted(offer, name, asked, caller)))
+@routes.post("/tools/{name}/execute", response_model=ToolResult, responses=_RESPONSES)
+async def execute_tool(request: Request, name: Identifier, body: ExecuteToolRequest) -> Response:
+    """Call a tool.
+
+    - A failure of the tool is a result with `is_error`. Failures of the server are retried according to `retry_policy`.
+    - With `async` the response is 202 with an `execution_id`, before the call ends.
+    - With `stream` the response is server-sent events of type `data`, `error` or `progress`, then `complete` with the result.
+    """
+    provider, caller = tool_provider_of(request), caller_of(request)
+    _find(provider.tools(), name, "tool")
+    if body.options.async_ and body.options.stream:
+        raise InvalidRequest("async and stream cannot be combined: the result of an async call is fetched by its execution_id")
+    if body.options.stream:
+        return event_stream(tool_events(lambda emit: call_tool(provider, name, body, caller, emit)))
+    if body.options.async_:
+        call = tool_calls_of(request).start(caller.owner, name, lambda: call_tool(provider, name, body, caller))
+        return model_response(request, call.to_result(), 202)
+    return model_response(request, await cancel_on_disconnect(request, call_tool(provider, name, body, caller)))
 
 
-@routes.get("/tools/{name}/executions/{execution_id}", response_model=schemas.ToolResult)
+@routes.get("/tools/{name}/executions/{execution_id}", response_model=ToolResult)
 async def get_execution(request: Request, name: Identifier, execution_id: Identifier, wait: Wait = 0.0) -> Response:
-    """A call that was begun with async: running, or what came of it. Results are kept for a quarter of an hour. wait: for its
-    end, at most so many seconds."""
-    call = calls_of(request).find(execution_id, name, owner_of(request))
+    """Return an async call: its result, or status running. Results are kept for 15 minutes."""
+    call = tool_calls_of(request).get(execution_id, name, owner_of(request))
     if wait:
-        await cancel_on_disconnect(request, ended_within(call, wait))
-    return answer(request, call.told())
+        await cancel_on_disconnect(request, wait_until_done(call, wait))
+    return model_response(request, call.to_result())
 
 
-@routes.delete("/tools/{name}/executions/{execution_id}", response_model=schemas.ToolResult)
+@routes.delete("/tools/{name}/executions/{execution_id}", response_model=ToolResult)
 async def cancel_execution(request: Request, name: Identifier, execution_id: Identifier) -> Response:
-    """End a call that runs, with whatever it began; forget one that has ended."""
-    calls = calls_of(request)
-    return answer(request, await calls.cancel(calls.find(execution_id, name, owner_of(request))))
+    """Cancel a running async call and stop what it started, or delete the result of one that has ended."""
+    calls = tool_calls_of(request)
+    return model_response(request, await calls.cancel(calls.get(execution_id, name, owner_of(request))))
 
 
-@routes.get("/resources", response_model=schemas.Listed)
+@routes.get("/resources", response_model=PageResponse)
 async def list_resources(request: Request, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
-    """Resources of the caller: files of its sandboxes, the configuration, schemas."""
-    return _page(request, await offer_of(request).resources(owner_of(request)), page_size, page_offset)
+    """List the caller's resources: files of sandboxes, the configuration and schemas."""
+    return _page_response(request, await tool_provider_of(request).resources(owner_of(request)), page_size, page_offset)
 
 
-@routes.get("/resources/{uri:path}", response_model=schemas.Described)
+@routes.get("/resources/{uri:path}", response_model=McpObject)
 async def read_resource(request: Request, uri: str) -> Response:
-    """What a resource holds. Its address is percent-encoded, or stands as it is."""
-    return answer(request, schemas.Described.model_validate(await offer_of(request).read(uri, owner_of(request))))
+    """Return the contents of a resource. Its URI may be percent-encoded."""
+    resource = await tool_provider_of(request).read(uri, owner_of(request))
+    return model_response(request, McpObject.model_validate(resource))
 
 
-@routes.get("/prompts", response_model=schemas.Listed)
+@routes.get("/prompts", response_model=PageResponse)
 async def list_prompts(request: Request, page_size: PageSize = 20, page_offset: PageOffset = 0) -> Response:
-    """Prompts for typical work."""
-    return _page(request, offer_of(request).prompts(), page_size, page_offset)
+    """List the prompts."""
+    return _page_response(request, tool_provider_of(request).prompts(), page_size, page_offset)
 
 
-@routes.get("/prompts/{name}", response_model=schemas.Described)
+@routes.get("/prompts/{name}", response_model=McpObject)
 async def get_prompt(request: Request, name: Identifier) -> Response:
-    """A prompt; parameters of the query are its arguments. Without any, what it takes."""
-    offer, arguments = offer_of(request), dict(request.query_params)
-    told = offer.prompt(name, arguments) if arguments else _named(offer.prompts(), name, "prompt")
-    return answer(request, schemas.Described.model_validate(told))
+    """Return a prompt, rendered with the query parameters as its arguments. Without any, return its definition."""
+    provider, arguments = tool_provider_of(request), dict(request.query_params)
+    prompt = provider.prompt(name, arguments) if arguments else _find(provider.prompts(), name, "prompt")
+    return model_response(request, McpObject.model_validate(prompt))
 
 
-def _named(items: Sequence[Mapping[str, Any]], name: str, kind: str) -> Mapping[str, Any]:
+def _find(items: Sequence[Mapping[str, Any]], name: str, kind: str) -> Mapping[str, Any]:
     for item in items:
         if item["name"] == name:
             return item
     raise NotFound(f"there is no {kind} {name!r}")
 
 
-def _page(request: Request, items: Sequence[Mapping[str, Any]], size: int, offset: int) -> Response:
-    shown = [dict(item) for item in items[offset : offset + size]]
-    return answer(request, answers.page(shown, len(items), size, offset, version_of(request)))
+def _page_response(request: Request, items: Sequence[Mapping[str, Any]], size: int, offset: int) -> Response:
+    page = [dict(item) for item in items[offset : offset + size]]
+    return model_response(request, to_page(page, len(items), size, offset, version_of(request)))
