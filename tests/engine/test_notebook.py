@@ -258,10 +258,10 @@ async def test_kernels_are_kept_up_from_the_first_notebook_on(tmp_path: Path) ->
 async def test_a_kernel_that_died_while_it_waited_is_not_given_out(tmp_path: Path) -> None:
     async with running(tmp_path) as run:
         await run("1")
-        shelf = run.platform.notebooks._kernels
-        kernel = await shelf.take() or await run.platform.notebooks._start(run.platform.notebooks._usual)
+        kernels = run.platform.notebooks._kernels
+        kernel = await kernels.take() or await run.platform.notebooks._start(run.platform.notebooks._default_limits)
         await kernel.box.close()
-        shelf._idle.appendleft(kernel)
+        kernels.idle.appendleft(kernel)
         assert shown((await run("1 + 1")).cells[0]) == ["2"]
 
 

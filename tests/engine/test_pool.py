@@ -10,7 +10,7 @@ import pytest
 from tests.engine.faulty import FaultyBackend
 
 from sandbox_runtime.engine import BoxPool
-from sandbox_runtime.engine.pools import box_pool as room
+from sandbox_runtime.engine.pools import background, box_pool
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Policy
 from sandbox_runtime.telemetry import Metrics, open_log
@@ -21,8 +21,8 @@ OTHER = Policy(disk_files=1000)
 
 @pytest.fixture
 async def pool(backend: FaultyBackend, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[BoxPool]:
-    monkeypatch.setattr(room, "TICK_S", 0.05)
-    monkeypatch.setattr(room, "_FIRST_BACKOFF_S", 0.02)
+    monkeypatch.setattr(box_pool, "TICK_S", 0.05)
+    monkeypatch.setattr(box_pool, "_FIRST_BACKOFF_S", 0.02)
     async with backend, BoxPool(backend, {POLICY: 2}, 8, Metrics(), open_log("error")) as opened:
         yield opened
 
@@ -48,7 +48,7 @@ async def test_a_box_that_was_taken_is_replaced_and_never_given_again(pool: BoxP
         assert box not in backend.open_boxes
 
 
-async def test_an_empty_shelf_means_opening_on_demand_not_waiting(pool: BoxPool) -> None:
+async def test_an_empty_pool_means_opening_on_demand_not_waiting(pool: BoxPool) -> None:
     boxes = await asyncio.gather(*(pool.take(POLICY) for _ in range(6)))
     assert len({box.id for box in boxes}) == 6
     for box in boxes:
@@ -72,7 +72,7 @@ async def test_the_pool_shrinks_to_its_floor_when_idle(pool: BoxPool, backend: F
     await until(lambda: pool.idle == 2 and len(backend.open_boxes) == 2)
 
 
-async def test_a_shelf_without_a_floor_keeps_a_spare_while_it_is_in_use(backend: FaultyBackend) -> None:
+async def test_a_policy_without_a_floor_keeps_a_spare_while_it_is_in_use(backend: FaultyBackend) -> None:
     async with backend, BoxPool(backend, {POLICY: 0}, 8, Metrics(), open_log("error")) as pool:
         assert pool.idle == 0
         box = await pool.take(POLICY)
@@ -81,7 +81,7 @@ async def test_a_shelf_without_a_floor_keeps_a_spare_while_it_is_in_use(backend:
         assert pool.idle == 2
 
 
-async def test_a_policy_without_a_shelf_is_opened_on_demand(pool: BoxPool) -> None:
+async def test_a_policy_without_a_pool_is_opened_on_demand(pool: BoxPool) -> None:
     await until(lambda: pool.idle == 2)
     box = await pool.take(OTHER)
     assert pool.idle == 2
@@ -110,7 +110,7 @@ async def test_the_pool_recovers_with_its_backend(pool: BoxPool, backend: Faulty
     await until(lambda: pool.idle >= 2 and pool.failure is None)
 
 
-async def test_distrust_drops_the_waiting_boxes(pool: BoxPool, backend: FaultyBackend) -> None:
+async def test_drop_idle_closes_the_waiting_boxes(pool: BoxPool, backend: FaultyBackend) -> None:
     await until(lambda: pool.idle == 2)
     waiting = {box.id for box in backend.open_boxes}
     pool.drop_idle(POLICY)
@@ -172,7 +172,7 @@ async def test_a_pool_of_nothing_opens_nothing_ahead(backend: FaultyBackend) -> 
 
 
 async def test_a_backend_that_never_answers_is_a_fault_of_ours(backend: FaultyBackend, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "OPEN_WITHIN_S", 0.05)
+    monkeypatch.setattr(box_pool, "OPEN_WITHIN_S", 0.05)
     backend.open_delay_s = 60
     async with backend, BoxPool(backend, {}, 0, Metrics(), open_log("error")) as pool:
         with pytest.raises(PlatformFault, match=r"within 0\.05 s"):
@@ -182,7 +182,7 @@ async def test_a_backend_that_never_answers_is_a_fault_of_ours(backend: FaultyBa
 async def test_closing_ends_although_an_opening_swallows_the_cancellation(
     backend: FaultyBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "_CANCEL_AGAIN_S", 0.02)
+    monkeypatch.setattr(background, "_CANCEL_AGAIN_S", 0.02)
     opening, entered = backend.open, asyncio.Event()
 
     async def stubborn(policy: Policy) -> Any:

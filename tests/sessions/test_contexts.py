@@ -174,7 +174,7 @@ async def test_the_next_fork_finds_a_place_ready_and_nothing_of_it_stays(opening
             await sessions.executions.run(session.id, cell(context, "x += 1"))
             (copy,) = await sessions.fork(session.id)
             assert shown(await sessions.executions.run(copy.id, cell(context, "x"))) == str(number + 1)
-            assert live.spare is not None and live.spare.waits
+            assert live.fork_pool is not None and live.fork_pool.waiting
         other = await sessions.contexts.open(session.id)
         (copy,) = await sessions.fork(session.id)
         assert {one.id for one in await sessions.contexts.list(copy.id)} == {context.id, other.id}

@@ -62,8 +62,8 @@ async def test_the_size_follows_demand_and_falls_back(opening: Any) -> None:
             await sessions.create(SessionSpec())
         await until_size(pool, 4)
         for _ in range(6):
-            pool._fade()
-        pool._shrink()
+            pool._decay()
+        pool._trim()
         assert pool.size == 1
 
 
@@ -73,7 +73,7 @@ async def test_homes_that_nobody_asks_for_are_given_up(opening: Any) -> None:
         pool = platform.sessions._lifecycle.environments.pool
         await until_size(pool, 2)
         await asyncio.sleep(1.1)
-        pool._shrink()
+        pool._trim()
         assert pool.size == 0
         assert not pool.has(Kind("python-basic", EPHEMERAL, 1024**3))
 

@@ -14,7 +14,7 @@ from sandbox_runtime.engine.terminals import Terminal
 from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
 from sandbox_runtime.sessions.executions.output import OutputLog
-from sandbox_runtime.sessions.lifecycle.fork_pool import Spare
+from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool
 from sandbox_runtime.sessions.nodes.node import Home
 from sandbox_runtime.workspace.digest import Digests
 from sandbox_runtime.workspace.ledger import Charge
@@ -95,7 +95,7 @@ class LiveSession:
     closing: bool = False
     terminals: Slots = field(default_factory=lambda: Slots(MAX_TERMINALS, 0))
     """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
-    spare: Spare | None = None
+    fork_pool: ForkPool | None = None
     removed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the directory has it no more."""
     resumed: asyncio.Event = field(default_factory=_set_event)

@@ -16,7 +16,7 @@ from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.environments import temp_files
 from sandbox_runtime.engine.environments.planner import ProgramPlan, RunPlanner
 from sandbox_runtime.engine.environments.request import RunRequest, RunResult
-from sandbox_runtime.engine.environments.standby import Standby
+from sandbox_runtime.engine.environments.standby import BoxStandby
 from sandbox_runtime.engine.handlers import run_call
 from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
 from sandbox_runtime.engine.terminals import Terminal
@@ -38,7 +38,7 @@ class Environment:
         self.files = files
         self._planner = planner
         self._network = network
-        self._standby = Standby(planner.backend, files, planner.standby_s)
+        self._standby = BoxStandby(planner.backend, files, planner.standby_s)
         self._contexts: set[Context] = set()
         self._fixed_names_lock = asyncio.Lock()
         self.closed = False
@@ -215,7 +215,7 @@ class _BorrowedBox:
     """A box of this policy, closed on exit, with the next one of its kind being opened. `prepare_next`: whether the next
     request is likely to need one like it."""
 
-    def __init__(self, standby: Standby, policy: Policy, *, prepare_next: bool = True) -> None:
+    def __init__(self, standby: BoxStandby, policy: Policy, *, prepare_next: bool = True) -> None:
         self._standby = standby
         self._policy = policy
         self._prepare_next = prepare_next

@@ -11,7 +11,7 @@ from collections import deque
 from sandbox_runtime.engine.notebook import driver_source
 from sandbox_runtime.engine.notebook.buffers import LineSplitter
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
-from sandbox_runtime.engine.pools.warm_pool import CannotStart
+from sandbox_runtime.engine.pools.on_demand import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, RunningCommand
 from sandbox_runtime.model import Command, Ending, File, Limits, Outcome

@@ -12,7 +12,7 @@ from typing import Self
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.notebook.kernel import KernelStartError, LiveKernel
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.warm_pool import WarmPool
+from sandbox_runtime.engine.pools.on_demand import OnDemandPool
 from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.threads import run_to_end
 from sandbox_runtime.errors import PlatformFault, Unavailable
@@ -55,19 +55,18 @@ class Notebooks:
         self._metrics = metrics
         self._log = log
         self._default_limits = request_limits.default.replace(memory_bytes=request_limits.max_memory_bytes)
-        self._kernels = WarmPool("notebook kernel", ready, lambda: self._start(self._default_limits), self._close, log)
+        self._kernels = OnDemandPool("notebook kernel", ready, lambda: self._start(self._default_limits), self._close, log)
 
     async def __aenter__(self) -> Self:
-        await self._kernels.__aenter__()
         return self
 
-    async def __aexit__(self, *error: object) -> None:
-        await self._kernels.__aexit__(*error)
+    async def __aexit__(self, *_error: object) -> None:
+        await self._kernels.close()
 
     @property
     def idle(self) -> int:
         """Number of warm kernels."""
-        return self._kernels.idle
+        return len(self._kernels.idle)
 
     async def run(self, notebook: Notebook) -> NotebookResult:
         self._check(notebook)

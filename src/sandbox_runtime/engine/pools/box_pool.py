@@ -1,72 +1,72 @@
 """Boxes opened ahead of time.
 
-Theory of operation. There is a shelf for each policy that is worth keeping boxes for. A shelf has a target: as many boxes as
-commands ran at once lately, never fewer than its floor nor more than the pool's maximum; a shelf without a floor keeps one
-more while it is in use, so that a run that comes alone does not share its cores with the opening of the next box. One task
-for each shelf, owned by the pool, opens boxes up to the target and closes those above it; it sleeps until a box was used or
-the last one is taken (while others wait, opening one would only slow the run that has just begun), or the regular tick lets
-the remembered peak fade. take() never waits for that task: an empty shelf means opening a box on demand. A box serves once:
-discard() closes it. When a box turns out to be broken its shelf is emptied (distrust), because whatever broke it may have
-broken its neighbours. While the backend fails, the filling task backs off, and take() tells the caller the backend's own
-error.
+Theory of operation. Each policy worth it has a WarmPool. Its target is the number of commands that ran concurrently lately,
+at least its floor and at most the pool's maximum. A policy without a floor keeps one more while it is in use, so that a single
+run does not share its cores with the opening of the next box. Boxes are opened one after another when a box was used or the last
+one is taken (while others wait, opening one would only slow the run that has just started), and at every tick, which also lets
+the remembered peak decay. take() never waits for that: if no box is idle, one is opened on demand. A box serves once: discard()
+closes it. If a box turns out to be broken, drop_idle() closes the idle boxes of its policy, because the cause may have broken
+them too. While the backend fails, openings back off, and take() raises the backend's own error.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Self
 
+from sandbox_runtime.engine.pools.background import BackgroundTasks, cancel_all, repeat
+from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Backend, Box
 from sandbox_runtime.model import Policy
 from sandbox_runtime.telemetry import Log, Metrics
 
 OPEN_WITHIN_S = 30.0
-CLOSE_WITHIN_S = 30.0
 TICK_S = 5.0
 _PEAK_DECAY = 0.5
-_CANCEL_AGAIN_S = 0.5
 _FIRST_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 5.0
 
 
-class _PolicyPool:
-    def __init__(self, policy: Policy, floor: int) -> None:
+class _PolicyBoxes:
+    """The demand for boxes of one policy."""
+
+    def __init__(self, policy: Policy, floor: int, max_boxes: int) -> None:
         self.policy = policy
-        self.floor = floor
-        self.idle: deque[Box] = deque()
         self.in_use = 0
         self.peak = 0.0
-        self.wake = asyncio.Event()
-        self.failure: SandboxError | None = None
+        self.warm: WarmPool[Box]
+        self._floor = floor
+        self._max_boxes = max_boxes
+
+    def target(self) -> int:
+        spare = 1 if self.peak and not self._floor else 0
+        return min(self._max_boxes, max(self._floor, math.ceil(self.peak) + spare))
 
     def decay(self) -> None:
         self.peak = max(float(self.in_use), self.peak * _PEAK_DECAY if self.peak > 1 else 0.0)
-        self.wake.set()
 
 
 class BoxPool:
-    """floors: how many boxes to keep at the least for each policy; policies not named are always opened on demand."""
+    """Keeps at least `floors[policy]` boxes of each policy. Boxes of other policies are always opened on demand."""
 
     def __init__(self, backend: Backend, floors: Mapping[Policy, int], max_boxes: int, metrics: Metrics, log: Log) -> None:
         self._backend = backend
-        self._max_boxes = max(max_boxes, *floors.values(), 0)
         self._metrics = metrics
         self._log = log
-        self._pools = {policy: _PolicyPool(policy, floor) for policy, floor in floors.items()}
-        self._fill_tasks: list[asyncio.Task[None]] = []
-        self._closing_tasks: set[asyncio.Task[None]] = set()
+        max_boxes = max(max_boxes, *floors.values(), 0)
+        self._policies = {policy: self._policy_boxes(policy, floor, max_boxes) for policy, floor in floors.items()}
+        self._tick_task: asyncio.Task[None] | None = None
+        self._closing = BackgroundTasks("a box could not be closed")
         self._prestarted = 0
         self._open = False
 
     async def __aenter__(self) -> Self:
         self._open = True
-        self._fill_tasks = [asyncio.create_task(self._maintain(pool)) for pool in self._pools.values()]
-        self._fill_tasks.append(asyncio.create_task(self._tick()))
-        for pool in self._pools.values():
-            pool.wake.set()
+        self._tick_task = asyncio.create_task(repeat(TICK_S, self._tick))
+        for boxes in self._policies.values():
+            boxes.warm.refill()
         return self
 
     async def __aexit__(self, *_error: object) -> None:
@@ -74,153 +74,106 @@ class BoxPool:
 
     @property
     def idle(self) -> int:
-        return sum(len(pool.idle) for pool in self._pools.values())
+        return sum(len(boxes.warm.idle) for boxes in self._policies.values())
 
     @property
     def in_use(self) -> int:
-        return sum(pool.in_use for pool in self._pools.values()) - self._prestarted
+        return sum(boxes.in_use for boxes in self._policies.values()) - self._prestarted
 
     def add_prestarted(self, boxes: int) -> None:
-        """That many more (or fewer) of those taken are not in use but wait with something started in them."""
+        """Count this many more (or fewer) taken boxes as waiting with a started interpreter, not as in use."""
         self._prestarted += boxes
 
     @property
-    def failure(self) -> SandboxError | None:
-        """Why no boxes can be opened at present, if that is so."""
-        return next((pool.failure for pool in self._pools.values() if pool.failure), None)
+    def failure(self) -> Exception | None:
+        """Why boxes cannot be opened now, if they cannot."""
+        return next((boxes.warm.failure for boxes in self._policies.values() if boxes.warm.failure), None)
 
     async def take(self, policy: Policy) -> Box:
-        """A box that nobody used before. The caller owes discard()."""
+        """Return an unused box. The caller must discard() it."""
         if not self._open:
             raise Unavailable("the platform is shutting down")
-        pool = self._pools.get(policy)
-        if pool is None:
+        boxes = self._policies.get(policy)
+        if boxes is None:
             return await self._open_now(policy)
-        pool.in_use += 1
-        if pool.in_use > pool.peak:
-            pool.peak = pool.in_use
-        self._drop_outdated(pool)
-        if pool.idle:
+        boxes.in_use += 1
+        if boxes.in_use > boxes.peak:
+            boxes.peak = boxes.in_use
+        warm = boxes.warm
+        box = warm.pop()
+        if not warm.idle:
+            warm.refill()
+        if box is not None:
             self._metrics.record_box("ready")
-            box = pool.idle.popleft()
-            if not pool.idle:
-                pool.wake.set()
             return box
-        pool.wake.set()
         try:
             return await self._open_now(policy)
         except BaseException:
-            pool.in_use -= 1
+            boxes.in_use -= 1
             raise
 
     async def discard(self, policy: Policy, box: Box) -> None:
-        """Close a box that was taken. When the caller is cancelled meanwhile, the pool finishes the closing."""
+        """Close a box that was taken. If the caller is cancelled, the pool closes it."""
         try:
             await box.close()
         except asyncio.CancelledError:
-            self._close_in_background(box)
+            self._closing.start(self._close(box))
             raise
         finally:
-            if pool := self._pools.get(policy):
-                pool.in_use -= 1
-                pool.wake.set()
+            if boxes := self._policies.get(policy):
+                boxes.in_use -= 1
+                boxes.warm.refill()
 
     def drop_idle(self, policy: Policy) -> None:
-        """A box of this policy was broken: drop those that wait beside it."""
+        """Close the idle boxes of a policy, because one of its boxes was broken."""
         self._metrics.record_fault("box")
-        pool = self._pools.get(policy)
-        while pool and pool.idle:
-            self._close_in_background(pool.idle.popleft())
-
-    def _drop_outdated(self, pool: _PolicyPool) -> None:
-        """Boxes of an interpreter that was upgraded since. The oldest come first."""
-        while pool.idle and pool.idle[0].outdated:
-            self._close_in_background(pool.idle.popleft())
+        if boxes := self._policies.get(policy):
+            boxes.warm.drop()
 
     async def close(self) -> None:
-        """Idempotent. Afterwards no task and no idle box of the pool is left."""
+        """Idempotent. No task and no idle box of the pool remains."""
         self._open = False
-        await self._stop_fill_tasks()
-        for pool in self._pools.values():
-            while pool.idle:
-                self._close_in_background(pool.idle.popleft())
-        if self._closing_tasks:
-            await asyncio.wait(self._closing_tasks, timeout=CLOSE_WITHIN_S)
+        if self._tick_task is not None:
+            await cancel_all([self._tick_task])
+        await asyncio.gather(*(boxes.warm.close() for boxes in self._policies.values()))
+        await self._closing.wait()
 
-    async def _stop_fill_tasks(self) -> None:
-        """A keeper may be in the middle of an opening that takes the cancellation for its own: so it is asked until it ends."""
-        pending, deadline = set(self._fill_tasks), asyncio.get_running_loop().time() + CLOSE_WITHIN_S
-        while pending and asyncio.get_running_loop().time() < deadline:
-            for task in pending:
-                task.cancel()
-            _, pending = await asyncio.wait(pending, timeout=_CANCEL_AGAIN_S)
-        self._fill_tasks.clear()
+    def _policy_boxes(self, policy: Policy, floor: int, max_boxes: int) -> _PolicyBoxes:
+        boxes = _PolicyBoxes(policy, floor, max_boxes)
+        boxes.warm = WarmPool(
+            lambda: self._open_ahead(policy),
+            self._close,
+            target=boxes.target,
+            usable=_is_current,
+            on_failure=lambda error: self._on_failure(boxes, error),
+            backoff_s=(_FIRST_BACKOFF_S, _MAX_BACKOFF_S),
+            one_by_one=True,
+        )
+        return boxes
 
     async def _open_now(self, policy: Policy) -> Box:
         self._metrics.record_box("opened")
-        return await self._open_box(policy)
+        return await open_in_time(self._backend.open(policy))
 
-    async def _open_box(self, policy: Policy) -> Box:
+    async def _open_ahead(self, policy: Policy) -> Box:
         try:
-            async with asyncio.timeout(OPEN_WITHIN_S):
-                return await self._backend.open(policy)
-        except TimeoutError as error:
-            raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
-
-    def _target(self, pool: _PolicyPool) -> int:
-        spare = 1 if pool.peak and not pool.floor else 0
-        return min(self._max_boxes, max(pool.floor, math.ceil(pool.peak) + spare))
-
-    async def _maintain(self, pool: _PolicyPool) -> None:
-        backoff_s = _FIRST_BACKOFF_S
-        while self._open:
-            await pool.wake.wait()
-            pool.wake.clear()
-            if await self._fill(pool):
-                backoff_s = _FIRST_BACKOFF_S
-                self._shrink(pool)
-                continue
-            await asyncio.sleep(backoff_s)
-            backoff_s = min(backoff_s * 2, _MAX_BACKOFF_S)
-            pool.wake.set()
-
-    async def _fill(self, pool: _PolicyPool) -> bool:
-        """Whether the shelf reached its target."""
-        self._drop_outdated(pool)
-        try:
-            while len(pool.idle) < self._target(pool):
-                pool.idle.append(await self._open_box(pool.policy))
-                pool.failure = None
-        except SandboxError as error:
-            self._failed(pool, error)
-            return False
+            return await open_in_time(self._backend.open(policy))
+        except SandboxError:
+            raise
         except Exception as error:
-            self._failed(pool, PlatformFault(f"a box could not be opened: {error}"))
             self._log.exception("opening a box failed in an unforeseen way")
-            return False
-        return True
+            raise PlatformFault(f"a box could not be opened: {error}") from error
 
-    def _failed(self, pool: _PolicyPool, error: SandboxError) -> None:
-        if pool.failure is None:
-            self._log.warning("boxes cannot be opened", preset=pool.policy.preset, reason=str(error))
+    def _on_failure(self, boxes: _PolicyBoxes, error: Exception) -> None:
+        if boxes.warm.failure is None:
+            self._log.warning("boxes cannot be opened", preset=boxes.policy.preset, reason=str(error))
         self._metrics.record_fault("open")
-        pool.failure = error
 
-    def _shrink(self, pool: _PolicyPool) -> None:
-        while len(pool.idle) > self._target(pool):
-            self._close_in_background(pool.idle.popleft())
-
-    async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(TICK_S)
-            for pool in self._pools.values():
-                pool.decay()
-
-    def _close_in_background(self, box: Box) -> None:
-        """Close a box in the background, in a task that close() waits for."""
-        task = asyncio.create_task(self._close(box))
-        self._closing_tasks.add(task)
-        task.add_done_callback(self._closing_tasks.discard)
+    def _tick(self) -> None:
+        for boxes in self._policies.values():
+            boxes.decay()
+            boxes.warm.trim()
+            boxes.warm.refill()
 
     async def _close(self, box: Box) -> None:
         try:
@@ -228,3 +181,17 @@ class BoxPool:
         except Exception as error:
             self._metrics.record_fault("close")
             self._log.error("a box could not be closed", box=box.id, reason=str(error))
+
+
+async def open_in_time(opening: Awaitable[Box]) -> Box:
+    """Wait for a box that is being opened. Raises PlatformFault after OPEN_WITHIN_S."""
+    try:
+        async with asyncio.timeout(OPEN_WITHIN_S):
+            return await opening
+    except TimeoutError as error:
+        raise PlatformFault(f"no box could be opened within {OPEN_WITHIN_S:g} s") from error
+
+
+def _is_current(box: Box) -> bool:
+    """Whether the interpreter of the box is still the installed one."""
+    return not box.outdated

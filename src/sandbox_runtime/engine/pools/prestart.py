@@ -1,11 +1,11 @@
-"""Programs started before they have come.
+"""Interpreters started before a program is submitted.
 
-Some interpreters cannot be forked warm, but can be started ahead of time: in a box that waits, a stand-in of the language's own
-(its row names it) has the interpreter up and waits for the name of the program, which it then becomes. So what a caller waits
-for is the program alone. A shelf for each such language holds a few of those boxes while it is in use.
+Some interpreters cannot be forked warm, but can be started ahead of time: in a waiting box, a loader program of the language (its
+row names it) has started the interpreter and waits for the name of the program, which it then runs. So a caller waits only for
+the program itself. A pool for each such language holds a few of these boxes while the language is in use.
 
-A StartedBox is a box like any other to whoever stages files in it and runs a command; only that the command must be the one it
-was started for, with limits that can be set on it now. Jobs that ask for others get a box in which nothing was started.
+A PrestartedBox is used like any other box, but its command must be the one it was started for, with limits that can still be
+applied. Jobs with other limits get an ordinary box.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from sandbox_runtime.engine.pools.box_pool import BoxPool
-from sandbox_runtime.engine.pools.warm_pool import WarmPool
+from sandbox_runtime.engine.pools.on_demand import OnDemandPool
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
 from sandbox_runtime.isolation.port import Box, OnStarted, RunningCommand, Sink
@@ -52,7 +52,7 @@ class PrestartedBox:
         self._since_s = time.monotonic()
 
     async def begin(self, language: Language, python: str, toolchains: str, limits: Limits) -> None:
-        """Returns when the stand-in says that it is ready."""
+        """Start the loader and wait until it is ready."""
         assert language.ahead is not None
         path = f"{_FOLDER}/{language.ahead.name}"
         stage(self.box, [File(path, language.ahead.content)])
@@ -65,7 +65,7 @@ class PrestartedBox:
         self._connection = self._running.control.dup()
         await wait_readable(self._connection.fileno(), READY_WITHIN_S)
         if not self._connection.recv(1):
-            raise PlatformFault(f"{language.title} could not be started ahead of time")
+            raise PlatformFault(f"{language.title} could not be prestarted")
 
     @property
     def alive(self) -> bool:
@@ -85,11 +85,11 @@ class PrestartedBox:
     async def start(
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
     ) -> RunningCommand:
-        """What waits becomes the command."""
+        """Let the loader run the command."""
         assert self._running is not None and self._connection is not None
         self._sink = sink
         self._running.restart(command.limits.wall_s)
-        with contextlib.suppress(OSError, InvalidRequest):  # it is dead already, as will be found
+        with contextlib.suppress(OSError, InvalidRequest):  # it is dead already, as _begun() will show
             self._connection.send(f"{json.dumps(command.argv[self._name_index])}\n".encode())
             self._running.feed(command.stdin or b"")
             if not interactive:
@@ -107,11 +107,11 @@ class PrestartedBox:
             running.cancel()
             raise
         if not self._begun():
-            raise PlatformFault("what was started ahead of time died before the program came")
+            raise PlatformFault("the prestarted interpreter died before the program was submitted")
         return outcome
 
     def _begun(self) -> bool:
-        """Whether the stand-in confirmed that it got the program's name."""
+        """Whether the loader confirmed that it received the program's name."""
         assert self._connection is not None
         try:
             return bool(self._connection.recv(1))
@@ -131,8 +131,11 @@ class PrestartedBox:
 
 
 class PrestartPool:
-    """size: how many boxes of each language stand ready while it is in use; usual: the limits they are started with, of which a
-    job may change time and memory."""
+    """Prestarted boxes of all languages that have a loader.
+
+    - size: number of boxes of each language while it is in use.
+    - default_limits: the limits they are started with; a job may have other time and memory limits.
+    """
 
     def __init__(self, pool: BoxPool, python: str, toolchains: str, size: int, default_limits: Limits, log: Log) -> None:
         self._pool = pool
@@ -141,20 +144,19 @@ class PrestartPool:
         self._size = size
         self._default_limits = default_limits
         self._log = log
-        self._pools: dict[str, WarmPool[PrestartedBox]] = {}
+        self._pools: dict[str, OnDemandPool[PrestartedBox]] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, *error: object) -> None:
-        await asyncio.gather(*(pool.__aexit__(*error) for pool in self._pools.values()))
+    async def __aexit__(self, *_error: object) -> None:
+        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
     async def take(self, language: Language, policy: Policy, limits: Limits) -> PrestartedBox | None:
-        """None where there is none for such a job now."""
+        """Return a prestarted box, or None if none fits this job."""
         if not self._size or language.ahead is None or not self._fits(limits):
             return None
-        pool = await self._pool_for(language, policy)
-        box = await pool.take()
+        box = await self._pool_for(language, policy).take()
         if box is None:
             return None
         self._mark_used(box)
@@ -164,7 +166,7 @@ class PrestartPool:
         return None
 
     def refill(self, language: Language) -> None:
-        """After each job of such a language, whether it got one or not."""
+        """Start missing boxes. Call this after each job of such a language, with or without a prestarted box."""
         pool = self._pools.get(language.name)
         if pool is not None:
             pool.refill()
@@ -175,12 +177,11 @@ class PrestartPool:
             == self._default_limits
         )
 
-    async def _pool_for(self, language: Language, policy: Policy) -> WarmPool[PrestartedBox]:
+    def _pool_for(self, language: Language, policy: Policy) -> OnDemandPool[PrestartedBox]:
         pool = self._pools.get(language.name)
         if pool is None:
-            pool = WarmPool(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
+            pool = OnDemandPool(language.name, self._size, lambda: self._start(language, policy), self.end, self._log)
             self._pools[language.name] = pool
-            await pool.__aenter__()
         return pool
 
     async def _start(self, language: Language, policy: Policy) -> PrestartedBox:

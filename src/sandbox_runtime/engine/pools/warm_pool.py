@@ -1,104 +1,167 @@
-"""What takes long to start, such as kernels of notebooks, started ahead of time.
+"""A pool of items that are opened before they are needed.
 
-Theory of operation. Nothing is started until the first one is asked for: a deployment that never needs any pays nothing. From
-then on the shelf keeps `size` of them up, until none has been asked for in a while. Each is started by a task of its own, owned
-by the shelf, as soon as one is missing; who comes while the shelf is empty waits for one of those, because it has a head start,
-and only when all of them are spoken for is told to start one. A regular look drops those that died or became too old while they
-waited. When none can be started, nothing is tried again until the next one is asked for, whose own attempt tells why.
+Theory of operation. The pool keeps idle items up to a target, which its owner computes. Each item is handed out once: pop() never
+waits, take() waits for an item that is already being opened, because that one has a head start. refill() opens missing items: all
+concurrently, or one after another until the target is reached. trim() closes items above the target or no longer usable. The
+owner calls both when demand changes. After a failed opening the pool backs off; without `backoff_s` it opens nothing until the
+next refill(), and the next caller's own attempt shows why.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, TypeVar
 
-from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.telemetry import Log
+from sandbox_runtime.engine.pools.background import BackgroundTasks, cancel_all, repeat
 
-IDLE_AFTER_S = 600.0
-CHECK_INTERVAL_S = 30.0
-_STOP_WITHIN_S = 30.0
-
-
-class Poolable(Protocol):
-    """stale: it has waited too long to be of use."""
-
-    @property
-    def alive(self) -> bool: ...
-
-    @property
-    def stale(self) -> bool: ...
-
-
-Item = TypeVar("Item", bound=Poolable)
-
-
-class CannotStart(Exception):
-    """For starters to raise beside the errors of the platform: nothing can be started, and that is nobody's fault."""
+Item = TypeVar("Item")
 
 
 class WarmPool(Generic[Item]):
-    """what: its name in the log."""
+    """Idle items of one kind.
+
+    - open_item, close_item: open and close one.
+    - target: how many should be idle now.
+    - usable: whether an idle item can still be handed out.
+    - on_failure: receives the error of a failed opening.
+    - backoff_s: first and longest wait after a failed opening.
+    - one_by_one: open items one after another, and continue until the target is reached.
+    - trim_every_s: interval of automatic trims, from the first refill() on.
+    """
 
     def __init__(
-        self, what: str, size: int, start: Callable[[], Awaitable[Item]], end: Callable[[Item], Awaitable[None]], log: Log
+        self,
+        open_item: Callable[[], Awaitable[Item]],
+        close_item: Callable[[Item], Awaitable[None]],
+        *,
+        target: Callable[[], int],
+        usable: Callable[[Item], bool],
+        on_failure: Callable[[Exception], None],
+        backoff_s: tuple[float, float] | None = None,
+        one_by_one: bool = False,
+        trim_every_s: float | None = None,
     ) -> None:
-        self._name = what
-        self._size = size
-        self._start = start
-        self._end = end
-        self._log = log
-        self._idle: deque[Item] = deque()
-        self._starting: set[asyncio.Task[None]] = set()
-        self._waiting: deque[asyncio.Future[Item | None]] = deque()
-        self._used_s = -IDLE_AFTER_S
-        self._check_task: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> Self:
-        if self._size:
-            self._check_task = asyncio.create_task(self._check())
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        self._size = 0
-        tasks = [*self._starting, *([self._check_task] if self._check_task else [])]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=_STOP_WITHIN_S)
-        await self._drop(list(self._idle))
+        self._open_item = open_item
+        self._close_item = close_item
+        self._target = target
+        self._usable = usable
+        self._on_failure = on_failure
+        self._backoff_s = backoff_s
+        self._one_by_one = one_by_one
+        self._trim_every_s = trim_every_s
+        self._trim_task: asyncio.Task[None] | None = None
+        self.idle: deque[Item] = deque()
+        self.failure: Exception | None = None
+        """Error of the latest opening, if it failed."""
+        self._wait_s = 0.0
+        self._retry: asyncio.TimerHandle | None = None
+        self._opening: set[asyncio.Task[None]] = set()
+        self._waiters: deque[asyncio.Future[Item | None]] = deque()
+        self._closing = BackgroundTasks("an item of a pool could not be closed")
+        self._closed = False
 
     @property
-    def idle(self) -> int:
-        return len(self._idle)
+    def size(self) -> int:
+        """Idle items and those being opened."""
+        return len(self.idle) + len(self._opening)
 
-    async def take(self) -> Item | None:
-        """One that is up, or None: then it is for the caller to start one. The caller owes used() when done with it."""
-        self._used_s = time.monotonic()
-        while self._idle:
-            item = self._idle.popleft()
-            if item.alive and not item.stale:
+    def pop(self) -> Item | None:
+        """Return a usable item, or None if none is idle."""
+        while self.idle:
+            item = self.idle.popleft()
+            if self._usable(item):
                 return item
-            await self._end(item)
-        if len(self._waiting) < len(self._starting):
-            return await self._next_started()
+            self.close_in_background(item)
         return None
 
-    def refill(self) -> None:
-        """To start another any earlier would only slow what has just begun."""
-        self._used_s = time.monotonic()
-        while len(self._idle) + len(self._starting) < self._size:
-            task = asyncio.create_task(self._add())
-            self._starting.add(task)
-            task.add_done_callback(self._starting.discard)
+    async def take(self) -> Item | None:
+        """Return a usable item, or None if none is idle or about to be: the caller opens its own."""
+        item = self.pop()
+        if item is None and len(self._waiters) < len(self._opening):
+            return await self._next_opened()
+        return item
 
-    async def _next_started(self) -> Item | None:
+    def refill(self) -> None:
+        """Open items up to the target."""
+        if self._closed or self._retry is not None:
+            return
+        if self._trim_every_s is not None and self._trim_task is None:
+            self._trim_task = asyncio.create_task(repeat(self._trim_every_s, self.trim))
+        while not (self._one_by_one and self._opening) and self.size < self._target():
+            task = asyncio.create_task(self._open())
+            self._opening.add(task)
+            task.add_done_callback(self._continue)
+
+    def trim(self) -> None:
+        """Close items that are above the target or no longer usable."""
+        items, target = list(self.idle), self._target()
+        self.idle.clear()
+        for item in reversed(items):
+            if len(self.idle) < target and self._usable(item):
+                self.idle.appendleft(item)
+            else:
+                self.close_in_background(item)
+
+    def drop(self) -> None:
+        """Close all idle items."""
+        while self.idle:
+            self.close_in_background(self.idle.popleft())
+
+    def close_in_background(self, item: Item) -> None:
+        self._closing.start(self._close(item))
+
+    async def close(self) -> None:
+        """Idempotent. No task and no idle item remains."""
+        self._closed = True
+        if self._retry is not None:
+            self._retry.cancel()
+        await cancel_all([*self._opening, *([self._trim_task] if self._trim_task else [])])
+        self.drop()
+        await self._closing.wait()
+
+    async def _open(self) -> None:
+        """Open one item. A waiting caller is released in any case."""
+        item = None
+        try:
+            item = await self._open_item()
+            self.failure, self._wait_s = None, 0.0
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self._hand_out(item)
+
+    def _continue(self, task: asyncio.Task[None]) -> None:
+        self._opening.discard(task)
+        if self._one_by_one and self.failure is None:
+            self.refill()
+
+    def _fail(self, error: Exception) -> None:
+        self._on_failure(error)
+        self.failure = error
+        if self._backoff_s is not None and self._retry is None:
+            first_s, max_s = self._backoff_s
+            self._wait_s = min(self._wait_s * 2, max_s) if self._wait_s else first_s
+            self._retry = asyncio.get_running_loop().call_later(self._wait_s, self._try_again)
+
+    def _try_again(self) -> None:
+        self._retry = None
+        self.refill()
+
+    def _hand_out(self, item: Item | None) -> None:
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(item)
+                return
+        if item is not None:
+            self.idle.append(item)
+
+    async def _next_opened(self) -> Item | None:
         waiter: asyncio.Future[Item | None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
+        self._waiters.append(waiter)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -107,37 +170,7 @@ class WarmPool(Generic[Item]):
             raise
         finally:
             with contextlib.suppress(ValueError):
-                self._waiting.remove(waiter)
+                self._waiters.remove(waiter)
 
-    async def _add(self) -> None:
-        """Whoever waits for it is let go in any case."""
-        item = None
-        try:
-            item = await self._start()
-        except (SandboxError, CannotStart) as error:
-            self._log.warning("nothing can be started ahead of time", what=self._name, reason=str(error))
-        except Exception:
-            self._log.exception("starting ahead of time failed in an unforeseen way", what=self._name)
-        finally:
-            self._hand_out(item)
-
-    def _hand_out(self, item: Item | None) -> None:
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(item)
-                return
-        if item is not None:
-            self._idle.append(item)
-
-    async def _check(self) -> None:
-        while True:
-            await asyncio.sleep(CHECK_INTERVAL_S)
-            unused = time.monotonic() - self._used_s > IDLE_AFTER_S
-            await self._drop([item for item in self._idle if unused or not item.alive or item.stale])
-
-    async def _drop(self, items: list[Item]) -> None:
-        for item in items:
-            if item in self._idle:
-                self._idle.remove(item)
-                await self._end(item)
+    async def _close(self, item: Item) -> None:
+        await self._close_item(item)

@@ -18,7 +18,7 @@ from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.executions import run_request
 from sandbox_runtime.sessions.lifecycle.creator import SessionCreator
 from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
-from sandbox_runtime.sessions.lifecycle.fork_pool import Spare, Spot
+from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool, PreparedFork
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.registry import LiveContext, LiveSession
@@ -72,7 +72,7 @@ class Forker:
 
     async def _fork_one(self, live: LiveSession, actor: str) -> LiveSession:
         originals = _alive_contexts(live)
-        prepared = await live.spare.take(len(originals)) if live.spare is not None else None
+        prepared = await live.fork_pool.take(len(originals)) if live.fork_pool is not None else None
         prepared = prepared or await self._open(live.session, len(originals))
         home, session = prepared.home, _fork_row(live.session)
         try:
@@ -98,14 +98,14 @@ class Forker:
     def _prepare_next(self, live: LiveSession) -> None:
         if not live.contexts or live.closing:
             return
-        if live.spare is None:
-            live.spare = Spare(lambda contexts: self._open(live.session, contexts), self._deps.options.spare_s)
+        if live.fork_pool is None:
+            live.fork_pool = ForkPool(lambda contexts: self._open(live.session, contexts), self._deps.options.spare_s)
         open_sessions = self._deps.registry.open.values()
-        waiting = sum(session.spare is not None and session.spare.waits for session in open_sessions)
+        waiting = sum(session.fork_pool is not None and session.fork_pool.waiting for session in open_sessions)
         if waiting < MAX_POOLS:
-            live.spare.prepare(len(_alive_contexts(live)))
+            live.fork_pool.prepare(len(_alive_contexts(live)))
 
-    async def _open(self, session: Session, contexts: int) -> Spot:
+    async def _open(self, session: Session, contexts: int) -> PreparedFork:
         """Open an environment with that many empty contexts."""
         options = self._deps.options
         limits = run_request.build_limits(session.resources, options.max_execution_s, options)
@@ -117,7 +117,7 @@ class Forker:
         except BaseException:
             await home.close()
             raise
-        return Spot(home, tuple(opened))
+        return PreparedFork(home, tuple(opened))
 
 
 def _check_idle(live: LiveSession) -> None:

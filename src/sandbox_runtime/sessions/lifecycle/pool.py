@@ -1,34 +1,31 @@
-"""Homes that stand ready: opened ahead of time for each template and mode, with a box that waits for the first program.
+"""Environments opened ahead of time, for each template and mode, with a standby box for the first program.
 
-Theory of operation. There is a shelf for each template and mode that was asked for lately. Its target is the template's pool
-size, or as many homes as were taken within one tick, whichever is more, never above the most that all shelves may hold together.
-One task fills and shrinks all shelves; it sleeps until something was taken or a tick has passed. take() never waits for it: an
-empty shelf means that the caller opens a home. A shelf that nobody asked for in its idle time is emptied down to the template's
-minimum.
+Theory of operation. Each template and mode requested lately has a WarmPool. Its target is the template's pool size or the
+number of environments taken within one tick, whichever is more, within the maximum of all pools together. Environments are opened
+one at a time, when one was taken and at every tick. take() never waits for that: if none is ready, the caller opens one. A kind
+that is not requested within its idle time shrinks to the template's minimum.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections import deque
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from sandbox_runtime.errors import SandboxError, Unavailable
+from sandbox_runtime.engine.pools.background import cancel_all, repeat
+from sandbox_runtime.engine.pools.warm_pool import WarmPool
+from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import PoolSizes, Resources, SessionMode, Template
 from sandbox_runtime.sessions.nodes.node import Home, Host
 from sandbox_runtime.telemetry import Log
 
 TICK_S = 5.0
-CLOSE_WITHIN_S = 30.0
 _BACKOFF_S = 5.0
-_FADE = 0.5
+_DEMAND_DECAY = 0.5
 _REFILL_AFTER_S = 0.05
 
 
 class Kind(NamedTuple):
-    """What makes two homes the same to whoever takes one. Cores, memory and processes are limits of what runs in it."""
+    """What makes two environments interchangeable. Cores, memory and processes are limits of what runs in them."""
 
     template: str
     mode: SessionMode
@@ -36,125 +33,132 @@ class Kind(NamedTuple):
     network: str = ""
 
 
-@dataclass(slots=True)
-class _Shelf:
-    resources: Resources
-    sizes: PoolSizes
-    asked_at: float
-    ready: deque[Home] = field(default_factory=deque)
-    taken: float = 0.0
+class _KindDemand:
+    """The demand for environments of one kind."""
 
-    def target(self, mode: SessionMode, now: float) -> int:
-        if now - self.asked_at > self.sizes.idle_s:
+    def __init__(self, kind: Kind, resources: Resources, sizes: PoolSizes, now: float) -> None:
+        self.resources = resources
+        self.sizes = sizes
+        self.requested_at = now
+        self.taken = 0.0
+        self.warm: WarmPool[Home]
+        self._mode = kind.mode
+
+    def wanted(self, now: float) -> int:
+        if now - self.requested_at > self.sizes.idle_s:
             return self.sizes.minimum
-        wanted = self.sizes.ephemeral if mode is SessionMode.ephemeral else self.sizes.persistent
-        return max(wanted, self.sizes.minimum, round(self.taken))
+        size = self.sizes.ephemeral if self._mode is SessionMode.ephemeral else self.sizes.persistent
+        return max(size, self.sizes.minimum, round(self.taken))
 
 
 class EnvironmentPool:
-    """most: homes that stand ready, all together; 0: none do."""
+    """Holds at most `max_ready` environments of all kinds together; 0 disables the pool."""
 
-    def __init__(self, host: Host, most: int, log: Log) -> None:
+    def __init__(self, host: Host, max_ready: int, log: Log) -> None:
         self._host = host
-        self._most = most
+        self._max_ready = max_ready
         self._log = log
-        self._shelves: dict[Kind, _Shelf] = {}
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._burials: set[asyncio.Task[None]] = set()
+        self._kinds: dict[Kind, _KindDemand] = {}
+        self._opening = asyncio.Lock()
+        self._tick_task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> EnvironmentPool:
-        if self._most:
-            self._task = asyncio.create_task(self._keep())
+        if self._max_ready:
+            self._tick_task = asyncio.create_task(repeat(TICK_S, self._tick))
         return self
 
     async def __aexit__(self, *_error: object) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        for shelf in self._shelves.values():
-            while shelf.ready:
-                self._bury(shelf.ready.popleft())
-        if self._burials:
-            await asyncio.wait(self._burials, timeout=CLOSE_WITHIN_S)
+        if self._tick_task is not None:
+            await cancel_all([self._tick_task])
+        await asyncio.gather(*(demand.warm.close() for demand in self._kinds.values()))
 
     @property
     def size(self) -> int:
-        return sum(len(shelf.ready) for shelf in self._shelves.values())
+        return sum(len(demand.warm.idle) for demand in self._kinds.values())
 
     def has(self, kind: Kind) -> bool:
-        shelf = self._shelves.get(kind)
-        return shelf is not None and bool(shelf.ready)
+        demand = self._kinds.get(kind)
+        return demand is not None and bool(demand.warm.idle)
 
     def want(self, template: Template, mode: SessionMode, resources: Resources, sizes: PoolSizes, network: str = "") -> Kind:
-        """Homes of this kind are asked for: have some ready from now on."""
+        """Keep environments of this kind ready from now on."""
         kind = Kind(template.id, mode, resources.disk_bytes, network)
         now = asyncio.get_running_loop().time()
-        shelf = self._shelves.get(kind)
-        if shelf is None:
-            shelf = self._shelves[kind] = _Shelf(resources, sizes, now)
-            self._wake.set()
-        shelf.asked_at, shelf.sizes = now, sizes
+        demand = self._kinds.get(kind)
+        if demand is None:
+            demand = self._kinds[kind] = self._new_demand(kind, resources, sizes, now)
+            demand.warm.refill()
+        demand.requested_at, demand.sizes = now, sizes
         return kind
 
     def take(self, kind: Kind) -> Home | None:
-        """One that nobody used, now the caller's; None where none stands ready."""
-        shelf = self._shelves.get(kind)
-        if shelf is None:
+        """Return an unused environment, which now belongs to the caller; None if none is ready."""
+        demand = self._kinds.get(kind)
+        if demand is None:
             return None
-        shelf.taken += 1
-        home = shelf.ready.popleft() if shelf.ready else None
-        if shelf.ready:  # opening another one at once would only slow what is about to run in this one
-            asyncio.get_running_loop().call_later(_REFILL_AFTER_S, self._wake.set)
+        demand.taken += 1
+        environment = demand.warm.pop()
+        if demand.warm.idle:  # opening another one at once would only slow what is about to run in this one
+            asyncio.get_running_loop().call_later(_REFILL_AFTER_S, self._refill)
         else:
-            self._wake.set()
-        return home
+            self._refill()
+        return environment
 
-    async def _keep(self) -> None:
-        while True:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(TICK_S):
-                    await self._wake.wait()
-            ticked = not self._wake.is_set()
-            self._wake.clear()
-            if not await self._fill():
-                await asyncio.sleep(_BACKOFF_S)
-            self._shrink()
-            if ticked:
-                self._fade()
+    def _new_demand(self, kind: Kind, resources: Resources, sizes: PoolSizes, now: float) -> _KindDemand:
+        demand = _KindDemand(kind, resources, sizes, now)
+        demand.warm = WarmPool(
+            lambda: self._open(demand, kind.network),
+            _close,
+            target=lambda: self._target(demand),
+            usable=_is_open,
+            on_failure=self._on_failure,
+            backoff_s=(_BACKOFF_S, _BACKOFF_S),
+            one_by_one=True,
+        )
+        return demand
 
-    async def _fill(self) -> bool:
-        """Whether every shelf could be filled."""
-        for kind, shelf in list(self._shelves.items()):
-            while self.size < self._most and len(shelf.ready) < shelf.target(kind.mode, asyncio.get_running_loop().time()):
-                try:
-                    home = await self._host.open(shelf.resources, kind.network)
-                except Unavailable:
-                    return False
-                except (SandboxError, OSError) as error:
-                    self._log.warning("no home could be opened ahead of time", reason=str(error))
-                    return False
-                home.prepare()
-                shelf.ready.append(home)
-        return True
+    def _target(self, demand: _KindDemand) -> int:
+        """Return how many environments of this kind should be ready, within the room that all kinds leave."""
+        room = self._max_ready - sum(other.warm.size for other in self._kinds.values())
+        return min(demand.wanted(asyncio.get_running_loop().time()), demand.warm.size + room)
 
-    def _shrink(self) -> None:
+    async def _open(self, demand: _KindDemand, network: str) -> Home:
+        async with self._opening:
+            environment = await self._host.open(demand.resources, network)
+        environment.prepare()
+        return environment
+
+    def _on_failure(self, error: Exception) -> None:
+        if not isinstance(error, Unavailable):
+            self._log.warning("no home could be opened ahead of time", reason=str(error))
+
+    def _refill(self) -> None:
+        for demand in self._kinds.values():
+            demand.warm.refill()
+
+    def _tick(self) -> None:
+        self._trim()
+        self._decay()
+        self._refill()
+
+    def _trim(self) -> None:
         now = asyncio.get_running_loop().time()
-        for kind, shelf in list(self._shelves.items()):
-            target = shelf.target(kind.mode, now)
-            while len(shelf.ready) > target:
-                self._bury(shelf.ready.popleft())
-            if not target and not shelf.ready:
-                del self._shelves[kind]
+        for kind, demand in list(self._kinds.items()):
+            demand.warm.trim()
+            if not demand.wanted(now) and not demand.warm.size:
+                del self._kinds[kind]
 
-    def _fade(self) -> None:
-        for shelf in self._shelves.values():
-            shelf.taken *= _FADE
-            for home in shelf.ready:
-                home.prepare()
+    def _decay(self) -> None:
+        """Forget demand, and renew standby boxes that expired."""
+        for demand in self._kinds.values():
+            demand.taken *= _DEMAND_DECAY
+            for environment in demand.warm.idle:
+                environment.prepare()
 
-    def _bury(self, home: Home) -> None:
-        task = asyncio.create_task(home.close())
-        self._burials.add(task)
-        task.add_done_callback(self._burials.discard)
+
+async def _close(environment: Home) -> None:
+    await environment.close()
+
+
+def _is_open(environment: Home) -> bool:
+    return not environment.closed

@@ -67,8 +67,8 @@ class Transitions:
         try:
             async with asyncio.timeout(_CLOSE_WITHIN_S):
                 await self._executor.stop_all(live, reason)
-                if live.spare is not None:
-                    await live.spare.close()
+                if live.fork_pool is not None:
+                    await live.fork_pool.close()
                 await live.home.close()
                 self._deps.registry.release(live.id)
         except (TimeoutError, SandboxError, OSError) as error:
