@@ -14,7 +14,7 @@ from sandbox_runtime.engine import LanguageStatus
 from sandbox_runtime.languages import Language, assets_folder
 from sandbox_runtime.model import File, Job, JobResult
 from sandbox_runtime.settings import Settings
-from sandbox_runtime.toolchains.stamps import stands
+from sandbox_runtime.toolchains.stamps import is_installed
 
 WITHIN_S = 100.0
 
@@ -41,7 +41,7 @@ def working(platform: Platform) -> Working:
             (proofs[name],) = await platform.engine.languages([name], fresh=True)
         if proofs[name].enabled:
             return language
-        installed = stands(Path(platform.settings.toolchains_dir), language, assets_folder(language))
+        installed = is_installed(Path(platform.settings.toolchains_dir), language, assets_folder(language))
         assert not installed, f"{name} is installed but does not work: {proofs[name].reason}"
         pytest.skip(f"{name} does not work here: {proofs[name].reason}")
 

@@ -39,7 +39,7 @@ def test_the_language_has_its_test_programs(name: str) -> None:
 
 def test_a_language_comes_after_those_it_stands_on() -> None:
     catalog = load_catalog()
-    chosen = [language.name for language in catalog.with_those_they_stand_on([catalog.find("jest"), catalog.find("nodejs")])]
+    chosen = [language.name for language in catalog.with_dependencies([catalog.find("jest"), catalog.find("nodejs")])]
     assert chosen == ["nodejs", "jest"]
 
 
@@ -51,7 +51,7 @@ def test_languages_cannot_stand_on_one_another_in_a_circle(tmp_path: Path) -> No
         (tmp_path / f"{name}.toml").write_text(row.replace("[check]", f'[install]\non = ["{base}"]\n\n[check]'))
     catalog = load_catalog(str(tmp_path))
     with pytest.raises(InvalidRequest, match="circle"):
-        catalog.with_those_they_stand_on([catalog.find("oak")])
+        catalog.with_dependencies([catalog.find("oak")])
 
 
 @pytest.mark.parametrize(("name", "found"), [("python", "python"), ("py", "python"), ("c++", "cpp"), ("sh", "bash")])
@@ -61,13 +61,13 @@ def test_a_language_is_found_by_name_and_alias(name: str, found: str) -> None:
 
 @pytest.mark.parametrize(("path", "found"), [("a/b.py", "python"), ("x.tar.cc", "cpp"), ("run.sh", "bash")])
 def test_a_language_is_found_by_extension(path: str, found: str) -> None:
-    assert load_catalog().of_file(path).name == found
+    assert load_catalog().find_by_extension(path).name == found
 
 
 @pytest.mark.parametrize("path", ["README", "x.unknown", ".py"])
 def test_a_file_without_a_known_extension_is_not_guessed(path: str) -> None:
     with pytest.raises(NotFound, match="known extensions"):
-        load_catalog().of_file(path)
+        load_catalog().find_by_extension(path)
 
 
 def test_an_unknown_language_is_told_what_there_is() -> None:

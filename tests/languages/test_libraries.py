@@ -86,7 +86,7 @@ PROGRAMS = {
     ): 'class Program { static void Main() => Console.WriteLine(string.Join(",", new[] { 3, 1, 2 }.OrderBy(x => x))); }',
     ("csharp", "hashes"): """
         using System.Security.Cryptography;
-        class Program { static void Main() => Console.WriteLine(BitConverter.ToString(SHA256.Create().ComputeHash(new byte[0])).Substring(0, 5)); }
+        class PreparedSource { static void Main() => Console.WriteLine(BitConverter.ToString(SHA256.Create().ComputeHash(new byte[0])).Substring(0, 5)); }
     """,
 }
 PRINTED = {

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import pytest
 from tests.mcp.registries import served
 
-from sandbox_runtime.languages.packages.inside.maven import Repository, Wish
-from sandbox_runtime.languages.packages.inside.registry_client import Refused
+from sandbox_runtime.languages.packages.inside.maven import Repository, Requirement
+from sandbox_runtime.languages.packages.inside.registry_client import RegistryError
 
 JAR = b"PK jar"
 PLACE = "org/example/acorn/1.0/acorn-1.0.jar"
@@ -19,7 +19,7 @@ GOOD = {kind: hashlib.new(kind, JAR).hexdigest().encode() for kind in ("sha512",
 def fetched(checksums: Mapping[str, bytes]) -> bytes:
     files = {PLACE: JAR, **{f"{PLACE}.{kind}": text for kind, text in checksums.items()}}
     with served("127.0.0.1", files) as url:
-        return Repository(url).jar(Wish("org.example", "acorn", "1.0"))
+        return Repository(url).jar(Requirement("org.example", "acorn", "1.0"))
 
 
 @pytest.mark.parametrize("kind", GOOD)
@@ -29,12 +29,12 @@ def test_any_checksum_that_fits_will_do(kind: str) -> None:
 
 @pytest.mark.parametrize("checksums", [{}, {"sha1": b""}, {"md5": hashlib.md5(JAR).hexdigest().encode()}])
 def test_a_jar_without_a_checksum_is_refused(checksums: dict[str, bytes]) -> None:
-    with pytest.raises(Refused, match="no checksum of org"):
+    with pytest.raises(RegistryError, match="no checksum of org"):
         fetched(checksums)
 
 
 @pytest.mark.parametrize("kind", GOOD)
 def test_the_best_checksum_decides(kind: str) -> None:
     wrong = {**{weaker: GOOD[weaker] for weaker in list(GOOD)[list(GOOD).index(kind) + 1 :]}, kind: b"0" * len(GOOD[kind])}
-    with pytest.raises(Refused, match="not what its checksum says"):
+    with pytest.raises(RegistryError, match="not what its checksum says"):
         fetched(wrong)

@@ -13,7 +13,7 @@ from tests.mcp.registries import Files, maven_artifact, nuget_package, served, z
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.languages import packages
-from sandbox_runtime.languages.packages import kit_of, line_with_packages, listed, said
+from sandbox_runtime.languages.packages import find_package_manager, install_error, launch_script_for, parse_listing
 from sandbox_runtime.languages.packages.inside import maven, nuget
 
 INSIDE = Path(packages.__file__).parent
@@ -37,54 +37,54 @@ INSIDE = Path(packages.__file__).parent
     ],
 )
 def test_names_and_versions_become_what_the_client_takes(language: str, text: str, asked: str) -> None:
-    assert kit_of(language).asked([text]) == [asked]
+    assert find_package_manager(language).parse_requirements([text]) == [asked]
 
 
 @pytest.mark.parametrize("language", ["javascript", "go", "rust", "java", "csharp"])
 @pytest.mark.parametrize("text", ["", "-x", "../x", "~/x", "https://x/y", "a b", "a;b", "a|b", "$x", "a@b@c", "a@@b", "x" * 300])
 def test_what_is_no_name_is_refused(language: str, text: str) -> None:
     with pytest.raises(InvalidRequest):
-        kit_of(language).asked([text])
+        find_package_manager(language).parse_requirements([text])
 
 
 @pytest.mark.parametrize("language", ["javascript", "go", "rust", "java", "csharp"])
 def test_scripts_are_scripts_of_bash_whatever_is_asked_for(language: str) -> None:
-    kit = kit_of(language)
+    kit = find_package_manager(language)
     checked = subprocess.run(["bash", "-n", "-c", kit.script(["it's", "$(touch x)", "a;b"])], capture_output=True, timeout=60)
     assert checked.returncode == 0, checked.stderr
 
 
 def test_features_of_a_crate_are_asked_for_with_it() -> None:
-    assert "cargo add tokio@1 --features rt,macros" in kit_of("rust").script(["tokio[rt,macros]@1"])
+    assert "cargo add tokio@1 --features rt,macros" in find_package_manager("rust").script(["tokio[rt,macros]@1"])
 
 
 @pytest.mark.parametrize(("language", "advice"), [("cpp", "operator"), ("shell", "operator"), ("ruby", "files")])
 def test_languages_without_a_client_are_refused_with_advice(language: str, advice: str) -> None:
     with pytest.raises(Unavailable, match=advice):
-        kit_of(language)
+        find_package_manager(language)
 
 
 def test_a_listing_is_a_claim() -> None:
     told = b"serde 1.0.2\n\xff\xfe 1\n<script> 1\nno-version\n@types/node 22.1.0\n" + b"x" * 10_000_000
-    assert listed(told) == ("serde 1.0.2", "@types/node 22.1.0")
-    assert len(listed(b"a 1\n" * 5000)) == 1000
+    assert parse_listing(told) == ("serde 1.0.2", "@types/node 22.1.0")
+    assert len(parse_listing(b"a 1\n" * 5000)) == 1000
 
 
 def test_a_client_that_found_no_registry_is_told_apart() -> None:
-    assert "cannot be reached" in said("", "npm ERR! getaddrinfo EAI_AGAIN x")
-    assert said("", "line\n" * 100).count("line") == 20
+    assert "cannot be reached" in install_error("", "npm ERR! getaddrinfo EAI_AGAIN x")
+    assert install_error("", "line\n" * 100).count("line") == 20
 
 
 def test_a_java_program_is_kept_under_the_name_of_its_class() -> None:
-    line = line_with_packages("java", {}, "import x.Y; public final class Told { }")
+    line = launch_script_for("java", {}, "import x.Y; public final class Told { }")
     assert line.source == "Told.java" and line.start.endswith(" Told")
-    assert line_with_packages("java", {"main_class": "Other"}, "public class Told { }").source == "Other.java"
+    assert launch_script_for("java", {"main_class": "Other"}, "public class Told { }").source == "Other.java"
 
 
 @pytest.mark.parametrize("language", ["go", "rust", "java", "csharp"])
 def test_lines_are_scripts_of_bash(language: str) -> None:
     options = {"build_flags": "-v '; id'", "features": ["a"], "release": True, "classpath": 'x:$(id)`id`"', "edition": "2018"}
-    script = line_with_packages(language, options, "code").script("/workspace/a b", "/workspace/.lang_exec_1")
+    script = launch_script_for(language, options, "code").script("/workspace/a b", "/workspace/.lang_exec_1")
     checked = subprocess.run(["bash", "-n", "-c", script], capture_output=True, timeout=60)
     assert checked.returncode == 0 and "$(id)" not in script and "`id`" not in script, script
 
@@ -115,15 +115,15 @@ def artifacts(**described: str) -> Files:
     return files
 
 
-def chosen(files: Mapping[str, bytes], *names: str) -> dict[str, str]:
+def choose_version(files: Mapping[str, bytes], *names: str) -> dict[str, str]:
     with served("127.0.0.1", files) as url:
-        wishes = [maven.Wish("a.b", *name.split(":")) for name in names]
-        return {artifact: wish.version for (_, artifact), wish in maven.resolved(maven.Repository(url), wishes).items()}
+        wishes = [maven.Requirement("a.b", *name.split(":")) for name in names]
+        return {artifact: wish.version for (_, artifact), wish in maven.resolve_all(maven.Repository(url), wishes).items()}
 
 
 def test_the_nearest_version_wins() -> None:
     files = artifacts(top_1=needing("a.b:left:1", "a.b:deep:2"), left_1=needing("a.b:deep:1"), deep_1="", deep_2="")
-    assert chosen(files, "top:1") == {"top": "1", "left": "1", "deep": "2"}
+    assert choose_version(files, "top:1") == {"top": "1", "left": "1", "deep": "2"}
 
 
 def test_what_is_optional_left_out_or_for_tests_is_not_fetched() -> None:
@@ -133,7 +133,7 @@ def test_what_is_optional_left_out_or_for_tests_is_not_fetched() -> None:
         mid_1=needing("a.b:no:1", "a.b:yes:1|<scope>runtime</scope>", "a.b:p:1|<scope>provided</scope>"),
         yes_1="",
     )
-    assert chosen(files, "top:1") == {"top": "1", "mid": "1", "yes": "1"}
+    assert choose_version(files, "top:1") == {"top": "1", "mid": "1", "yes": "1"}
 
 
 def test_versions_come_from_parents_lists_and_properties() -> None:
@@ -147,14 +147,14 @@ def test_versions_come_from_parents_lists_and_properties() -> None:
         y_2="",
         z_3="",
     )
-    assert chosen(files, "top:1") == {"top": "1", "x": "1", "y": "2", "z": "3"}
+    assert choose_version(files, "top:1") == {"top": "1", "x": "1", "y": "2", "z": "3"}
 
 
 def test_what_is_managed_to_be_for_tests_or_without_something_is_so_everywhere() -> None:
     without = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
     managed = row("a.b:t:1|<scope>test</scope>") + row(f"a.b:x:1|{without}")
     files = artifacts(top_1=needing("a.b:t:", "a.b:x:", managed=managed), x_1=needing("a.b:gone:1"))
-    assert chosen(files, "top:1") == {"top": "1", "x": "1"}
+    assert choose_version(files, "top:1") == {"top": "1", "x": "1"}
 
 
 def test_circles_end_and_ranges_take_the_newest_in_them() -> None:
@@ -164,15 +164,15 @@ def test_circles_end_and_ranges_take_the_newest_in_them() -> None:
         f"<metadata><versioning><versions>{versions}</versions></versioning></metadata>".encode()
     )
     files["a/b/span/2.0-rc1/span-2.0-rc1.pom"] = files["a/b/span/1.10/span-1.10.pom"]
-    assert chosen(files, "ring:1")["span"] == "2.0-rc1"
+    assert choose_version(files, "ring:1")["span"] == "2.0-rc1"
     assert not maven._within("2.0", "[1.0,2.0)") and maven._within("1.10", "(1.9,]") and maven._within("1.0", "[1.0]")
 
 
 def test_descriptions_that_cannot_be_read_are_told() -> None:
     files = artifacts(top_1="")
     files["a/b/top/1/top-1.pom"] = b"<project>"
-    with pytest.raises(maven.Refused, match="cannot be read"):
-        chosen(files, "top:1")
+    with pytest.raises(maven.RegistryError, match="cannot be read"):
+        choose_version(files, "top:1")
 
 
 def test_what_failed_leaves_what_was_there(tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ def test_the_usual_repository_is_the_one_that_maven_knows(tmp_path: Path) -> Non
         b"<project><repositories><repository><url>https://repository.test/all/</url></repository></repositories></project>"
     )
     (tmp_path / "x-model-builder-3.jar").write_bytes(zipped({"org/apache/maven/model/pom-4.0.0.xml": described}))
-    assert maven.known_to_maven(str(tmp_path)) == "https://repository.test/all"
-    with pytest.raises(maven.Refused, match="MAVEN_REPOSITORY"):
-        maven.known_to_maven(str(tmp_path / "none"))
+    assert maven.default_repository(str(tmp_path)) == "https://repository.test/all"
+    with pytest.raises(maven.RegistryError, match="MAVEN_REPOSITORY"):
+        maven.default_repository(str(tmp_path / "none"))
 
 
 # The resolver of NuGet's packages.
@@ -207,16 +207,18 @@ def test_the_usual_repository_is_the_one_that_maven_knows(tmp_path: Path) -> Non
 
 def test_the_lowest_version_that_will_do_is_taken(tmp_path: Path) -> None:
     there = ["1.0.0", "1.1.0", "2.0.0-beta", "2.0.0"]
-    assert nuget.chosen(there, "") == "2.0.0" and nuget.chosen(there, "1.0.1") == "1.1.0"
-    assert nuget.chosen(there, "[1.0.0]") == "1.0.0" and nuget.chosen(there, "(1.0, 2.0)") == "1.0.0"
-    assert nuget.chosen(there, "3.0") == "" and nuget.order("1.0") == nuget.order("1.0.0.0")
+    assert nuget.choose_version(there, "") == "2.0.0" and nuget.choose_version(there, "1.0.1") == "1.1.0"
+    assert nuget.choose_version(there, "[1.0.0]") == "1.0.0" and nuget.choose_version(there, "(1.0, 2.0)") == "1.0.0"
+    assert nuget.choose_version(there, "3.0") == "" and nuget.version_order("1.0") == nuget.version_order("1.0.0.0")
 
 
 def test_packages_of_nuget_are_unpacked_with_what_they_need(tmp_path: Path) -> None:
     group = '<group targetFramework=".NETStandard2.0"><dependency id="{0}" version="{1}"/></group>'
-    needs = f"<dependencies>{group.format('Low', '1.0')}</dependencies>"
+    dependencies = f"<dependencies>{group.format('Low', '1.0')}</dependencies>"
     both = {"lib/netstandard1.0/High.dll": b"old", "lib/netstandard2.0/High.dll": b"new", "lib/net48/High.dll": b"other"}
-    files = nuget_package("High", "1.0.0", both, needs) | nuget_package("Low", "1.5.0", {"lib/netcoreapp3.1/Low.dll": b"low"})
+    files = nuget_package("High", "1.0.0", both, dependencies) | nuget_package(
+        "Low", "1.5.0", {"lib/netcoreapp3.1/Low.dll": b"low"}
+    )
     with served("127.0.0.1", files) as url:
         assert resolver("nuget", url, tmp_path, "High@1.0.0") == ""
         assert "no package None" in resolver("nuget", url, tmp_path, "None")
@@ -253,6 +255,6 @@ def test_archives_that_mean_harm_write_nothing_elsewhere(tmp_path: Path) -> None
 def test_a_bomb_of_an_archive_is_refused() -> None:
     package = nuget.zipfile.ZipFile(nuget.io.BytesIO(zipped({"lib/netstandard2.0/a.dll": b"0" * 100})))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nuget, "MOST_BYTES", 10)
-        with pytest.raises(nuget.Refused, match="more than 10 bytes"):
+        patch.setattr(nuget, "MAX_BYTES", 10)
+        with pytest.raises(nuget.RegistryError, match="more than 10 bytes"):
             nuget.libraries(package, "Bomb", set())

@@ -32,7 +32,7 @@ def test_a_good_file_is_read() -> None:
     language = read_language(GOOD, "awk.toml")
     assert (language.name, language.aliases, language.run.argv) == ("awk", ("gawk",), ("awk", "-f", "{source}"))
     assert language.run.env == (("LC_ALL", "C"), ("HERE", "{workdir}"))
-    assert language.run.at_least == (("processes", 32),)
+    assert language.run.min_limits == (("processes", 32),)
     assert language.compile is None and not language.warm
 
 
@@ -118,7 +118,7 @@ def test_a_language_that_names_the_toolchains_sees_them() -> None:
 def test_builds_may_be_kept_unless_the_row_says_no() -> None:
     kept = read_language(WITH_INSTALL, "awk.toml").compile
     never = read_language(WITH_INSTALL.replace("together = 12", "cache_build = false"), "awk.toml").compile
-    assert kept and kept.cache_build and kept.together == 12
+    assert kept and kept.cache_build and kept.max_concurrent == 12
     assert never and not never.cache_build
 
 

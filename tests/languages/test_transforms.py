@@ -9,16 +9,16 @@ import pytest
 from tests.languages.test_reader import GOOD
 
 from sandbox_runtime.languages.reader import read_language
-from sandbox_runtime.languages.transforms import TRANSFORMS, Program, Refusal
+from sandbox_runtime.languages.transforms import TRANSFORMS, PreparedSource, Refusal
 from sandbox_runtime.model import File, Job
 
 ROW = read_language(GOOD, "awk.toml")
 
 
-def made(transform: str, source: str, code: str, *files: File) -> Program:
+def made(transform: str, source: str, code: str, *files: File) -> PreparedSource:
     language = dataclasses.replace(ROW, source=source)
     program = TRANSFORMS[transform](language, Job("x", code, files=files))
-    assert isinstance(program, Program)
+    assert isinstance(program, PreparedSource)
     return program
 
 
@@ -63,7 +63,7 @@ def test_a_fixed_name_is_kept_although_the_caller_brings_the_same() -> None:
 
 
 def test_a_project_has_no_source() -> None:
-    assert made("no_source", "main.cu", "ignored") == Program("", "")
+    assert made("no_source", "main.cu", "ignored") == PreparedSource("", "")
 
 
 @pytest.mark.parametrize("piece", ["/*", '"""', '\\"', '"', "public ", "public\n", "public final ", "object ", "'\\"])

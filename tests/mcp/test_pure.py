@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.detection import language_of
+from sandbox_runtime.languages.detection import detect_language
 from sandbox_runtime.mcp.notifications import find_progress
 from sandbox_runtime.mcp.tools.arguments import resolve_folder, resolve_name
 from sandbox_runtime.mcp.tools.build_commands import launch_line
@@ -33,7 +33,7 @@ from sandbox_runtime.mcp.tools.word_filter import check_words
     ],
 )
 def test_the_language_is_known_by_its_marks(code: str, language: str) -> None:
-    assert language_of(code) == language
+    assert detect_language(code) == language
 
 
 @pytest.mark.requirement("mcp-5.03")

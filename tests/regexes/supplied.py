@@ -52,17 +52,17 @@ SUPPLIED: Supplied = MappingProxyType(
         "sandbox_runtime.benchmarks.cruxeval.placeholders._check_copy": _function_names,
         "sandbox_runtime.judge.extraction.stop_words._compile_pattern": _stop_tokens,
         "sandbox_runtime.judge.integrity.inspection._check_patterns": _guards,
-        "sandbox_runtime.languages.detection.language_of": _guessed,
+        "sandbox_runtime.languages.detection.detect_language": _guessed,
         "sandbox_runtime.mcp.prompts.arguments.form": _prompt_forms,
         "sandbox_runtime.mcp.tools.word_filter.check_words": _filtered,
     }
 )
-_KITS = ("_NPM", "_GO", "_CRATE", "_MAVEN", "_NUGET")
+_PACKAGE_MANAGER_PATTERNS = ("_NPM", "_GO", "_CRATE", "_MAVEN", "_NUGET")
 ELSEWHERE: Elsewhere = MappingProxyType(
     {
         "sandbox_runtime.benchmarks.cruxeval.placeholders._BASH_WORD": ANCHORED,
         "sandbox_runtime.benchmarks.cruxeval.placeholders._BASH_WORDS": ANCHORED,
         "sandbox_runtime.languages.reader._PINNED": ANCHORED,
-        **{f"sandbox_runtime.languages.packages.kits.{name}": ANCHORED for name in _KITS},
+        **{f"sandbox_runtime.languages.packages.package_managers.{name}": ANCHORED for name in _PACKAGE_MANAGER_PATTERNS},
     }
 )

@@ -13,12 +13,12 @@ from tests.toolchains.rows import row
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages import assets_folder, load_catalog
 from sandbox_runtime.toolchains import apt
-from sandbox_runtime.toolchains.clients import GO, NODE, tasks
-from sandbox_runtime.toolchains.commands import Task
+from sandbox_runtime.toolchains.clients import GO, NODE, install_commands
+from sandbox_runtime.toolchains.commands import InstallCommand
 
 
-def asked(root: Path, install: str) -> list[Task]:
-    return list(tasks(row("oak", install), root, "/guest/python", "/assets"))
+def asked(root: Path, install: str) -> list[InstallCommand]:
+    return list(install_commands(row("oak", install), root, "/guest/python", "/assets"))
 
 
 def program(path: Path) -> Path:
@@ -47,7 +47,7 @@ def test_npm_takes_what_the_lock_file_of_a_row_says(tmp_path: Path) -> None:
     (tmp_path / "oak").mkdir()
     for name in ("package.json", "package-lock.json"):
         (tmp_path / name).write_text(name)
-    (task,) = tasks(row("oak", 'npm = ["acorn@1.0.0"]\nfolder = "oak"'), tmp_path, "/guest/python", str(tmp_path))
+    (task,) = install_commands(row("oak", 'npm = ["acorn@1.0.0"]\nfolder = "oak"'), tmp_path, "/guest/python", str(tmp_path))
     assert "ci" in task.argv and "acorn@1.0.0" not in task.argv
     assert (tmp_path / "oak" / "package-lock.json").read_text() == "package-lock.json"
 
@@ -98,14 +98,14 @@ def test_the_rows_own_commands_come_last_with_their_placeholders_filled(tmp_path
 
 
 def test_system_packages_are_superfluous_where_their_programs_are_there() -> None:
-    assert apt.wanted(row("oak", 'apt = ["oak-tools"]\napt_unless = ["bash"]')) == ()
-    assert apt.wanted(row("oak", 'apt = ["oak-tools"]\napt_unless = ["bash", "no-such-program"]')) == ("oak-tools",)
+    assert apt.required_packages(row("oak", 'apt = ["oak-tools"]\napt_unless = ["bash"]')) == ()
+    assert apt.required_packages(row("oak", 'apt = ["oak-tools"]\napt_unless = ["bash", "no-such-program"]')) == ("oak-tools",)
 
 
 def test_missing_packages_are_found_and_either_of_two_will_do() -> None:
     if not Path("/var/lib/dpkg/status").exists():
         pytest.skip("no Debian")
-    assert apt.missing(["bash", "no-such-package", "no-such-package | bash"]) == ["no-such-package"]
+    assert apt.missing_packages(["bash", "no-such-package", "no-such-package | bash"]) == ["no-such-package"]
 
 
 def test_without_root_it_is_said_what_to_run_as_root(tmp_path: Path) -> None:

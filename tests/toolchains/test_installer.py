@@ -16,7 +16,7 @@ import pytest
 from tests.toolchains.rows import bash, row
 
 from sandbox_runtime.languages import Language
-from sandbox_runtime.toolchains import Installer, Report, State
+from sandbox_runtime.toolchains import Installer, InstallReport, ToolchainState
 from sandbox_runtime.toolchains import installer as installer_module
 
 TOUCH = 'folder = "oak"\n' + bash("echo once >> made")
@@ -31,11 +31,11 @@ class Bench:
         self.assets.mkdir(parents=True)
         self.told: list[str] = []
 
-    def install(self, *languages: Language, again: bool = False) -> list[Report]:
+    def install(self, *languages: Language, again: bool = False) -> list[InstallReport]:
         installer = Installer(self.root, sys.executable, lambda language: str(self.assets), self.told.append)
-        return installer.install(languages, again=again)
+        return installer.install(languages, reinstall=again)
 
-    def states(self, *languages: Language) -> list[State]:
+    def states(self, *languages: Language) -> list[ToolchainState]:
         return [report.state for report in self.install(*languages)]
 
 
@@ -48,7 +48,7 @@ def test_the_commands_of_a_row_fill_its_folder(bench: Bench) -> None:
     (bench.assets / "hello").write_text("from the row")
     install = 'folder = "oak"\nafter = [["cp", "{assets}/hello", "{toolchains}/oak/there"], ["/bin/bash", "-c", "pwd > here"]]'
     (report,) = bench.install(row("oak", install))
-    assert (report.state, report.reason) == (State.installed, "")
+    assert (report.state, report.reason) == (ToolchainState.installed, "")
     assert (bench.root / "oak" / "there").read_text() == "from the row"
     assert (bench.root / "oak" / "here").read_text().strip() == str(bench.root / "oak")
     assert "oak: running cp hello oak/there" in bench.told
@@ -56,21 +56,21 @@ def test_the_commands_of_a_row_fill_its_folder(bench: Bench) -> None:
 
 def test_what_stands_is_left_alone(bench: Bench) -> None:
     oak = row("oak", TOUCH)
-    assert bench.states(oak) + bench.states(oak) == [State.installed, State.present]
+    assert bench.states(oak) + bench.states(oak) == [ToolchainState.installed, ToolchainState.present]
     assert (bench.root / "oak" / "made").read_text() == "once\n"
-    assert bench.install(oak, again=True)[0].state is State.installed
+    assert bench.install(oak, again=True)[0].state is ToolchainState.installed
     assert (bench.root / "oak" / "made").read_text() == "once\nonce\n"
 
 
 def test_a_changed_row_is_installed_anew(bench: Bench) -> None:
     bench.install(row("oak", TOUCH))
-    assert bench.states(row("oak", TOUCH.replace("once", "twice"))) == [State.installed]
+    assert bench.states(row("oak", TOUCH.replace("once", "twice"))) == [ToolchainState.installed]
 
 
 def test_a_changed_file_of_a_row_is_reason_to_install_anew(bench: Bench) -> None:
     bench.install(row("oak", TOUCH))
     (bench.assets / "warm.go").write_text("package main")
-    assert bench.states(row("oak", TOUCH)) == [State.installed]
+    assert bench.states(row("oak", TOUCH)) == [ToolchainState.installed]
 
 
 def test_what_was_made_with_another_program_is_made_again(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,41 +80,41 @@ def test_what_was_made_with_another_program_is_made_again(bench: Bench, tmp_path
     compiler.chmod(0o755)
     monkeypatch.setenv("PATH", str(compiler.parent), prepend=":")
     language = row("one", f'folder = "one"\nmade_with = ["mycc"]\n{bash("true")}')
-    assert [bench.install(language)[0].state for _ in range(2)] == [State.installed, State.present]
+    assert [bench.install(language)[0].state for _ in range(2)] == [ToolchainState.installed, ToolchainState.present]
     compiler.write_text("22")
-    assert bench.install(language)[0].state is State.installed
+    assert bench.install(language)[0].state is ToolchainState.installed
 
 
 def test_one_that_fails_stops_no_other_and_tells_why(bench: Bench) -> None:
     first, second = bench.install(row("elm", 'folder = "elm"\n' + bash("echo no elm here >&2; exit 3")), row("oak", TOUCH))
-    assert (first.state, second.state) == (State.failed, State.installed)
+    assert (first.state, second.state) == (ToolchainState.failed, ToolchainState.installed)
     assert "failed with 3" in first.reason and "no elm here" in first.reason
 
 
 def test_one_that_failed_is_tried_again(bench: Bench) -> None:
     elm = row("elm", 'folder = "elm"\n' + bash("test -e ../ready"))
-    assert bench.states(elm) == [State.failed]
+    assert bench.states(elm) == [ToolchainState.failed]
     (bench.root / "ready").touch()
-    assert bench.states(elm) == [State.installed]
+    assert bench.states(elm) == [ToolchainState.installed]
 
 
 def test_an_installation_that_breaks_off_leaves_no_claim(bench: Bench) -> None:
     bench.install(row("oak", TOUCH))
     broken = row("oak", 'folder = "oak"\n' + bash("exit 1"))
-    assert bench.states(broken) == [State.failed]
-    assert bench.states(row("oak", TOUCH)) == [State.installed]
+    assert bench.states(broken) == [ToolchainState.failed]
+    assert bench.states(row("oak", TOUCH)) == [ToolchainState.installed]
 
 
 def test_one_that_cannot_be_had_is_told_and_never_tried(bench: Bench) -> None:
     (report,) = bench.install(row("ash", 'unavailable = "extinct"\napt = ["no-such-package-anywhere"]'))
-    assert (report.state, report.reason) == (State.unavailable, "extinct")
+    assert (report.state, report.reason) == (ToolchainState.unavailable, "extinct")
     assert not bench.told
 
 
 def test_one_that_stands_on_a_failed_one_is_not_tried(bench: Bench) -> None:
     elm = row("elm", 'folder = "elm"\n' + bash("exit 1"))
     ivy = row("ivy", 'on = ["elm"]\nfolder = "ivy"\n' + bash("touch made"))
-    assert [report.state for report in bench.install(elm, ivy)] == [State.failed, State.failed]
+    assert [report.state for report in bench.install(elm, ivy)] == [ToolchainState.failed, ToolchainState.failed]
     assert not (bench.root / "ivy").exists()
 
 
@@ -123,14 +123,14 @@ def test_a_package_that_the_system_does_not_know_costs_only_its_own_language(ben
     if os.geteuid() or not Path("/usr/bin/apt-get").exists():
         pytest.skip("needs root and apt-get")
     elm, oak = bench.install(row("elm", 'apt = ["no-such-package-anywhere"]'), row("oak", 'apt = ["bash"]'))
-    assert (elm.state, oak.state) == (State.failed, State.installed)
+    assert (elm.state, oak.state) == (ToolchainState.failed, ToolchainState.installed)
     assert "no-such-package-anywhere" in elm.reason
 
 
 def test_a_command_without_end_is_stopped_with_its_children(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(installer_module, "TASK_WITHIN_S", 0.5)
     (report,) = bench.install(row("elm", 'folder = "elm"\n' + bash("sleep 1000 & echo $! > child; wait")))
-    assert report.state is State.failed and "longer than" in report.reason
+    assert report.state is ToolchainState.failed and "longer than" in report.reason
     child = int((bench.root / "elm" / "child").read_text())
     deadline = time.monotonic() + 30
     while Path(f"/proc/{child}").exists() and not _is_zombie(child):
@@ -167,10 +167,10 @@ def test_wheels_are_unpacked_into_the_folder(bench: Bench, tmp_path: Path, monke
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     (report,) = bench.install(row("oak", 'pip = ["acorn==1.0"]\nfolder = "oak"'))
-    assert (report.state, report.reason) == (State.installed, "")
+    assert (report.state, report.reason) == (ToolchainState.installed, "")
     assert (bench.root / "oak" / "acorn" / "__init__.py").exists()
-    (missing,) = bench.install(row("elm", 'pip = ["no-such-wheel==1.0"]\nfolder = "elm"'))
-    assert missing.state is State.failed and "no-such-wheel" in missing.reason
+    (missing_packages,) = bench.install(row("elm", 'pip = ["no-such-wheel==1.0"]\nfolder = "elm"'))
+    assert missing_packages.state is ToolchainState.failed and "no-such-wheel" in missing_packages.reason
 
 
 def _wheel(folder: Path) -> None:

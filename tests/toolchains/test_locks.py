@@ -13,8 +13,8 @@ import pytest
 from tests.toolchains.rows import row
 
 from sandbox_runtime.languages import Language, assets_folder, load_catalog
-from sandbox_runtime.toolchains.clients import MAVEN_LOCK, PIP_LOCK, tasks
-from sandbox_runtime.toolchains.verify import Mismatch, check, locked
+from sandbox_runtime.toolchains.clients import MAVEN_LOCK, PIP_LOCK, install_commands
+from sandbox_runtime.toolchains.verify import Mismatch, check, read_lock
 
 ROWS = list(load_catalog())
 ROOT = Path(__file__).parent.parent.parent
@@ -57,7 +57,7 @@ def check_npm(lock: Path, named: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("language", [one for one in ROWS if one.install.maven], ids=lambda one: one.name)
 def test_jars_are_pinned_by_hash(language: Language) -> None:
-    names = locked(asset(language, MAVEN_LOCK).read_text())
+    names = read_lock(asset(language, MAVEN_LOCK).read_text())
     for package in language.install.maven:
         _, artifact, version = package.split(":")
         assert f"{artifact}-{version}.jar" in names
@@ -79,7 +79,7 @@ def test_scripts_of_rows_fetch_nothing_but_by_hash() -> None:
 
 def test_pip_is_asked_for_what_the_lock_file_says(tmp_path: Path) -> None:
     (tmp_path / PIP_LOCK).write_text("acorn==1.0 --hash=sha256:0\n")
-    (task,) = tasks(row("oak", 'pip = ["acorn==1.0"]\nfolder = "oak"'), tmp_path, "/guest/python", str(tmp_path))
+    (task,) = install_commands(row("oak", 'pip = ["acorn==1.0"]\nfolder = "oak"'), tmp_path, "/guest/python", str(tmp_path))
     assert task.argv[-3:] == ("--require-hashes", "-r", str(tmp_path / PIP_LOCK))
 
 
@@ -91,8 +91,8 @@ def jars(folder: Path, **content: bytes) -> dict[str, str]:
 
 
 def test_jars_that_are_what_the_lock_file_says_are_taken(tmp_path: Path) -> None:
-    wanted = jars(tmp_path / "fetched", a=b"a", b=b"b")
-    (tmp_path / "lock").write_text("# comment\n" + "".join(f"{digest}  {name}\n" for name, digest in wanted.items()))
+    required_packages = jars(tmp_path / "fetched", a=b"a", b=b"b")
+    (tmp_path / "lock").write_text("# comment\n" + "".join(f"{digest}  {name}\n" for name, digest in required_packages.items()))
     words = [str(tmp_path / "lock"), str(tmp_path / "fetched"), str(tmp_path)]
     done = subprocess.run([sys.executable, "-m", "sandbox_runtime.toolchains.verify", *words], capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -101,18 +101,18 @@ def test_jars_that_are_what_the_lock_file_says_are_taken(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("fault", ["another", "missing", "more"])
 def test_anything_else_is_refused_by_name(tmp_path: Path, fault: str) -> None:
-    wanted = jars(tmp_path, a=b"a", b=b"b")
+    required_packages = jars(tmp_path, a=b"a", b=b"b")
     if fault == "another":
         (tmp_path / "a.jar").write_bytes(b"other")
     elif fault == "missing":
         (tmp_path / "a.jar").unlink()
     else:
-        wanted.pop("a.jar")
+        required_packages.pop("a.jar")
     with pytest.raises(Mismatch, match=r"a\.jar"):
-        check(tmp_path, wanted)
+        check(tmp_path, required_packages)
 
 
 @pytest.mark.parametrize("line", ["0" * 63 + "  a.jar", "0" * 64 + "  ../a.jar", "0" * 64 + " a.jar", "a.jar"])
 def test_a_lock_file_that_cannot_be_read_is_refused(line: str) -> None:
     with pytest.raises(Mismatch, match="no hash and name"):
-        locked(f"{line}\n")
+        read_lock(f"{line}\n")

@@ -131,19 +131,19 @@ _SPELLINGS: Mapping[str, str] = MappingProxyType({"js": "javascript", "c++": "cp
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
-    language = language_of(row, options)
+    language = detect_language(row, options)
     prompt = completion_prompt(text(row, "prompt"), language, options)
     labels = {name: value for name, value in row.items() if name not in ("prompt", "canonical_solution", "test")}
     return (Prompt(id=row_id(row), prompt=prompt, labels=labels),)
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    language = language_of(row, options)
+    language = detect_language(row, options)
     extracted = _extracted(completion, language, options)
     return _TRIALS[language](_Parts(row, _whole(row, extracted, language), options, extracted))
 
 
-def language_of(row: Row, options: Options) -> str:
+def detect_language(row: Row, options: Options) -> str:
     """As the task's id says ("CPP/0"), else the dataset's ("humaneval_x_cpp")."""
     told = optional_text(row, "task_id") or ""
     for name in (told.partition("/")[0], options.dataset.rpartition("_")[2], options.language or ""):
@@ -201,7 +201,7 @@ def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
     body = optional_text(row, "canonical_solution")
     if not body:
         return ()
-    language = language_of(row, options)
+    language = detect_language(row, options)
     return ((body, options), (fence(f"{_asked(row, language)}{body}", language), options))
 
 

@@ -21,7 +21,7 @@ from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox_runtime.engine import LanguageStatus
-    from sandbox_runtime.toolchains import Report
+    from sandbox_runtime.toolchains import InstallReport
 
 ALL = "all"
 EXIT_FAILED = 1
@@ -95,7 +95,7 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Language]:
         raise InvalidRequest(
             f"say which languages: names, {', '.join(GROUPS)} or {ALL}; `sandbox languages install --list` tells"
         )
-    return catalog.with_those_they_stand_on(language for name in names for language in _named(catalog, name))
+    return catalog.with_dependencies(language for name in names for language in _named(catalog, name))
 
 
 def _named(catalog: Catalog, name: str) -> list[Language]:
@@ -104,14 +104,14 @@ def _named(catalog: Catalog, name: str) -> list[Language]:
     return [catalog.find(name)]
 
 
-def _install(settings: Settings, languages: Sequence[Language], again: bool) -> list[Report]:
+def _install(settings: Settings, languages: Sequence[Language], again: bool) -> list[InstallReport]:
     from sandbox_runtime.toolchains import Installer
 
     installer = Installer(Path(settings.toolchains_dir), settings.guest_python, assets_folder, _progress)
-    return installer.install(languages, again=again)
+    return installer.install(languages, reinstall=again)
 
 
-def _checked(settings: Settings, reports: Sequence[Report]) -> bool:
+def _checked(settings: Settings, reports: Sequence[InstallReport]) -> bool:
     """Whether all work that can be had at all."""
     there = [report.language for report in reports if report.state in ("installed", "present")]
     proofs = {proof.language: proof for proof in asyncio.run(_prove(settings, there))} if there else {}
@@ -120,7 +120,7 @@ def _checked(settings: Settings, reports: Sequence[Report]) -> bool:
     return all(_fine(report, proofs.get(report.language)) for report in reports)
 
 
-def _told_briefly(reports: Sequence[Report]) -> bool:
+def _told_briefly(reports: Sequence[InstallReport]) -> bool:
     for report in reports:
         if report.reason:
             _progress(f"{report.language} is {report.state}: {report.reason}")
@@ -140,9 +140,9 @@ async def _prove(settings: Settings, names: Sequence[str]) -> tuple[LanguageStat
 
 def _row(language: Language, proof: LanguageStatus, settings: Settings) -> dict[str, object]:
     """prepared: what its installation makes to have it start or compile faster is there and belongs to its compiler."""
-    from sandbox_runtime.toolchains import stands
+    from sandbox_runtime.toolchains import is_installed
 
-    prepared = not language.install.after or stands(Path(settings.toolchains_dir), language, assets_folder(language))
+    prepared = not language.install.after or is_installed(Path(settings.toolchains_dir), language, assets_folder(language))
     return {
         "name": language.name,
         "title": language.title,
@@ -172,13 +172,13 @@ def _slower(row: dict[str, object]) -> str:
     return "" if row["prepared"] else f" (faster after: sandbox languages install {row['name']})"
 
 
-def _told(report: Report, proof: LanguageStatus | None) -> tuple[str, ...]:
+def _told(report: InstallReport, proof: LanguageStatus | None) -> tuple[str, ...]:
     enabled = proof is not None and proof.enabled
     detail = report.reason if proof is None else proof.version if enabled else proof.reason
     return report.language, f"{report.state}{_seconds(report.wall_s)}", _yes(enabled), detail
 
 
-def _fine(report: Report, proof: LanguageStatus | None) -> bool:
+def _fine(report: InstallReport, proof: LanguageStatus | None) -> bool:
     """A language that cannot be had at all is no failure of this installation."""
     return report.state == "unavailable" or (proof is not None and proof.enabled)
 

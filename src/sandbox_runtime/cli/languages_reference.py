@@ -70,5 +70,5 @@ def _commands(language: Language) -> str:
 
 
 def _command(name: str, recipe: Recipe) -> str:
-    flags = f" [{' '.join(recipe.linked)}]" if recipe.linked else ""
+    flags = f" [{' '.join(recipe.optional_link_flags)}]" if recipe.optional_link_flags else ""
     return f"{name}: {' '.join(recipe.argv)}{flags}\n"

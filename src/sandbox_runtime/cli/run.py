@@ -127,7 +127,7 @@ async def _run_many(settings: Settings, asked: _Asked) -> MultiRunResult:
 
 
 def _job(platform: Platform, asked: _Asked) -> Job:
-    named = platform.catalog.find(asked.language) if asked.language else platform.catalog.of_file(str(asked.source))
+    named = platform.catalog.find(asked.language) if asked.language else platform.catalog.find_by_extension(str(asked.source))
     return asked.job(named.name, platform.allowance.default, platform.allowance.max_memory_bytes)
 
 

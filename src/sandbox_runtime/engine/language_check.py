@@ -111,7 +111,7 @@ class LanguageChecker:
 
     async def _run_checks(self, language: Language) -> LanguageStatus:
         """Try all optional flags together, which usually works; otherwise keep the flags that link one by one."""
-        link_flags = language.compile.linked if language.compile else ()
+        link_flags = language.compile.optional_link_flags if language.compile else ()
         reason = await self._check_program(language, link_flags)
         if reason and link_flags:
             link_flags = tuple([flag for flag in link_flags if not await self._check_program(language, (flag,))])

@@ -5,19 +5,19 @@ language; an operator's folder adds to the built-in ones or replaces them by nam
 """
 
 from sandbox_runtime.languages.catalog import Catalog, assets_folder, load_catalog
-from sandbox_runtime.languages.language import Check, Install, Language, Recipe
-from sandbox_runtime.languages.planner import Toolchain, ahead_step, plan, version_step
+from sandbox_runtime.languages.language import CheckProgram, Install, Language, Recipe
+from sandbox_runtime.languages.planner import Toolchain, plan, prestart_step, version_step
 
 __all__ = [
     "Catalog",
-    "Check",
+    "CheckProgram",
     "Install",
     "Language",
     "Recipe",
     "Toolchain",
-    "ahead_step",
     "assets_folder",
     "load_catalog",
     "plan",
+    "prestart_step",
     "version_step",
 ]

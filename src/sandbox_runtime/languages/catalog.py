@@ -28,21 +28,21 @@ class Catalog:
         except KeyError:
             raise NotFound(f"language {name!r} is not in the catalog; there are {', '.join(sorted(self._languages))}") from None
 
-    def with_those_they_stand_on(self, languages: Iterable[Language]) -> list[Language]:
+    def with_dependencies(self, languages: Iterable[Language]) -> list[Language]:
         """Each once, and after the languages whose toolchains its own stands on."""
         found: dict[str, Language] = {}
         for language in languages:
-            self._put_after_its_bases(language, found, ())
+            self._add_after_dependencies(language, found, ())
         return list(found.values())
 
-    def _put_after_its_bases(self, language: Language, found: dict[str, Language], above: tuple[str, ...]) -> None:
+    def _add_after_dependencies(self, language: Language, found: dict[str, Language], above: tuple[str, ...]) -> None:
         if language.name in above:
             raise InvalidRequest(f"language file {language.origin}: install.on goes round in a circle: {', '.join(above)}")
         for name in language.install.on:
-            self._put_after_its_bases(self.find(name), found, (*above, language.name))
+            self._add_after_dependencies(self.find(name), found, (*above, language.name))
         found.setdefault(language.name, language)
 
-    def of_file(self, path: str) -> Language:
+    def find_by_extension(self, path: str) -> Language:
         """By the extension of a file name."""
         extension = PurePath(path).suffix.removeprefix(".")
         try:
@@ -54,30 +54,30 @@ class Catalog:
 
 def load_catalog(folder: str = "") -> Catalog:
     """The built-in languages, and those of the operator's folder on top."""
-    languages = {language.name: language for language in _built_in()}
+    languages = {language.name: language for language in _read_built_in()}
     if folder:
-        languages |= {language.name: language for language in _of_folder(Path(folder))}
+        languages |= {language.name: language for language in _read_folder(Path(folder))}
     return Catalog(languages)
 
 
 def assets_folder(language: Language) -> str:
     """Where the files lie that belong to a row; there need be none."""
-    beside = Path(language.origin).parent if "/" in language.origin else Path(str(_rows()))
+    beside = Path(language.origin).parent if "/" in language.origin else Path(str(_catalog_folder()))
     return str(beside / "assets" / language.name)
 
 
-def _rows() -> Traversable:
+def _catalog_folder() -> Traversable:
     return resources.files(__package__).joinpath("catalog")
 
 
-def _built_in() -> Iterator[Language]:
-    rows = _rows()
+def _read_built_in() -> Iterator[Language]:
+    rows = _catalog_folder()
     for entry in sorted(rows.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
-            yield read_language(entry.read_text(encoding="utf-8"), entry.name, _assets_beside(rows))
+            yield read_language(entry.read_text(encoding="utf-8"), entry.name, _assets_reader(rows))
 
 
-def _of_folder(folder: Path) -> Iterator[Language]:
+def _read_folder(folder: Path) -> Iterator[Language]:
     if not folder.is_dir():
         raise InvalidRequest(f"languages_dir {folder} is not a folder")
     for path in sorted(folder.glob("*.toml")):
@@ -85,10 +85,10 @@ def _of_folder(folder: Path) -> Iterator[Language]:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"language file {path} cannot be read: {error}") from error
-        yield read_language(text, str(path), _assets_beside(folder))
+        yield read_language(text, str(path), _assets_reader(folder))
 
 
-def _assets_beside(rows: Traversable | Path) -> Assets:
+def _assets_reader(rows: Traversable | Path) -> Assets:
     """The files that rows of a folder name as their assets lie in assets/<language>/ next to them."""
 
     def content(folder: str, name: str) -> bytes:

@@ -30,7 +30,7 @@ _LIKELY = (
 )
 
 
-def language_of(code: str) -> str:
+def detect_language(code: str) -> str:
     """What no mark is found for is taken for a shell script."""
     for language, marks in (*_SURE, *_LIKELY):
         if re.search(marks, code, re.MULTILINE):

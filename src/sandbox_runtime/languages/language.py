@@ -9,28 +9,28 @@ from sandbox_runtime.model import File
 PLACEHOLDERS = ("source", "stem", "main", "binary", "jars", "python", "toolchains", "workdir")
 """What a word of a row may hold in braces. source, stem (source without its extension), main (the name a transform found) and
 jars (the caller's *.jar files, each with a colon in front) belong to one job; the rest to the host and the box."""
-OF_A_JOB = ("source", "stem", "main", "binary", "jars")
-LIMITS_TO_RAISE = ("processes", "open_files", "file_bytes", "output_bytes")
+JOB_PLACEHOLDERS = ("source", "stem", "main", "binary", "jars")
+RAISABLE_LIMITS = ("processes", "open_files", "file_bytes", "output_bytes")
 """The limits a recipe may raise. Time and memory belong to the caller, disk to the box."""
 GROUPS = ("major", "minor", "gpu", "more")
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How one step is started. linked holds flags of which those are added that link on this host; at_least raises limits that
+    """How one step is started. linked holds flags of which those are added that link on this host; min_limits raises limits that
     are too small for the toolchain itself, and never lowers one; together bounds how many of this step run at once on the whole
     server (0: no bound of its own); cache_build says that what this step makes may be kept and given to the next same job."""
 
     argv: tuple[str, ...]
     env: tuple[tuple[str, str], ...] = ()
-    linked: tuple[str, ...] = ()
-    at_least: tuple[tuple[str, int], ...] = ()
-    together: int = 0
+    optional_link_flags: tuple[str, ...] = ()
+    min_limits: tuple[tuple[str, int], ...] = ()
+    max_concurrent: int = 0
     cache_build: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckProgram:
     """A program that echoes its input: the language is enabled when it does so on this host. files are those it comes with,
     for a language whose programs are projects. contains: stdout need only be part of what is printed, for test runners that
     print more, such as how long they took."""
@@ -69,7 +69,7 @@ class Language:
     title: str
     source: str
     run: Recipe
-    check: Check
+    check: CheckProgram
     version: tuple[str, ...]
     needs: str
     compile: Recipe | None = None
@@ -88,7 +88,7 @@ class Language:
     """One of languages.transforms, where the code does not simply go into a file named source."""
     toolchain: bool = False
     """Whether its boxes must see the folder of toolchains."""
-    ahead: File | None = None
+    prestart: File | None = None
     """A program that can be started in place of the caller's before that has come: it says that it is ready by a byte on
     descriptor 3, waits there for one line, which is the program's name as JSON, confirms it by a byte, closes the descriptor and
     becomes that program."""

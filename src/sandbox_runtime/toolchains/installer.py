@@ -19,31 +19,31 @@ from pathlib import Path
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.languages import Language
 from sandbox_runtime.toolchains import apt, stamps
-from sandbox_runtime.toolchains.clients import tasks
-from sandbox_runtime.toolchains.commands import perform
+from sandbox_runtime.toolchains.clients import install_commands
+from sandbox_runtime.toolchains.commands import run_command
 
 TASK_WITHIN_S = 1800.0
 LOCK_WITHIN_S = 3600.0
-_LOCK_ASKED_EVERY_S = 0.5
+_LOCK_POLL_S = 0.5
 
-Tell = Callable[[str], None]
+Progress = Callable[[str], None]
 """Given a line of progress."""
 
 
-class State(StrEnum):
+class ToolchainState(StrEnum):
     installed = "installed"
     present = "present"
     failed = "failed"
     unavailable = "unavailable"
 
 
-_NOT_THERE = (State.failed, State.unavailable)
+_FAILED_STATES = (ToolchainState.failed, ToolchainState.unavailable)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class InstallReport:
     language: str
-    state: State
+    state: ToolchainState
     reason: str = ""
     wall_s: float = 0.0
 
@@ -52,36 +52,36 @@ class Installer:
     """root: the folder of toolchains; python: the guest's interpreter; assets: where the files of a row lie. Languages must be
     given after those they stand on."""
 
-    def __init__(self, root: Path, python: str, assets: Callable[[Language], str], tell: Tell) -> None:
+    def __init__(self, root: Path, python: str, assets: Callable[[Language], str], tell: Progress) -> None:
         self._root = root
         self._python = python
         self._assets = assets
-        self._tell = tell
+        self._progress = tell
 
-    def install(self, languages: Sequence[Language], *, again: bool = False) -> list[Report]:
+    def install(self, languages: Sequence[Language], *, reinstall: bool = False) -> list[InstallReport]:
         """again: also what stands already."""
         with self._lock():
             possible = [language for language in languages if not language.install.unavailable]
             failures = self._system_packages(possible)
-            reports: dict[str, Report] = {}
+            reports: dict[str, InstallReport] = {}
             for language in languages:
                 reason = failures.get(language.name) or _failed_base(language, reports)
-                reports[language.name] = self._report(language, reason, again)
+                reports[language.name] = self._report(language, reason, reinstall)
             return list(reports.values())
 
     def _system_packages(self, languages: Sequence[Language]) -> dict[str, str]:
         """Which languages lack theirs in the end, and why."""
-        wanting = {language.name: apt.missing(apt.wanted(language)) for language in languages}
+        wanting = {language.name: apt.missing_packages(apt.required_packages(language)) for language in languages}
         packages = list(dict.fromkeys(name for names in wanting.values() for name in names))
         if not packages:
             return {}
-        self._tell(f"system packages for {', '.join(name for name in wanting if wanting[name])}: {' '.join(packages)}")
+        self._progress(f"system packages for {', '.join(name for name in wanting if wanting[name])}: {' '.join(packages)}")
         try:
             self._update()
             apt.install(packages)
         except Unavailable as error:
-            self._tell(f"not all at once ({error}); trying language by language")
-            return {name: reason for name, names in wanting.items() if (reason := self._by_itself(names))}
+            self._progress(f"not all at once ({error}); trying language by language")
+            return {name: reason for name, names in wanting.items() if (reason := self._install_separately(names))}
         return {}
 
     def _update(self) -> None:
@@ -89,41 +89,41 @@ class Installer:
         try:
             apt.update()
         except Unavailable as error:
-            self._tell(f"package lists: {error}")
+            self._progress(f"package lists: {error}")
 
-    def _by_itself(self, packages: Sequence[str]) -> str:
+    def _install_separately(self, packages: Sequence[str]) -> str:
         try:
-            if left := apt.missing(packages):
+            if left := apt.missing_packages(packages):
                 apt.install(left)
         except Unavailable as error:
             return str(error)
         return ""
 
-    def _report(self, language: Language, failure: str, again: bool) -> Report:
+    def _report(self, language: Language, failure: str, reinstall: bool) -> InstallReport:
         if language.install.unavailable:
-            return Report(language.name, State.unavailable, language.install.unavailable)
+            return InstallReport(language.name, ToolchainState.unavailable, language.install.unavailable)
         if failure:
-            return Report(language.name, State.failed, failure)
-        if stamps.stands(self._root, language, self._assets(language)) and not again:
-            return Report(language.name, State.present)
+            return InstallReport(language.name, ToolchainState.failed, failure)
+        if stamps.is_installed(self._root, language, self._assets(language)) and not reinstall:
+            return InstallReport(language.name, ToolchainState.present)
         began = time.monotonic()
         try:
-            self._fill(language)
+            self._run_install_commands(language)
         except Unavailable as error:
-            self._tell(f"{language.name}: {error}")
-            return Report(language.name, State.failed, str(error), time.monotonic() - began)
+            self._progress(f"{language.name}: {error}")
+            return InstallReport(language.name, ToolchainState.failed, str(error), time.monotonic() - began)
         wall_s = time.monotonic() - began
-        self._tell(f"{language.name}: installed in {wall_s:.0f} s")
-        return Report(language.name, State.installed, "", wall_s)
+        self._progress(f"{language.name}: installed in {wall_s:.0f} s")
+        return InstallReport(language.name, ToolchainState.installed, "", wall_s)
 
-    def _fill(self, language: Language) -> None:
-        stamps.unstamp(self._root, language)
+    def _run_install_commands(self, language: Language) -> None:
+        stamps.remove_stamp(self._root, language)
         folder = self._root / language.install.folder
         folder.mkdir(parents=True, exist_ok=True)
-        for task in tasks(language, self._root, self._python, self._assets(language)):
-            self._tell(f"{language.name}: {task.about}")
-            perform(task, TASK_WITHIN_S)
-        stamps.stamp(self._root, language, self._assets(language))
+        for task in install_commands(language, self._root, self._python, self._assets(language)):
+            self._progress(f"{language.name}: {task.about}")
+            run_command(task, TASK_WITHIN_S)
+        stamps.write_stamp(self._root, language, self._assets(language))
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
@@ -150,10 +150,10 @@ class Installer:
             except BlockingIOError:
                 if time.monotonic() > deadline:
                     raise Unavailable(f"another installation has held {self._root} for {LOCK_WITHIN_S:g} s") from None
-                time.sleep(_LOCK_ASKED_EVERY_S)
+                time.sleep(_LOCK_POLL_S)
 
 
-def _failed_base(language: Language, reports: Mapping[str, Report]) -> str:
+def _failed_base(language: Language, reports: Mapping[str, InstallReport]) -> str:
     """Which toolchain that this one stands on could not be had, if any."""
     states = {name: reports[name].state for name in language.install.on if name in reports}
-    return next((f"it stands on {name}, which is {state}" for name, state in states.items() if state in _NOT_THERE), "")
+    return next((f"it stands on {name}, which is {state}" for name, state in states.items() if state in _FAILED_STATES), "")

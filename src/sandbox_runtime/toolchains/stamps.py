@@ -30,25 +30,25 @@ def _programs(language: Language) -> list[str]:
     return [f"{path} {(status := os.stat(path)).st_size} {status.st_mtime_ns}" for path in found if os.path.exists(path)]
 
 
-def stands(root: Path, language: Language, assets: str) -> bool:
+def is_installed(root: Path, language: Language, assets: str) -> bool:
     try:
-        return _place(root, language).read_text(encoding="ascii") == digest(language, assets)
+        return _stamp_path(root, language).read_text(encoding="ascii") == digest(language, assets)
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def stamp(root: Path, language: Language, assets: str) -> None:
+def write_stamp(root: Path, language: Language, assets: str) -> None:
     """At once or not at all: a half-written stamp would mean another installation, but never a false claim."""
-    place = _place(root, language)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    fresh = place.with_suffix(f".{os.getpid()}")
+    path = _stamp_path(root, language)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{os.getpid()}")
     fresh.write_text(digest(language, assets), encoding="ascii")
-    fresh.replace(place)
+    fresh.replace(path)
 
 
-def unstamp(root: Path, language: Language) -> None:
-    _place(root, language).unlink(missing_ok=True)
+def remove_stamp(root: Path, language: Language) -> None:
+    _stamp_path(root, language).unlink(missing_ok=True)
 
 
-def _place(root: Path, language: Language) -> Path:
+def _stamp_path(root: Path, language: Language) -> Path:
     return root / _FOLDER / language.name

@@ -21,7 +21,7 @@ class Mismatch(Exception):
     """What was fetched is not what the lock file names."""
 
 
-def locked(text: str) -> dict[str, str]:
+def read_lock(text: str) -> dict[str, str]:
     """File name → SHA-256. Raise Mismatch for a line of another form."""
     found: dict[str, str] = {}
     for line in text.splitlines():
@@ -49,7 +49,7 @@ def check(folder: Path, wanted: Mapping[str, str]) -> None:
 def main(words: list[str]) -> int:
     lock, fetched, folder = map(Path, words)
     try:
-        names = locked(lock.read_text(encoding="utf-8"))
+        names = read_lock(lock.read_text(encoding="utf-8"))
         check(fetched, names)
         for name in names:
             (fetched / name).replace(folder / name)

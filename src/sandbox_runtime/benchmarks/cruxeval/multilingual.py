@@ -30,7 +30,7 @@ _USUAL_CALL = ("candidate(", ")")
 
 
 def many_trial(row: Row, completion: Completion, options: Options, mode: str) -> Trial:
-    language = language_of(row)
+    language = detect_language(row)
     check = text(row, mode)
     told = _inner(answer_in(completion.text), check, mode, language)
     try:
@@ -41,7 +41,7 @@ def many_trial(row: Row, completion: Completion, options: Options, mode: str) ->
     return _trial(row, options, language, told, check.replace(ASKED, answer))
 
 
-def language_of(row: Row) -> str:
+def detect_language(row: Row) -> str:
     """The id without its number."""
     language, line, number = str(row_id(row)).rpartition("_")
     if not line or not number.isdigit():

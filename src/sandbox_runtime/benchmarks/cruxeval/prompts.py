@@ -5,7 +5,7 @@ from __future__ import annotations
 from sandbox_runtime.benchmarks.columns import row_id, text
 from sandbox_runtime.benchmarks.cruxeval.examples import EXAMPLES, Example
 from sandbox_runtime.benchmarks.cruxeval.modes import ASKED, INPUT, MODES, OUTPUT, is_of_many, mode_of
-from sandbox_runtime.benchmarks.cruxeval.multilingual import language_of
+from sandbox_runtime.benchmarks.cruxeval.multilingual import detect_language
 from sandbox_runtime.benchmarks.trials import flag
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Options, Prompt, Row
@@ -46,7 +46,7 @@ def _wrapped(prompt: str, options: Options) -> str:
 
 
 def _prompt(row: Row, options: Options, mode: str) -> str:
-    language = language_of(row) if is_of_many(row) else "python"
+    language = detect_language(row) if is_of_many(row) else "python"
     example = EXAMPLES.get(language, EXAMPLES["python"]) if is_of_many(row) else EXAMPLES["f"]
     asked = _asked_of_many(row, mode) if is_of_many(row) else _asked_of_python(row, mode)
     if flag(options, "phind_output"):

@@ -23,7 +23,7 @@ from sandbox_runtime.engine.pools.on_demand import OnDemandPool
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
 from sandbox_runtime.isolation.port import Box, OnStarted, RunningCommand, Sink
-from sandbox_runtime.languages import Language, Toolchain, ahead_step
+from sandbox_runtime.languages import Language, Toolchain, prestart_step
 from sandbox_runtime.model import Command, File, Limits, Outcome, Policy
 from sandbox_runtime.telemetry import Log
 from sandbox_runtime.workspace import stage
@@ -53,10 +53,10 @@ class PrestartedBox:
 
     async def begin(self, language: Language, python: str, toolchains: str, limits: Limits) -> None:
         """Start the loader and wait until it is ready."""
-        assert language.ahead is not None
-        path = f"{_FOLDER}/{language.ahead.name}"
-        stage(self.box, [File(path, language.ahead.content)])
-        step = ahead_step(language, Toolchain(python, self.workdir, toolchains=toolchains), path)
+        assert language.prestart is not None
+        path = f"{_FOLDER}/{language.prestart.name}"
+        stage(self.box, [File(path, language.prestart.content)])
+        step = prestart_step(language, Toolchain(python, self.workdir, toolchains=toolchains), path)
         self._name_index = step.argv.index(path)
         command = Command(step.argv, env=dict(step.env), limits=limits.replace(wall_s=MAX_IDLE_S + limits.wall_s))
         self._running = await self.box.start(command, sink=self._on_output, interactive=True, control=True)
@@ -154,7 +154,7 @@ class PrestartPool:
 
     async def take(self, language: Language, policy: Policy, limits: Limits) -> PrestartedBox | None:
         """Return a prestarted box, or None if none fits this job."""
-        if not self._size or language.ahead is None or not self._fits(limits):
+        if not self._size or language.prestart is None or not self._fits(limits):
             return None
         box = await self._pool_for(language, policy).take()
         if box is None:

@@ -80,7 +80,7 @@ class BoxRun:
     def command(self) -> Command:
         """Return the command of the run step."""
         recipe, limits = self.task.language.run, self.task.job.run_limits
-        limits = with_minimums(limits, recipe) if recipe.at_least else limits
+        limits = with_minimums(limits, recipe) if recipe.min_limits else limits
         return Command(self.plan.run.argv, stdin=self.task.job.stdin, env=dict(self.plan.run.env), limits=limits)
 
     def _refusal(self) -> JobResult:
@@ -112,11 +112,11 @@ class BoxRun:
     async def _run_step(
         self, step: Step, recipe: Recipe, name: str, limits: Limits, stdin: bytes | None, sink: Sink | None
     ) -> Outcome:
-        limits = with_minimums(limits, recipe) if recipe.at_least else limits
+        limits = with_minimums(limits, recipe) if recipe.min_limits else limits
         command = Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
         reply = self.task.job.reply if name == "run" else None
-        if recipe.together:
-            async with self.step_limits.acquire(self.task.language.name, name, recipe.together):
+        if recipe.max_concurrent:
+            async with self.step_limits.acquire(self.task.language.name, name, recipe.max_concurrent):
                 outcome = await self._run_command(command, sink, reply)
         else:
             outcome = await self._run_command(command, sink, reply)
@@ -141,5 +141,5 @@ class BoxRun:
 
 def with_minimums(limits: Limits, recipe: Recipe) -> Limits:
     """Raise the limits that are too small for the toolchain itself."""
-    raised = {name: least for name, least in recipe.at_least if getattr(limits, name) < least}
+    raised = {name: least for name, least in recipe.min_limits if getattr(limits, name) < least}
     return limits.replace(**raised) if raised else limits

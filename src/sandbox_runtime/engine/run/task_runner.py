@@ -123,14 +123,14 @@ class TaskRunner:
         return None if not last and _dead_on_arrival(ended, policy) else result
 
     async def _take_box(self, policy: Policy, task: Task) -> Box:
-        if self._prestart is not None and task.language.ahead is not None:
+        if self._prestart is not None and task.language.prestart is not None:
             prestarted = await self._prestart.take(task.language, policy, task.job.run_limits)
             if prestarted is not None:
                 return prestarted
         return await self._pool.take(policy)
 
     async def _discard_box(self, policy: Policy, task: Task, box: Box) -> None:
-        if self._prestart is None or task.language.ahead is None:
+        if self._prestart is None or task.language.prestart is None:
             await self._pool.discard(policy, box)
             return
         try:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.detection import language_of
+from sandbox_runtime.languages.detection import detect_language
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunSpec
 from sandbox_runtime.mcp.tools import run
 from sandbox_runtime.mcp.tools.arguments import CacheFlag, Code, SandboxId, Timeout, WorkingDir, check_code, resolve_folder
@@ -45,7 +45,7 @@ async def run_code(ctx: ToolContext, arguments: RunCodeArguments) -> ToolRespons
         raise InvalidRequest("cache cannot be combined with context: the result depends on the context's variables")
     if arguments.context:
         return await _in_context(ctx, arguments)
-    language, folder = arguments.language or language_of(arguments.code), resolve_folder(arguments.working_dir)
+    language, folder = arguments.language or detect_language(arguments.code), resolve_folder(arguments.working_dir)
     program = Program(
         sandbox_id=arguments.sandbox_id.lower(),
         language=language,

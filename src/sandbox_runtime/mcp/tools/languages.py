@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from sandbox_runtime.languages.detection import language_of
+from sandbox_runtime.languages.detection import detect_language
 from sandbox_runtime.mcp.hosts.port import WORKSPACE
 from sandbox_runtime.mcp.tools import run
 from sandbox_runtime.mcp.tools.arguments import Code, Environment, LanguageName, SandboxId, Timeout, WorkingDir, resolve_folder
@@ -141,7 +141,7 @@ async def run_language(ctx: ToolContext, arguments: Any, tool: LanguageTool) -> 
 
 
 async def run_generic(ctx: ToolContext, arguments: GenericArguments) -> ToolResponse:
-    language = arguments.language or language_of(arguments.code)
+    language = arguments.language or detect_language(arguments.code)
     tool = _BY_LANGUAGE[_NAMES.get(language, language)]
     options_model = make_arguments(tool).model_fields["options"].annotation
     assert options_model is not None

@@ -12,8 +12,8 @@ from typing import Annotated
 from pydantic import Field
 
 from sandbox_runtime.errors import NotFound, SandboxError, Unavailable
-from sandbox_runtime.languages.packages import Kit, kit_of, listed, said
-from sandbox_runtime.languages.packages.kit import LISTING_BYTES, MOST_CHARACTERS, MOST_PACKAGES
+from sandbox_runtime.languages.packages import PackageManager, find_package_manager, install_error, parse_listing
+from sandbox_runtime.languages.packages.package_manager import LISTING_BYTES, MAX_CHARACTERS, MAX_PACKAGES
 from sandbox_runtime.mcp.hosts.port import RunSpec
 from sandbox_runtime.mcp.tools import error_codes, run
 from sandbox_runtime.mcp.tools.arguments import LanguageName, SandboxId
@@ -22,9 +22,9 @@ from sandbox_runtime.mcp.tools.tool import AnyTool, Arguments, Result, Tool, Too
 PYTHON = "python"
 INSTALL_S = 300.0
 Packages = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]],
+    list[Annotated[str, Field(min_length=1, max_length=MAX_CHARACTERS)]],
     Field(
-        max_length=MOST_PACKAGES,
+        max_length=MAX_PACKAGES,
         description="Names, optionally with a version, in the syntax of the language's client. Python: numpy, numpy==2.1. "
         "JavaScript and TypeScript: lodash@4. Go: example.com/module@v1.2.3. Rust: serde[derive]@1. Java: group:artifact:1.0. "
         "C#: Newtonsoft.Json@13.0.3.",
@@ -54,7 +54,7 @@ async def install_packages(ctx: ToolContext, arguments: InstallArguments) -> Too
 async def install(ctx: ToolContext, sandbox_id: str, language: str, packages: Sequence[str], timeout_s: float) -> Sequence[str]:
     """Install and return all installed packages. Raises ToolFailure with the client's message."""
     kit = None if language == PYTHON else _kit(language)
-    names = list(packages) if kit is None else kit.asked(packages)
+    names = list(packages) if kit is None else kit.parse_requirements(packages)
     await _check_network(ctx, sandbox_id)
     if ctx.sink is not None:
         ctx.sink("stdout", f"Installing {', '.join(packages)}\n")
@@ -63,25 +63,25 @@ async def install(ctx: ToolContext, sandbox_id: str, language: str, packages: Se
     return await _install_with_client(ctx, sandbox_id, kit, names, timeout_s)
 
 
-async def needed_kit(ctx: ToolContext, sandbox_id: str, language: str) -> Kit | None:
+async def needed_kit(ctx: ToolContext, sandbox_id: str, language: str) -> PackageManager | None:
     """Return the package client if this sandbox has packages that programs of the language find by a launch script only."""
     try:
-        kit = kit_of(language)
+        kit = find_package_manager(language)
     except Unavailable:
         return None
-    return kit if kit.own_way and await _has_listing(ctx, sandbox_id, kit) else None
+    return kit if kit.needs_launch_script and await _has_listing(ctx, sandbox_id, kit) else None
 
 
-async def _has_listing(ctx: ToolContext, sandbox_id: str, kit: Kit) -> bool:
+async def _has_listing(ctx: ToolContext, sandbox_id: str, kit: PackageManager) -> bool:
     try:
         return not (await ctx.host.stat(sandbox_id, kit.listing)).is_folder
     except NotFound:
         return False
 
 
-def _kit(language: str) -> Kit:
+def _kit(language: str) -> PackageManager:
     try:
-        return kit_of(language)
+        return find_package_manager(language)
     except Unavailable as error:
         raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, str(error)) from error
 
@@ -105,7 +105,7 @@ async def _install_on_host(ctx: ToolContext, sandbox_id: str, packages: Sequence
 
 
 async def _install_with_client(
-    ctx: ToolContext, sandbox_id: str, kit: Kit, names: Sequence[str], timeout_s: float
+    ctx: ToolContext, sandbox_id: str, kit: PackageManager, names: Sequence[str], timeout_s: float
 ) -> Sequence[str]:
     outcome = await run.run(ctx, sandbox_id, RunSpec(argv=("/bin/bash", "-c", kit.script(names)), timeout_s=timeout_s))
     if outcome.timed_out:
@@ -113,8 +113,10 @@ async def _install_with_client(
             error_codes.PACKAGE_INSTALL_FAILED, f"the packages were not installed within {timeout_s:g} s"
         )
     if not outcome.ok:
-        raise error_codes.ToolFailure(error_codes.PACKAGE_INSTALL_FAILED, said(outcome.stdout, outcome.stderr or outcome.error))
-    return listed(await ctx.host.read(sandbox_id, kit.listing, LISTING_BYTES))
+        raise error_codes.ToolFailure(
+            error_codes.PACKAGE_INSTALL_FAILED, install_error(outcome.stdout, outcome.stderr or outcome.error)
+        )
+    return parse_listing(await ctx.host.read(sandbox_id, kit.listing, LISTING_BYTES))
 
 
 def split_requirement(text: str) -> tuple[str, str]:

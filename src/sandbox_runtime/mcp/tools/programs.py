@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import anyio
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
-from sandbox_runtime.languages.packages import Line, line_with_packages
+from sandbox_runtime.languages.packages import LaunchScript, launch_script_for
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunOutcome, RunSpec
 from sandbox_runtime.mcp.tools import main_wrapper, packages, run
 from sandbox_runtime.mcp.tools.arguments import check_code, resolve_name
@@ -56,17 +56,17 @@ async def run_program(ctx: ToolContext, program: Program) -> tuple[RunOutcome, s
         language = RUNTIME_NAMES.get(program.language, program.language)
         spec = RunSpec(language=language, code=code, stdin=program.stdin, env=program.env, timeout_s=program.timeout_s)
         return await run.run(ctx, program.sandbox_id, spec), COMMANDS.get(language, language)
-    return await _run_script(ctx, program, line, code), line.shown
+    return await _run_script(ctx, program, line, code), line.display
 
 
-async def _launch_script(ctx: ToolContext, program: Program, code: str) -> Line | None:
+async def _launch_script(ctx: ToolContext, program: Program, code: str) -> LaunchScript | None:
     """Return the launch script, or None if the host's own way to run the language suffices."""
     if await packages.needed_kit(ctx, program.sandbox_id, program.language):
-        return line_with_packages(program.language, program.options, code)
+        return launch_script_for(program.language, program.options, code)
     return launch_line(program.language, program.options) if program.needs_script or program.folder != WORKSPACE else None
 
 
-async def _run_script(ctx: ToolContext, program: Program, line: Line, code: str) -> RunOutcome:
+async def _run_script(ctx: ToolContext, program: Program, line: LaunchScript, code: str) -> RunOutcome:
     """Run the script. It removes its folder when it ends; if it is killed, the folder is removed here."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"
     script = line.script(program.folder, f"{WORKSPACE}/{folder}")

@@ -12,7 +12,13 @@ from sandbox_runtime.api.dialects.sandboxes.execution import run_to_end
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import WORKSPACE, program_language, to_dependencies
 from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
-from sandbox_runtime.languages.packages import Kit, Line, kit_of, line_with_packages, said
+from sandbox_runtime.languages.packages import (
+    LaunchScript,
+    PackageManager,
+    find_package_manager,
+    install_error,
+    launch_script_for,
+)
 from sandbox_runtime.model import Execution, ExecutionKind
 from sandbox_runtime.sessions import ExecutionSpec, Sessions
 
@@ -27,16 +33,16 @@ async def install(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner:
         await sessions.install(sandbox_id, to_dependencies(body), timeout_s=INSTALL_TIMEOUT_S, owner=owner)
         return
     kit = _find_kit(language)
-    script = kit.script(kit.asked(body.packages))
+    script = kit.script(kit.parse_requirements(body.packages))
     if (await sessions.get(sandbox_id, owner)).network == "none":
         raise Conflict("packages cannot be installed: the sandbox has no network; create one with network_mode bridge")
     _check_installed(await run_to_end(sessions, sandbox_id, _shell_spec(script, INSTALL_TIMEOUT_S), owner))
 
 
-def _find_kit(language: str) -> Kit:
+def _find_kit(language: str) -> PackageManager:
     """Return the package manager of the language. Raises InvalidRequest if there is none."""
     try:
-        return kit_of(language)
+        return find_package_manager(language)
     except Unavailable as error:
         raise InvalidRequest(str(error)) from error
 
@@ -45,26 +51,26 @@ def _check_installed(execution: Execution) -> None:
     if execution.ending == "timed_out":
         raise InvalidRequest(f"the packages were not installed within {INSTALL_TIMEOUT_S:g} s")
     if execution.exit_code != 0:
-        message = said(execution.stdout, execution.stderr or execution.error)
+        message = install_error(execution.stdout, execution.stderr or execution.error)
         raise (Unavailable if "cannot be reached" in message else InvalidRequest)(message)
 
 
-async def find_launch(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner: str) -> Line | None:
+async def find_launch(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner: str) -> LaunchScript | None:
     """Return how to start the program with the installed packages, or None if it needs nothing special."""
     language = program_language(body)
     try:
-        kit = kit_of(language)
-        if not kit.own_way:
+        kit = find_package_manager(language)
+        if not kit.needs_launch_script:
             return None
         await (await sessions.files.open(sandbox_id, owner)).stat(kit.listing)
     except (Unavailable, NotFound):
         return None  # no packages of that language, or no such sandbox, which the run will report
-    return line_with_packages(language, {}, body.code)
+    return launch_script_for(language, {}, body.code)
 
 
 @contextlib.asynccontextmanager
 async def saved_program(
-    sessions: Sessions, sandbox_id: str, launch: Line, body: CodeRequest, owner: str, *, keep: bool
+    sessions: Sessions, sandbox_id: str, launch: LaunchScript, body: CodeRequest, owner: str, *, keep: bool
 ) -> AsyncIterator[ExecutionSpec]:
     """Save the program in the sandbox, yield the spec that runs it, and delete it. With `keep` its script deletes it."""
     folder = f".lang_exec_{time.time_ns()}_{secrets.token_hex(2)}"

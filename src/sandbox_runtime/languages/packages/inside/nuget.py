@@ -13,15 +13,25 @@ import re
 import xml.etree.ElementTree as tree
 import zipfile
 
-from .registry_client import MOST_BYTES, MOST_PACKAGES, Refused, keep, main, plain, remembered, tell, wanted
+from .registry_client import (
+    MAX_BYTES,
+    MAX_PACKAGES,
+    RegistryError,
+    check_plain,
+    fetch,
+    install_files,
+    main,
+    print_progress,
+    read_requested,
+)
 
 FRAMEWORKS = (
-    *(f"netcoreapp{one}" for one in ("3.1", "3.0", "2.2", "2.1", "2.0", "1.1", "1.0")),
-    *(f"netstandard{one}" for one in ("2.1", "2.0", "1.6", "1.5", "1.4", "1.3", "1.2", "1.1", "1.0")),
+    *(f"netcoreapp{item}" for item in ("3.1", "3.0", "2.2", "2.1", "2.0", "1.1", "1.0")),
+    *(f"netstandard{item}" for item in ("2.1", "2.0", "1.6", "1.5", "1.4", "1.3", "1.2", "1.1", "1.0")),
 )
 _NUMBERS = re.compile(r"\d+")
 _LIBRARY = re.compile(r"lib/([^/]+)/([A-Za-z0-9_][A-Za-z0-9_.-]*\.dll)", re.IGNORECASE)
-_OF_FRAMEWORK = re.compile(r"netstandard\.library|microsoft\.netcore\..*|runtime\..*", re.IGNORECASE)
+_FRAMEWORK_PACKAGE = re.compile(r"netstandard\.library|microsoft\.netcore\..*|runtime\..*", re.IGNORECASE)
 Order = tuple[list[int], bool, str]
 
 
@@ -29,49 +39,49 @@ class Source:
     """url: of the packages themselves, or of the list of a server's parts, which tells that."""
 
     def __init__(self, url: str) -> None:
-        self._url = _base_in(url) if url.endswith(".json") else url
+        self._url = _package_base_url(url) if url.endswith(".json") else url
 
     def versions(self, name: str) -> list[str]:
-        told = json.loads(wanted(f"{self._url}/{plain(name.lower())}/index.json", f"package {name}"))
-        rows = told.get("versions") if isinstance(told, dict) else None
-        return sorted((str(one) for one in rows or ()), key=order)
+        text = json.loads(fetch(f"{self._url}/{check_plain(name.lower())}/index.json", f"package {name}"))
+        rows = text.get("versions") if isinstance(text, dict) else None
+        return sorted((str(item) for item in rows or ()), key=version_order)
 
     def package(self, name: str, version: str) -> zipfile.ZipFile:
-        tell(f"downloading {name} {version}")
-        low, exact = plain(name.lower()), plain(version.lower())
-        raw = wanted(f"{self._url}/{low}/{exact}/{low}.{exact}.nupkg", f"{name} {version}")
+        print_progress(f"downloading {name} {version}")
+        low, exact = check_plain(name.lower()), check_plain(version.lower())
+        raw = fetch(f"{self._url}/{low}/{exact}/{low}.{exact}.nupkg", f"{name} {version}")
         try:
             return zipfile.ZipFile(io.BytesIO(raw))
         except (zipfile.BadZipFile, ValueError) as error:
-            raise Refused(f"{name} {version} is no package: {error}") from error
+            raise RegistryError(f"{name} {version} is no package: {error}") from error
 
 
-def _base_in(url: str) -> str:
-    parts = json.loads(wanted(url, "list of its parts")).get("resources", [])
-    bases = [one["@id"] for one in parts if str(one.get("@type", "")).startswith("PackageBaseAddress")]
+def _package_base_url(url: str) -> str:
+    parts = json.loads(fetch(url, "list of its parts")).get("resources", [])
+    bases = [item["@id"] for item in parts if str(item.get("@type", "")).startswith("PackageBaseAddress")]
     if not bases:
-        raise Refused(f"{url} names no place where packages are")
+        raise RegistryError(f"{url} names no place where packages are")
     return str(bases[0]).rstrip("/")
 
 
-def order(version: str) -> Order:
+def version_order(version: str) -> Order:
     """Releases come after what was before them."""
     number, _, before = version.partition("+")[0].partition("-")
-    digits = [int(one) for one in _NUMBERS.findall(number)]
+    digits = [int(item) for item in _NUMBERS.findall(number)]
     return digits + [0] * (4 - len(digits)), not before, before
 
 
-def chosen(there: list[str], wish: str) -> str:
+def choose_version(there: list[str], wish: str) -> str:
     """The newest release where nothing is said; else the lowest that will do."""
     if not wish:
-        return next((one for one in reversed(there) if order(one)[1]), there[-1] if there else "")
-    low = order(wish.strip("[]() ").split(",")[0].strip() or "0")
+        return next((item for item in reversed(there) if version_order(item)[1]), there[-1] if there else "")
+    low = version_order(wish.strip("[]() ").split(",")[0].strip() or "0")
     exact = wish.startswith("[") and "," not in wish
-    return next((one for one in there if (order(one) == low if exact else order(one) >= low)), "")
+    return next((item for item in there if (version_order(item) == low if exact else version_order(item) >= low)), "")
 
 
 def nearest(frameworks: set[str]) -> str:
-    return next((one for one in FRAMEWORKS if one in frameworks), "")
+    return next((item for item in FRAMEWORKS if item in frameworks), "")
 
 
 def short(framework: str) -> str:
@@ -79,21 +89,21 @@ def short(framework: str) -> str:
     return framework.lower().replace(",version=v", "").lstrip(".")
 
 
-def needs(package: zipfile.ZipFile) -> list[tuple[str, str]]:
+def dependencies(package: zipfile.ZipFile) -> list[tuple[str, str]]:
     described = next((name for name in package.namelist() if name.endswith(".nuspec") and "/" not in name), None)
     if described is None:
         return []
     try:
-        root = tree.fromstring(_unpacked(package, described))
+        root = tree.fromstring(_read_member(package, described))
     except tree.ParseError as error:
-        raise Refused(f"{described} cannot be read: {error}") from error
-    for one in root.iter():
-        one.tag = str(one.tag).rpartition("}")[2]
-    groups = {short(one.get("targetFramework", "")): one for one in root.findall("metadata/dependencies/group")}
+        raise RegistryError(f"{described} cannot be read: {error}") from error
+    for item in root.iter():
+        item.tag = str(item.tag).rpartition("}")[2]
+    groups = {short(item.get("targetFramework", "")): item for item in root.findall("metadata/dependencies/group")}
     name = nearest({*groups})
     rows = groups[name] if name else groups.get("", root.find("metadata/dependencies"))
-    found = [(one.get("id", ""), one.get("version", "")) for one in (() if rows is None else rows.findall("dependency"))]
-    return [(name, version) for name, version in found if not _OF_FRAMEWORK.fullmatch(name)]
+    found = [(item.get("id", ""), item.get("version", "")) for item in (() if rows is None else rows.findall("dependency"))]
+    return [(name, version) for name, version in found if not _FRAMEWORK_PACKAGE.fullmatch(name)]
 
 
 def libraries(package: zipfile.ZipFile, name: str, left_out: set[str]) -> dict[str, bytes]:
@@ -101,55 +111,57 @@ def libraries(package: zipfile.ZipFile, name: str, left_out: set[str]) -> dict[s
     frameworks = {found[1].lower() for found in inside}
     taken = nearest(frameworks)
     if frameworks and not taken:
-        raise Refused(f"{name} has no build for .NET Core 3.1; it is for {', '.join(sorted(frameworks))}")
+        raise RegistryError(f"{name} has no build for .NET Core 3.1; it is for {', '.join(sorted(frameworks))}")
     mine = [found for found in inside if found[1].lower() == taken and found[2].lower() not in left_out]
-    return {plain(found[2]): _unpacked(package, found[0]) for found in mine}
+    return {check_plain(found[2]): _read_member(package, found[0]) for found in mine}
 
 
-def _unpacked(package: zipfile.ZipFile, name: str) -> bytes:
+def _read_member(package: zipfile.ZipFile, name: str) -> bytes:
     with package.open(name) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise Refused(f"{name[:100]} has more than {MOST_BYTES} bytes")
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise RegistryError(f"{name[:100]} has more than {MAX_BYTES} bytes")
     return content
 
 
-def resolved(source: Source, wishes: dict[str, str]) -> dict[str, tuple[str, zipfile.ZipFile]]:
+def resolve_all(source: Source, requirements: dict[str, str]) -> dict[str, tuple[str, zipfile.ZipFile]]:
     """By names in lower case, which is how they are compared."""
     taken: dict[str, tuple[str, zipfile.ZipFile]] = {}
-    waiting = list(wishes.items())
+    waiting = list(requirements.items())
     while waiting:
         name, wish = waiting.pop(0)
-        version = chosen(source.versions(name), wish)
+        version = choose_version(source.versions(name), wish)
         if not version:
-            raise Refused(f"the registry has no {name} {wish}")
+            raise RegistryError(f"the registry has no {name} {wish}")
         before = taken.get(name.lower())
-        if before is not None and order(before[0]) >= order(version):
+        if before is not None and version_order(before[0]) >= version_order(version):
             continue
-        if len(taken) >= MOST_PACKAGES:
-            raise Refused(f"more than {MOST_PACKAGES} packages would be needed")
+        if len(taken) >= MAX_PACKAGES:
+            raise RegistryError(f"more than {MAX_PACKAGES} packages would be needed")
         package = source.package(name, version)
         taken[name.lower()] = version, package
-        waiting += needs(package)
+        waiting += dependencies(package)
     return taken
 
 
 def install(url: str, folder: str, asked: list[str]) -> None:
     if not url:
-        raise Refused("no registry is known: name the list of a NuGet server's parts in the sandbox's variable NUGET_SOURCE")
-    roots = remembered(folder)
+        raise RegistryError(
+            "no registry is known: name the list of a NuGet server's parts in the sandbox's variable NUGET_SOURCE"
+        )
+    roots = read_requested(folder)
     for text in asked:
         name, _, version = text.partition("@")
         roots[name] = f"[{version}]" if version else ""
-    taken = resolved(Source(url), roots)
-    left_out = _of_framework(os.environ.get("REFERENCES", ""))
+    taken = resolve_all(Source(url), roots)
+    left_out = _framework_libraries(os.environ.get("REFERENCES", ""))
     files: dict[str, bytes] = {}
     for name, (_version, package) in taken.items():
         files |= libraries(package, name, left_out)
-    keep(folder, files, ".dll", roots, [f"{name} {version}" for name, (version, _) in taken.items()])
+    install_files(folder, files, ".dll", roots, [f"{name} {version}" for name, (version, _) in taken.items()])
 
 
-def _of_framework(references: str) -> set[str]:
+def _framework_libraries(references: str) -> set[str]:
     """Names of the libraries that programs have anyway, from the list that is given to the compiler."""
     try:
         with open(references) as file:

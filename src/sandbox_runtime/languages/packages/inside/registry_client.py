@@ -11,8 +11,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 
-MOST_BYTES = 512 * 1024 * 1024
-MOST_PACKAGES = 500
+MAX_BYTES = 512 * 1024 * 1024
+MAX_PACKAGES = 500
 _WITHIN_S = 60.0
 _PIECE = 1024 * 1024
 _ATTEMPTS = 3
@@ -20,18 +20,18 @@ _PAUSE_S = 0.5
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 
 
-class Refused(Exception):
+class RegistryError(Exception):
     """Told to whoever asked for the packages."""
 
 
-def plain(name: str) -> str:
+def check_plain(name: str) -> str:
     """A name that may become part of an address or of a file's name."""
     if not _PLAIN.fullmatch(name) or ".." in name:
-        raise Refused(f"the registry names something {name[:60]!r}, which is no name")
+        raise RegistryError(f"the registry names something {name[:60]!r}, which is no name")
     return name
 
 
-def found(address: str) -> bytes | None:
+def fetch_or_none(address: str) -> bytes | None:
     """None where there is no such thing."""
     for attempt in range(_ATTEMPTS):
         try:
@@ -40,10 +40,10 @@ def found(address: str) -> bytes | None:
             if error.code in (404, 410):
                 return None
             if error.code < 500 or attempt == _ATTEMPTS - 1:
-                raise Refused(f"{address}: the registry answered {error.code}") from error
+                raise RegistryError(f"{address}: the registry answered {error.code}") from error
         except (OSError, ValueError) as error:
             if attempt == _ATTEMPTS - 1:
-                raise Refused(f"{address}: {error}") from error
+                raise RegistryError(f"{address}: {error}") from error
         time.sleep(_PAUSE_S)
     return None
 
@@ -54,33 +54,33 @@ def _read(address: str) -> bytes:
     with urllib.request.urlopen(request, timeout=_WITHIN_S) as answer:
         while piece := answer.read(_PIECE):
             content += piece
-            if len(content) > MOST_BYTES:
-                raise Refused(f"{address} has more than {MOST_BYTES} bytes")
+            if len(content) > MAX_BYTES:
+                raise RegistryError(f"{address} has more than {MAX_BYTES} bytes")
     return bytes(content)
 
 
-def wanted(address: str, what: str) -> bytes:
-    content = found(address)
+def fetch(address: str, what: str) -> bytes:
+    content = fetch_or_none(address)
     if content is None:
-        raise Refused(f"the registry has no {what}")
+        raise RegistryError(f"the registry has no {what}")
     return content
 
 
-def tell(line: str) -> None:
+def print_progress(line: str) -> None:
     print(line, flush=True)
 
 
-def remembered(folder: str) -> dict[str, str]:
+def read_requested(folder: str) -> dict[str, str]:
     """What was asked for up to now: name → version, empty for any."""
     try:
         with open(f"{folder}/asked.json") as file:
-            told = json.load(file)
+            text = json.load(file)
     except (OSError, ValueError):
         return {}
-    return {str(name): str(version) for name, version in told.items()} if isinstance(told, dict) else {}
+    return {str(name): str(version) for name, version in text.items()} if isinstance(text, dict) else {}
 
 
-def keep(folder: str, files: dict[str, bytes], suffix: str, asked: dict[str, str], listing: list[str]) -> None:
+def install_files(folder: str, files: dict[str, bytes], suffix: str, asked: dict[str, str], listing: list[str]) -> None:
     """All of it or, where something fails, nothing: names change only when every file is there."""
     for name, content in files.items():
         with open(f"{folder}/{name}.part", "wb") as file:
@@ -101,7 +101,7 @@ def main(install: Callable[[str, str, list[str]], None]) -> None:
     registry, folder, *asked = sys.argv[1:]
     try:
         install(registry.rstrip("/"), folder, asked)
-    except Refused as refusal:
+    except RegistryError as refusal:
         sys.exit(str(refusal))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         # What registries send has any shape: what does not fit is their fault, and no matter for a traceback.

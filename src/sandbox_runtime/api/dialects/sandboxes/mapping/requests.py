@@ -16,7 +16,7 @@ from sandbox_runtime.api.dialects.sandboxes.schemas.files import MAX_FILE_BYTES
 from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, ExecRequest
 from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import CreateSandboxRequest, SandboxResourcesRequest
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.detection import language_of
+from sandbox_runtime.languages.detection import detect_language
 from sandbox_runtime.model import Dependency, ExecutionKind, Resources
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
@@ -101,7 +101,7 @@ def code_spec(body: CodeRequest) -> ExecutionSpec:
 
 def program_language(body: CodeRequest) -> str:
     """Return the language of the request, or the one detected from the code."""
-    name = (body.language or language_of(body.code)).lower()
+    name = (body.language or detect_language(body.code)).lower()
     return "bash" if name in _SHELL_NAMES else name
 
 

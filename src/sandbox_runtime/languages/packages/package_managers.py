@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import resources
 
 from sandbox_runtime.errors import Unavailable
-from sandbox_runtime.languages.packages.kit import WORKSPACE, Kit, fitting
+from sandbox_runtime.languages.packages.package_manager import WORKSPACE, PackageManager, match_requirement
 
 _VERSION = r"[A-Za-z0-9][A-Za-z0-9.+_-]{0,99}"
 _NPM = re.compile(rf"(@[a-z0-9][a-z0-9._-]*/)?[A-Za-z0-9][A-Za-z0-9._-]*(@[\^~]?{_VERSION})?")
@@ -29,16 +29,16 @@ CARGO_SETUP = 'export CARGO_HOME="$PKG/cargo" CARGO_TARGET_DIR="$PKG/target" CAR
 _MANIFEST = '[package]\nname = "main"\nversion = "0.0.0"\nedition = "2021"\n\n[dependencies]\n'
 
 
-def _joined(name: str, version: str) -> str:
+def _with_version(name: str, version: str) -> str:
     return f"{name}@{version}" if version else name
 
 
 def _words(requirements: Sequence[str]) -> str:
-    return " ".join(shlex.quote(one) for one in requirements)
+    return " ".join(shlex.quote(item) for item in requirements)
 
 
 def _npm(text: str) -> str:
-    return _joined(*fitting(text, _NPM, "lodash, lodash@4.17.21 or @types/node@22"))
+    return _with_version(*match_requirement(text, _NPM, "lodash, lodash@4.17.21 or @types/node@22"))
 
 
 def _npm_install(requirements: Sequence[str]) -> str:
@@ -49,7 +49,7 @@ def _npm_install(requirements: Sequence[str]) -> str:
 
 
 def _go(text: str) -> str:
-    return _joined(*fitting(text, _GO, "example.com/module or example.com/module@v1.2.3"))
+    return _with_version(*match_requirement(text, _GO, "example.com/module or example.com/module@v1.2.3"))
 
 
 def _go_install(requirements: Sequence[str]) -> str:
@@ -68,15 +68,15 @@ def _go_install(requirements: Sequence[str]) -> str:
 
 def _crate(text: str) -> str:
     """As it is written here: name[features]@version."""
-    name, version = fitting(text, _CRATE, "serde, serde@1.0 or serde[derive]@1.0")
-    return _joined(name, f"={version}" if "==" in text else version)
+    name, version = match_requirement(text, _CRATE, "serde, serde@1.0 or serde[derive]@1.0")
+    return _with_version(name, f"={version}" if "==" in text else version)
 
 
 def _cargo_add(requirement: str) -> str:
     name, _, version = requirement.partition("@")
     plain, _, features = name.removesuffix("]").partition("[")
     more = f" --features {shlex.quote(features)}" if features else ""
-    return f"cargo add {shlex.quote(_joined(plain, version))}{more}"
+    return f"cargo add {shlex.quote(_with_version(plain, version))}{more}"
 
 
 def _cargo_install(requirements: Sequence[str]) -> str:
@@ -91,7 +91,7 @@ def _cargo_install(requirements: Sequence[str]) -> str:
             f"[ -f Cargo.toml ] || printf %s {shlex.quote(_MANIFEST)} >Cargo.toml",
             'echo "fn main() {}" >src/main.rs\ncp Cargo.toml "$PKG/before"',
             'trap \'cp "$PKG/before" "$PKG/project/Cargo.toml"\' EXIT',
-            *(_cargo_add(one) for one in requirements),
+            *(_cargo_add(item) for item in requirements),
             "cargo build",
             'cargo tree --offline --depth 1 --prefix none | awk \'NR > 1 { sub(/^v/, "", $2); print $1, $2 }\' >"$PKG/listing"',
             "trap - EXIT",
@@ -100,36 +100,36 @@ def _cargo_install(requirements: Sequence[str]) -> str:
 
 
 def _maven(text: str) -> str:
-    name, _ = fitting(text, _MAVEN, "group:artifact:version, such as org.json:json:20240303")
+    name, _ = match_requirement(text, _MAVEN, "group:artifact:version, such as org.json:json:20240303")
     return name
 
 
 def _maven_install(requirements: Sequence[str]) -> str:
     """By a resolver of our own: Maven itself would have to fetch its plugins first, and reads settings of the host."""
-    return _by_python("maven", '"$MAVEN_REPOSITORY"', requirements)
+    return _python_resolver("maven", '"$MAVEN_REPOSITORY"', requirements)
 
 
 def _nuget(text: str) -> str:
-    return _joined(*fitting(text, _NUGET, "Newtonsoft.Json or Newtonsoft.Json@13.0.3"))
+    return _with_version(*match_requirement(text, _NUGET, "Newtonsoft.Json or Newtonsoft.Json@13.0.3"))
 
 
 def _nuget_install(requirements: Sequence[str]) -> str:
     references = 'export REFERENCES="$(dirname "$(command -v node)")/../../../csharp/references.rsp"\n'
-    return references + _by_python("nuget", '"$NUGET_SOURCE"', requirements)
+    return references + _python_resolver("nuget", '"$NUGET_SOURCE"', requirements)
 
 
-def _by_python(program: str, registry: str, requirements: Sequence[str]) -> str:
+def _python_resolver(program: str, registry: str, requirements: Sequence[str]) -> str:
     """The programs are written into the box, where they are a package of their own."""
     place = "/tmp/resolver/inside"
     folder = resources.files("sandbox_runtime.languages.packages.inside")
     parts = ("__init__", "registry_client", program)
-    written = [f"printf %s {shlex.quote(folder.joinpath(f'{one}.py').read_text())} >{place}/{one}.py" for one in parts]
+    written = [f"printf %s {shlex.quote(folder.joinpath(f'{item}.py').read_text())} >{place}/{item}.py" for item in parts]
     start = f'PYTHONPATH=/tmp/resolver python3 -m inside.{program} {registry} "$PKG" {_words(requirements)}'
     return "\n".join((f"mkdir -p {place}", *written, start))
 
 
-KITS = (
-    Kit(
+PACKAGE_MANAGERS = (
+    PackageManager(
         "node",
         "npm",
         ("javascript", "typescript", "nodejs"),
@@ -139,22 +139,22 @@ KITS = (
         _npm_install,
         False,
     ),
-    Kit("go", "go get", ("go",), "go", "sandbox languages install go", _go, _go_install),
-    Kit("rust", "cargo", ("rust",), "cargo", "apt install cargo-web, or cargo", _crate, _cargo_install),
-    Kit("java", "the resolver of Maven's packages", ("java",), "python3", "python3", _maven, _maven_install),
-    Kit("csharp", "the resolver of NuGet's packages", ("csharp",), "python3", "python3", _nuget, _nuget_install),
+    PackageManager("go", "go get", ("go",), "go", "sandbox languages install go", _go, _go_install),
+    PackageManager("rust", "cargo", ("rust",), "cargo", "apt install cargo-web, or cargo", _crate, _cargo_install),
+    PackageManager("java", "the resolver of Maven's packages", ("java",), "python3", "python3", _maven, _maven_install),
+    PackageManager("csharp", "the resolver of NuGet's packages", ("csharp",), "python3", "python3", _nuget, _nuget_install),
 )
 
 
-def kit_of(language: str) -> Kit:
+def find_package_manager(language: str) -> PackageManager:
     """Raises Unavailable where packages of a language cannot be installed into a box."""
-    found = next((kit for kit in KITS if language in kit.languages), None)
+    found = next((kit for kit in PACKAGE_MANAGERS if language in kit.languages), None)
     if found is None:
-        raise Unavailable(_refusal(language))
+        raise Unavailable(_unavailable_text(language))
     return found
 
 
-def _refusal(language: str) -> str:
+def _unavailable_text(language: str) -> str:
     if language in _NO_CLIENT:
         return (
             f"packages of {_NO_CLIENT[language]} are those of the operating system, which only the operator of the host can "
