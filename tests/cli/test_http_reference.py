@@ -36,7 +36,7 @@ def test_a_route_shows_what_it_takes_with_bounds_and_defaults_and_what_it_answer
     route = text.partition("### POST /api/v1/executions/sessions/{session_id}/execute-sync\n")[2].partition("\n### ")[0]
     assert "| `sync_timeout` | query | number, 10 to 3600 | `300` |" in route
     assert "Body: [ExecuteCodeRequest](#executecoderequest)" in route
-    assert "| 408 | [Refusal](#refusal) |" in route and "| 404 |" in route
+    assert "| 408 | [ErrorResponse](#errorresponse) |" in route and "| 404 |" in route
     model = text.partition("### ExecuteCodeRequest\n")[2].partition("\n### ")[0]
     assert (
         "| `timeout` | integer, 1 to 3600 | `30` |" in model and "| `code` | string, 1 to 102400 characters | required |" in model

@@ -46,10 +46,10 @@ DOORS = (
     Door(
         "control-plane",
         "HTTP: the control plane",
-        "Sessions, executions, templates, files and nodes. Errors have the shape of [Refusal](#refusal): 400 for what cannot be\n"
-        "done as it was asked for, 404 for what is not there or is somebody else's, 409 for what does not fit the present\n"
-        "state, 429 with `Retry-After` for what is over a bound, 500 for a fault of ours, 501 for what this server has not\n"
-        "got. Every answer has `X-Request-ID` and `X-Process-Time`. How it is used: [sessions](../../guides/sessions.md).",
+        "Sessions, executions, templates, files and nodes. Errors have the shape of [ErrorResponse](#errorresponse): 400 for an\n"
+        "invalid request, 404 for what does not exist or belongs to another owner, 409 for a conflict with the current state,\n"
+        "429 with `Retry-After` for an exceeded limit, 500 for an internal error, 501 for what this server does not support.\n"
+        "Every response has `X-Request-ID` and `X-Process-Time`. See the guide [sessions](../../guides/sessions.md).",
         ("/api/v1/", "/runtime/", "/internal/"),
     ),
     Door(

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from sandbox_runtime.api.dialects.control_plane.output_events import Utf8EventEncoder, event_id, offsets_of_id
+from sandbox_runtime.api.dialects.control_plane.mapping.output_events import Utf8EventEncoder, event_id, parse_event_id
 from sandbox_runtime.sessions import OutputPiece
 
 
@@ -36,8 +36,8 @@ def test_half_a_character_at_the_end_is_told_as_it_is() -> None:
 @pytest.mark.parametrize("text", ["", "stdout", "stdout:-1", "stdin:1", "stdout:1;stderr:2", "stdout:9" * 30])
 def test_ids_of_others_are_no_ids(text: str) -> None:
     with pytest.raises(ValueError):
-        offsets_of_id(text)
+        parse_event_id(text)
 
 
 def test_an_id_holds_every_offset() -> None:
-    assert offsets_of_id(event_id({"stdout": 3, "stderr": 0})) == {"stdout": 3, "stderr": 0}
+    assert parse_event_id(event_id({"stdout": 3, "stderr": 0})) == {"stdout": 3, "stderr": 0}

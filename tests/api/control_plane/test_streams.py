@@ -203,7 +203,7 @@ async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch
             yield number
 
     told = []
-    async for one in streams._impatient(slow()):
+    async for one in streams._with_keep_alive(slow()):
         told.append(one)
         if one is None:
             signs.release()

@@ -1,7 +1,8 @@
-"""The control-plane dialect: /api/v1 with sessions, executions, templates, containers, runtimes, files and health; reports of
-nodes below /api/v1/internal and /internal; the addresses of a runtime node below /runtime.
+"""The control-plane dialect: sessions, executions, templates, containers, runtimes, files and health at /api/v1.
 
-Contract: where the protocol as it was implemented and as it was designed differ, both are served: answers carry the fields of
-either, requests take either. Errors carry both shapes. What is ours beside it: contexts, forks, streams that go on at any
-byte, and the audit. Every answer has X-Request-ID and X-Process-Time. An owner sees its own sessions and nothing else.
+Nodes send reports to /api/v1/internal and /internal. The routes of a runtime node are at /runtime.
+
+The protocol exists in two versions: its design document and its implementation. Both are supported: requests may use the field
+names of either, and responses and errors have the fields of both. Contexts, forks, streams that resume at any byte, and the audit
+log are additions. Every response has X-Request-ID and X-Process-Time. Owners see only their own sessions.
 """

@@ -1,4 +1,4 @@
-"""All routes of this dialect, each below its base."""
+"""The declaration of this dialect: its routes and the rules for their paths."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from sandbox_runtime.api.dialects.control_plane.routes import (
     terminals,
 )
 
-BASE = fast_path.BASE
+BASE = "/api/v1"
 _SESSION = f"{BASE}/sessions/{{session_id}}"
 
 
-def _mounted() -> APIRouter:
-    whole = APIRouter()
+def _all_routes() -> APIRouter:
+    router = APIRouter()
     parts = (health, sessions, executions, streams, contexts, archives, files, templates, containers, runtimes, terminals)
     for part in parts:
-        whole.include_router(part.routes, prefix=BASE)
-    whole.include_router(executions.of_sessions, prefix=BASE)
-    whole.include_router(terminals.of_sessions, prefix=BASE)
-    whole.include_router(files.signed, prefix=BASE)
-    whole.include_router(internal.routes, prefix=f"{BASE}/internal")
-    whole.include_router(internal.routes, prefix="/internal", include_in_schema=False)
-    whole.include_router(node.routes, prefix="/runtime")
-    return whole
+        router.include_router(part.router, prefix=BASE)
+    router.include_router(executions.session_router, prefix=BASE)
+    router.include_router(terminals.session_router, prefix=BASE)
+    router.include_router(files.signed_router, prefix=BASE)
+    router.include_router(internal.router, prefix=f"{BASE}/internal")
+    router.include_router(internal.router, prefix="/internal", include_in_schema=False)
+    router.include_router(node.router, prefix="/runtime")
+    return router
 
 
 dialect = Dialect(
     name="control_plane",
-    routers=(_mounted(),),
-    fast_routes=fast_path.routes,
+    routers=(_all_routes(),),
+    fast_routes=fast_path.fast_routes(BASE),
     open_paths=(f"{BASE}/health",),
     token_paths=(f"{BASE}/internal/{{path:path}}", "/internal/{path:path}", f"{BASE}/signed-files/{{token:path}}"),
     upload_paths=(f"{_SESSION}/files/{{path:path}}", f"{_SESSION}/archive"),

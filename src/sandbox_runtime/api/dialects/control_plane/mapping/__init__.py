@@ -1,1 +1,1 @@
-"""From the wire to the nouns of the model and back. Pure."""
+"""Convert between schemas and the model. No I/O."""

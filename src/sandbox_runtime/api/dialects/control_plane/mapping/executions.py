@@ -1,4 +1,4 @@
-"""Executions and contexts, forwards and backwards."""
+"""Convert executions and contexts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sandbox_runtime.api.dialects.control_plane.quantities import moment_of, time_of
-from sandbox_runtime.api.dialects.control_plane.schemas import executions as wire
+from sandbox_runtime.api.dialects.control_plane.mapping.times import to_datetime
+from sandbox_runtime.api.dialects.control_plane.schemas import executions as schemas
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Artifact, Execution, ExecutionKind, ExecutionState, Metering
 from sandbox_runtime.sessions import ContextView, ExecutionSpec
 from sandbox_runtime.store import Page
 
-SHELL = ("shell", "bash", "sh")
-TIMED_OUT = -1
-"""The exit code of what ran out of time, in this protocol."""
-MOST_KEY_CHARACTERS = 255
-_RESULT_WORD: Mapping[ExecutionState, str] = {
+SHELL_LANGUAGES = ("shell", "bash", "sh")
+TIMEOUT_EXIT_CODE = -1
+MAX_KEY_CHARACTERS = 255
+_RESULT_STATUS: Mapping[ExecutionState, str] = {
     ExecutionState.completed: "success",
     ExecutionState.timeout: "timeout",
     ExecutionState.pending: "pending",
@@ -25,42 +24,42 @@ _RESULT_WORD: Mapping[ExecutionState, str] = {
 }
 
 
-def spec_of(asked: wire.ExecuteCodeRequest, idempotency_key: str = "") -> ExecutionSpec:
-    """A shell's line runs as a command; in any other language a handler is called where there is one."""
-    shell = asked.language.lower() in SHELL
+def to_spec(body: schemas.ExecuteCodeRequest, idempotency_key: str = "") -> ExecutionSpec:
+    """Shell code runs as a command. In other languages the handler is called if the code defines one."""
+    shell = body.language.lower() in SHELL_LANGUAGES
     return ExecutionSpec(
-        code=asked.code,
+        code=body.code,
         kind=ExecutionKind.command if shell else ExecutionKind.code,
-        language=asked.language.lower(),
-        event=asked.event,
-        stdin=asked.stdin,
-        env=asked.env_vars,
-        timeout_s=float(asked.timeout),
+        language=body.language.lower(),
+        event=body.event,
+        stdin=body.stdin,
+        env=body.env_vars,
+        timeout_s=float(body.timeout),
         call_found=not shell,
         artifacts=True,
-        idempotency_key=checked_key(idempotency_key),
+        idempotency_key=check_idempotency_key(idempotency_key),
     )
 
 
-def cell_of(asked: wire.ExecuteInContextRequest, context_id: str, idempotency_key: str = "") -> ExecutionSpec:
+def to_cell_spec(body: schemas.ExecuteInContextRequest, context_id: str, idempotency_key: str = "") -> ExecutionSpec:
     return ExecutionSpec(
-        code=asked.code,
+        code=body.code,
         kind=ExecutionKind.cell,
-        timeout_s=float(asked.timeout),
+        timeout_s=float(body.timeout),
         context=context_id,
-        idempotency_key=checked_key(idempotency_key),
+        idempotency_key=check_idempotency_key(idempotency_key),
     )
 
 
-def checked_key(key: str) -> str:
-    if len(key) > MOST_KEY_CHARACTERS or not key.isprintable():
-        raise InvalidRequest(f"an Idempotency-Key is printable and has at most {MOST_KEY_CHARACTERS} characters")
+def check_idempotency_key(key: str) -> str:
+    if len(key) > MAX_KEY_CHARACTERS or not key.isprintable():
+        raise InvalidRequest(f"an Idempotency-Key must be printable and have at most {MAX_KEY_CHARACTERS} characters")
     return key.strip()
 
 
-def submitted(execution: Execution) -> wire.Submitted:
-    created = moment_of(execution.created_ms)
-    return wire.Submitted(
+def to_submit_response(execution: Execution) -> schemas.SubmitResponse:
+    created = to_datetime(execution.created_ms)
+    return schemas.SubmitResponse(
         execution_id=execution.id,
         session_id=execution.session,
         status=execution.state,
@@ -69,10 +68,10 @@ def submitted(execution: Execution) -> wire.Submitted:
     )
 
 
-def answer_of(execution: Execution, artifacts: Sequence[Artifact] = ()) -> wire.ExecutionResponse:
-    created = moment_of(execution.created_ms)
-    displays = value_of(execution.displays_json)
-    return wire.ExecutionResponse(
+def to_response(execution: Execution, artifacts: Sequence[Artifact] = ()) -> schemas.ExecutionResponse:
+    created = to_datetime(execution.created_ms)
+    displays = parse_json(execution.displays_json)
+    return schemas.ExecutionResponse(
         id=execution.id,
         execution_id=execution.id,
         session_id=execution.session,
@@ -89,72 +88,72 @@ def answer_of(execution: Execution, artifacts: Sequence[Artifact] = ()) -> wire.
         stderr=execution.stderr,
         stdout_dropped_bytes=execution.stdout_dropped_bytes,
         stderr_dropped_bytes=execution.stderr_dropped_bytes,
-        artifacts=[artifact_of(one) for one in artifacts],
+        artifacts=[to_artifact(artifact) for artifact in artifacts],
         retry_count=execution.retries,
         created_at=created,
         submitted_at=created,
-        started_at=time_of(execution.started_ms),
-        completed_at=time_of(execution.completed_ms),
-        return_value=value_of(execution.return_value_json),
+        started_at=to_datetime(execution.started_ms),
+        completed_at=to_datetime(execution.completed_ms),
+        return_value=parse_json(execution.return_value_json),
         displays=displays if isinstance(displays, list) else [],
-        metrics=metrics_of(execution.metering),
+        metrics=to_metrics(execution.metering),
     )
 
 
-def result_of(execution: Execution, artifacts: Sequence[Artifact]) -> wire.ExecutionResult:
-    """Whatever has ended and was no success has failed, cancelled and crashed included."""
-    return wire.ExecutionResult(
+def to_result(execution: Execution, artifacts: Sequence[Artifact]) -> schemas.ExecutionResult:
+    """Executions that ended without success have failed; this includes cancelled and crashed ones."""
+    return schemas.ExecutionResult(
         execution_id=execution.id,
         session_id=execution.session,
-        status=_RESULT_WORD.get(execution.state, "failed"),
+        status=_RESULT_STATUS.get(execution.state, "failed"),
         stdout=execution.stdout,
         stderr=execution.stderr,
         exit_code=_exit_code(execution),
         execution_time=execution_time(execution),
-        return_value=value_of(execution.return_value_json),
-        metrics=metrics_of(execution.metering),
-        artifacts=[one.path for one in artifacts],
+        return_value=parse_json(execution.return_value_json),
+        metrics=to_metrics(execution.metering),
+        artifacts=[artifact.path for artifact in artifacts],
         error_message=execution.error or None,
-        completed_at=time_of(execution.completed_ms),
+        completed_at=to_datetime(execution.completed_ms),
     )
 
 
-def status_of(execution: Execution) -> wire.ExecutionStatus:
-    return wire.ExecutionStatus(
+def to_status(execution: Execution) -> schemas.ExecutionStatus:
+    return schemas.ExecutionStatus(
         execution_id=execution.id,
         session_id=execution.session,
         status=execution.state,
-        created_at=moment_of(execution.created_ms),
-        started_at=time_of(execution.started_ms),
-        completed_at=time_of(execution.completed_ms),
+        created_at=to_datetime(execution.created_ms),
+        started_at=to_datetime(execution.started_ms),
+        completed_at=to_datetime(execution.completed_ms),
         exit_code=_exit_code(execution),
         error_message=execution.error or None,
     )
 
 
-def page_of(page: Page[Execution]) -> wire.ExecutionList:
-    items = [answer_of(execution) for execution in page.items]
-    more = page.offset + len(items) < page.total
-    return wire.ExecutionList(
-        items=items, executions=items, total=page.total, limit=page.limit, offset=page.offset, has_more=more
+def to_list(page: Page[Execution]) -> schemas.ExecutionList:
+    items = [to_response(execution) for execution in page.items]
+    has_more = page.offset + len(items) < page.total
+    return schemas.ExecutionList(
+        items=items, executions=items, total=page.total, limit=page.limit, offset=page.offset, has_more=has_more
     )
 
 
-def artifact_of(artifact: Artifact) -> wire.ArtifactResponse:
-    return wire.ArtifactResponse(
+def to_artifact(artifact: Artifact) -> schemas.ArtifactResponse:
+    return schemas.ArtifactResponse(
         path=artifact.path,
         size=artifact.size_bytes,
         mime_type=artifact.content_type,
         type=artifact.kind,
-        created_at=moment_of(artifact.created_ms),
+        created_at=to_datetime(artifact.created_ms),
         checksum=artifact.checksum or None,
     )
 
 
-def metrics_of(metering: Metering | None) -> wire.Metrics | None:
+def to_metrics(metering: Metering | None) -> schemas.ExecutionMetrics | None:
     if metering is None:
         return None
-    return wire.Metrics(
+    return schemas.ExecutionMetrics(
         duration_ms=metering.duration_ms,
         cpu_time_ms=metering.cpu_time_ms,
         peak_memory_mb=metering.peak_memory_mb,
@@ -164,7 +163,7 @@ def metrics_of(metering: Metering | None) -> wire.Metrics | None:
 
 
 def execution_time(execution: Execution) -> float | None:
-    """Seconds."""
+    """Return the duration in seconds, or None if the execution has not ended."""
     if execution.metering is not None:
         return round(execution.metering.duration_ms / 1000, 6)
     if execution.started_ms is None or execution.completed_ms is None:
@@ -172,18 +171,18 @@ def execution_time(execution: Execution) -> float | None:
     return (execution.completed_ms - execution.started_ms) / 1000
 
 
-def value_of(text: str | None) -> Any:
-    """JSON has no NaN and no infinity: null stands for them."""
+def parse_json(text: str | None) -> Any:
+    """Parse JSON text. NaN and infinity become None, because JSON has neither."""
     return None if text is None else json.loads(text, parse_constant=lambda _: None)
 
 
-def context_of(view: ContextView) -> wire.ContextResponse:
-    return wire.ContextResponse(
+def to_context(view: ContextView) -> schemas.ContextResponse:
+    return schemas.ContextResponse(
         id=view.id,
         context_id=view.id,
         session_id=view.session,
         language=view.language,
-        created_at=moment_of(view.created_ms),
+        created_at=to_datetime(view.created_ms),
         executions=view.executions,
         busy=view.busy,
         alive=view.alive,
@@ -192,4 +191,4 @@ def context_of(view: ContextView) -> wire.ContextResponse:
 
 
 def _exit_code(execution: Execution) -> int | None:
-    return TIMED_OUT if execution.state is ExecutionState.timeout else execution.exit_code
+    return TIMEOUT_EXIT_CODE if execution.state is ExecutionState.timeout else execution.exit_code

@@ -1,1 +1,1 @@
-"""Thin: each route is one verb of sessions between two translations."""
+"""Thin routes: map the request, call one method of sessions, map the result."""

@@ -1,4 +1,4 @@
-"""How the server does, in this protocol's words, and what the audit has."""
+"""Health of the server in the form of this protocol, and the audit log."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Annotated, Any
 from fastapi import Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from sandbox_runtime.api.dialects.control_plane.quantities import moment_of
-from sandbox_runtime.api.dialects.control_plane.responses import answer, returns, router
-from sandbox_runtime.api.dialects.control_plane.routes.params import Limit, Offset, check_admin, clamped, sessions_of
-from sandbox_runtime.api.dialects.control_plane.schemas import nodes as wire
+from sandbox_runtime.api.dialects.control_plane.mapping.times import to_datetime
+from sandbox_runtime.api.dialects.control_plane.responses import json_response, new_router, returns
+from sandbox_runtime.api.dialects.control_plane.routes.params import Limit, Offset, check_admin, clamp_limit, sessions_of
+from sandbox_runtime.api.dialects.control_plane.schemas import nodes as schemas
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.assembly import version
 from sandbox_runtime.errors import SandboxError
@@ -23,69 +23,69 @@ from sandbox_runtime.model import AuditEntry, NodeState
 from sandbox_runtime.sessions import Sessions
 from sandbox_runtime.store import AuditFilter
 
-routes = router("", "health")
-_LOOK_WITHIN_S = 10.0
+router = new_router("", "health")
+_CHECK_TIMEOUT_S = 10.0
 FEATURES = ("sessions", "executions", "templates", "files", "contexts", "fork", "streams", "warm_pool", "persistent_sessions")
-Word = Annotated[str | None, Query(max_length=255)]
+FilterText = Annotated[str | None, Query(max_length=255)]
 
 
-@routes.get("/", responses=returns(wire.About))
+@router.get("/", responses=returns(schemas.AboutResponse))
 async def about(request: Request) -> Response:
-    """What this server is called, and its version."""
-    told = {"name": "sandbox-runtime", "version": version(), "status": "operational"}
-    return JSONResponse({**told, "features": list(FEATURES), "documentation": "/docs"})
+    """Return the name, version and features of the server."""
+    about = {"name": "sandbox-runtime", "version": version(), "status": "operational"}
+    return JSONResponse({**about, "features": list(FEATURES), "documentation": "/docs"})
 
 
-@routes.get("/health", responses=returns(wire.Health))
+@router.get("/health", responses=returns(schemas.HealthResponse))
 async def health(request: Request) -> Response:
-    """Whether the server answers. Without a key."""
+    """Return whether the server can start sandboxes. No key is needed."""
     failing = platform_of(request).pool.failure is not None
-    return answer(_health(request, failing), 503 if failing else 200)
+    return json_response(_health(request, failing), 503 if failing else 200)
 
 
-@routes.get("/health/detailed", responses=returns(wire.DetailedHealth))
+@router.get("/health/detailed", responses=returns(schemas.DetailedHealthResponse))
 async def detailed_health(request: Request) -> Response:
-    """How the store, the storage of files, the boxes and the pool do."""
+    """Return the health of the database, the file storage and the runtime nodes."""
     sessions, failure = sessions_of(request), platform_of(request).pool.failure
-    looked = {
-        "database": await _looked(sessions.store.ping()),
-        "storage": await _looked(sessions.monitor.check_storage()),
+    dependencies = {
+        "database": await _check(sessions.store.ping()),
+        "storage": await _check(sessions.monitor.check_storage()),
         "runtime_nodes": await _nodes(sessions),
     }
-    failing = failure is not None or any(found["status"] != "healthy" for found in looked.values())
-    told = wire.DetailedHealth(**_health(request, failing).model_dump(), dependencies=looked)
-    return answer(told, 503 if failing else 200)
+    failing = failure is not None or any(result["status"] != "healthy" for result in dependencies.values())
+    response = schemas.DetailedHealthResponse(**_health(request, failing).model_dump(), dependencies=dependencies)
+    return json_response(response, 503 if failing else 200)
 
 
-@routes.post("/health/sync", responses=returns(wire.SyncAnswer))
+@router.post("/health/sync", responses=returns(schemas.SyncResponse))
 async def sync(request: Request) -> Response:
-    """What is done every few minutes, now: sessions that are over end, rows that are old go."""
+    """Run the periodic cleanup now: end expired sessions and delete old rows. For admins."""
     check_admin(request)
-    swept = dataclasses.asdict(await sessions_of(request).sweep())
-    counts = {name: value for name, value in swept.items() if isinstance(value, int)}
-    return answer(wire.SyncAnswer(status="completed", message="what is remembered and what is there agree", result=counts))
+    report = dataclasses.asdict(await sessions_of(request).sweep())
+    counts = {name: value for name, value in report.items() if isinstance(value, int)}
+    return json_response(schemas.SyncResponse(status="completed", message="cleanup finished", result=counts))
 
 
-@routes.get("/audit", responses=returns(wire.AuditList))
+@router.get("/audit", responses=returns(schemas.AuditList))
 async def audit(
     request: Request,
-    kind: Word = None,
-    subject: Word = None,
-    owner: Word = None,
-    actor: Word = None,
+    kind: FilterText = None,
+    subject: FilterText = None,
+    owner: FilterText = None,
+    actor: FilterText = None,
     limit: Limit = 50,
     offset: Offset = 0,
 ) -> Response:
-    """Who changed what, newest first. For admins."""
+    """List changes and who made them, newest first. For admins."""
     check_admin(request)
-    wanted = AuditFilter(kind=kind, subject=subject, owner=owner, actor=actor)
-    page = await sessions_of(request).store.audit.list(wanted, clamped(limit), offset)
-    return JSONResponse({"items": [_told(entry) for entry in page.items], "total": page.total})
+    filter_ = AuditFilter(kind=kind, subject=subject, owner=owner, actor=actor)
+    page = await sessions_of(request).store.audit.list(filter_, clamp_limit(limit), offset)
+    return JSONResponse({"items": [_audit_item(entry) for entry in page.items], "total": page.total})
 
 
-def _told(entry: AuditEntry) -> dict[str, Any]:
+def _audit_item(entry: AuditEntry) -> dict[str, Any]:
     return {
-        "at": moment_of(entry.at_ms).isoformat(),
+        "at": to_datetime(entry.at_ms).isoformat(),
         "actor": entry.actor,
         "action": entry.action,
         "kind": entry.kind,
@@ -95,21 +95,21 @@ def _told(entry: AuditEntry) -> dict[str, Any]:
     }
 
 
-def _health(request: Request, failing: bool) -> wire.Health:
+def _health(request: Request, failing: bool) -> schemas.HealthResponse:
     uptime_s = round(time.monotonic() - request.app.state.started_s, 3)
-    return wire.Health(status="unhealthy" if failing else "healthy", version=version(), uptime=uptime_s)
+    return schemas.HealthResponse(status="unhealthy" if failing else "healthy", version=version(), uptime=uptime_s)
 
 
-async def _looked(look: Awaitable[None]) -> dict[str, str | int | float]:
-    begun = time.perf_counter()
+async def _check(check: Awaitable[None]) -> dict[str, str | int | float]:
+    started_s = time.perf_counter()
     try:
-        async with asyncio.timeout(_LOOK_WITHIN_S):
-            await look
+        async with asyncio.timeout(_CHECK_TIMEOUT_S):
+            await check
     except TimeoutError:
-        return {"status": "unhealthy", "error": f"no answer within {_LOOK_WITHIN_S:g} s"}
+        return {"status": "unhealthy", "error": f"no response within {_CHECK_TIMEOUT_S:g} s"}
     except SandboxError as error:
         return {"status": "unhealthy", "error": str(error)}
-    return {"status": "healthy", "response_time_ms": round((time.perf_counter() - begun) * 1000, 3)}
+    return {"status": "healthy", "response_time_ms": round((time.perf_counter() - started_s) * 1000, 3)}
 
 
 async def _nodes(sessions: Sessions) -> dict[str, str | int | float]:

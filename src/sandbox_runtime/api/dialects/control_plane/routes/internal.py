@@ -1,5 +1,7 @@
-"""Reports of nodes elsewhere, under the addresses of both forms. Each shows the token of the settings; without one that is set,
-none is taken."""
+"""Reports of other nodes, at the paths of both versions of the protocol.
+
+Each request needs the token of the settings. If none is set, all reports are rejected.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,19 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from sandbox_runtime import timestamps
-from sandbox_runtime.api.dialects.control_plane.mapping.reports import artifacts_of, fields_of
-from sandbox_runtime.api.dialects.control_plane.quantities import ms_of
-from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRoute, answer, returns
+from sandbox_runtime.api.dialects.control_plane.mapping.internal import to_artifacts, to_execution_fields
+from sandbox_runtime.api.dialects.control_plane.mapping.times import to_ms
+from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRoute, json_response, returns
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
-from sandbox_runtime.api.dialects.control_plane.schemas import internal as wire
-from sandbox_runtime.api.dialects.control_plane.schemas.nodes import Message
+from sandbox_runtime.api.dialects.control_plane.schemas import internal as schemas
+from sandbox_runtime.api.dialects.control_plane.schemas.common import MessageResponse
 from sandbox_runtime.api.middleware.keyring import key_from_headers
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError
 from sandbox_runtime.model import ExecutionState
 from sandbox_runtime.sessions.api.node_api import NodeReports
 
-STATE_OF: Mapping[str, ExecutionState] = MappingProxyType(
+STATES: Mapping[str, ExecutionState] = MappingProxyType(
     {
         "success": ExecutionState.completed,
         "completed": ExecutionState.completed,
@@ -34,7 +36,7 @@ STATE_OF: Mapping[str, ExecutionState] = MappingProxyType(
         "crashed": ExecutionState.crashed,
     }
 )
-_ERRORS: Mapping[type[SandboxError], tuple[int, str]] = MappingProxyType(
+_ERROR_CODES: Mapping[type[SandboxError], tuple[int, str]] = MappingProxyType(
     {
         NotFound: (404, "Internal.InvalidExecution"),
         Conflict: (409, "Internal.StateConflict"),
@@ -44,109 +46,110 @@ _ERRORS: Mapping[type[SandboxError], tuple[int, str]] = MappingProxyType(
 
 
 class InternalRoute(ControlPlaneRoute):
-    """The token is looked at before the body."""
+    """Checks the token before the body is read."""
 
     def get_route_handler(self) -> Any:
         handle = super().get_route_handler()
 
-        async def guarded(request: Request) -> Response:
+        async def handle_trusted(request: Request) -> Response:
             if not _is_trusted(request):
-                told = "reports need the token that internal_api_token (INTERNAL_API_TOKEN) sets, as Authorization: Bearer"
-                return _refused(401, "Internal.Unauthorized", told, {"WWW-Authenticate": "Bearer"})
+                text = "reports require the token of internal_api_token (INTERNAL_API_TOKEN): send it as Authorization: Bearer"
+                return _error_response(401, "Internal.Unauthorized", text, {"WWW-Authenticate": "Bearer"})
             return await handle(request)
 
-        return guarded
+        return handle_trusted
 
 
-routes = APIRouter(tags=["internal"], route_class=InternalRoute)
+router = APIRouter(tags=["internal"], route_class=InternalRoute)
 
 
-@routes.post("/containers/ready", responses=returns(Message))
-async def container_ready(request: Request, told: wire.ContainerReady) -> Response:
-    """A box can be used: its session runs."""
+@router.post("/containers/ready", responses=returns(MessageResponse))
+async def container_ready(request: Request, report: schemas.ContainerReadyReport) -> Response:
+    """Report that a container is ready. Its session is running from now on."""
     try:
-        session_id = told.session_id or await _reports(request).find_session(told.container_id, told.pod_name or "")
-        await _reports(request).mark_ready(session_id, told.container_id)
+        session_id = report.session_id or await _reports(request).find_session(report.container_id, report.pod_name or "")
+        await _reports(request).mark_ready(session_id, report.container_id)
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message=f"the session {session_id} is running"))
+        return _known_error(error)
+    return json_response(MessageResponse(message=f"the session {session_id} is running"))
 
 
-@routes.post("/sessions/{session_id}/container_ready", responses=returns(Message))
-async def session_ready(request: Request, session_id: Identifier, told: wire.ContainerReady) -> Response:
-    """The same, by the session's id."""
-    return await container_ready(request, told.model_copy(update={"session_id": session_id}))
+@router.post("/sessions/{session_id}/container_ready", responses=returns(MessageResponse))
+async def session_ready(request: Request, session_id: Identifier, report: schemas.ContainerReadyReport) -> Response:
+    """Report that the container of a session is ready."""
+    return await container_ready(request, report.model_copy(update={"session_id": session_id}))
 
 
-@routes.post("/containers/exited", responses=returns(Message))
-async def container_exited(request: Request, told: wire.ContainerExited) -> Response:
-    """A box is gone: its session has ended."""
+@router.post("/containers/exited", responses=returns(MessageResponse))
+async def container_exited(request: Request, report: schemas.ContainerExitedReport) -> Response:
+    """Report that a container has exited. Its session ends."""
     try:
-        session_id = told.session_id or await _reports(request).find_session(told.container_id or "")
-        session = await _reports(request).mark_exited(session_id, told.exit_code, told.exit_reason)
+        session_id = report.session_id or await _reports(request).find_session(report.container_id or "")
+        session = await _reports(request).mark_exited(session_id, report.exit_code, report.exit_reason)
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message=f"the session {session_id} is {session.state}"))
+        return _known_error(error)
+    return json_response(MessageResponse(message=f"the session {session_id} is {session.state}"))
 
 
-@routes.post("/sessions/{session_id}/container_exited", responses=returns(Message))
-async def session_exited(request: Request, session_id: Identifier, told: wire.ContainerExited) -> Response:
-    """The same, by the session's id."""
-    return await container_exited(request, told.model_copy(update={"session_id": session_id}))
+@router.post("/sessions/{session_id}/container_exited", responses=returns(MessageResponse))
+async def session_exited(request: Request, session_id: Identifier, report: schemas.ContainerExitedReport) -> Response:
+    """Report that the container of a session has exited."""
+    return await container_exited(request, report.model_copy(update={"session_id": session_id}))
 
 
-@routes.post("/executions/{execution_id}/heartbeat", responses=returns(Message))
-async def heartbeat(request: Request, execution_id: Identifier, told: wire.Heartbeat | None = None) -> Response:
-    """An execution is alive."""
+@router.post("/executions/{execution_id}/heartbeat", responses=returns(MessageResponse))
+async def heartbeat(request: Request, execution_id: Identifier, report: schemas.HeartbeatReport | None = None) -> Response:
+    """Report that an execution is alive."""
     try:
         await _reports(request).record_heartbeat(execution_id)
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message="noted"))
+        return _known_error(error)
+    return json_response(MessageResponse(message="recorded"))
 
 
-@routes.post("/executions/{execution_id}/result", status_code=201, responses=returns(Message, 201))
-async def result(request: Request, execution_id: Identifier, told: wire.ExecutionResultReport) -> Response:
-    """How an execution ended: 201 the first time; 200 when it had ended like that already, and 409 when in another way."""
-    state = STATE_OF.get(told.status)
+@router.post("/executions/{execution_id}/result", status_code=201, responses=returns(MessageResponse, 201))
+async def result(request: Request, execution_id: Identifier, report: schemas.ExecutionResultReport) -> Response:
+    """Report the result of an execution. Returns 201 the first time, 200 for the same result again and 409 for another one."""
+    state = STATES.get(report.status)
     if state is None:
-        return _refused(400, "Internal.InvalidExecution", f"status is one of {', '.join(STATE_OF)}, not {told.status[:40]!r}")
+        text = f"status must be one of {', '.join(STATES)}, not {report.status[:40]!r}"
+        return _error_response(400, "Internal.InvalidExecution", text)
     try:
-        execution, new = await _reports(request).mark_ended(execution_id, state, **fields_of(told))
-        if new and told.artifacts:
+        execution, new = await _reports(request).mark_ended(execution_id, state, **to_execution_fields(report))
+        if new and report.artifacts:
             await _reports(request).add_artifacts(
-                execution.id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id)
+                execution.id, to_artifacts(execution_id, report.artifacts, timestamps.now_ms(), _new_artifact_id)
             )
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message="recorded" if new else "known already"), 201 if new else 200)
+        return _known_error(error)
+    return json_response(MessageResponse(message="recorded" if new else "already recorded"), 201 if new else 200)
 
 
-@routes.post("/executions/{execution_id}/status", responses=returns(Message))
-async def status(request: Request, execution_id: Identifier, told: wire.ExecutionStatusReport) -> Response:
-    """How an execution stands."""
+@router.post("/executions/{execution_id}/status", responses=returns(MessageResponse))
+async def status(request: Request, execution_id: Identifier, report: schemas.ExecutionStatusReport) -> Response:
+    """Report the status of an execution."""
     reports = _reports(request)
     try:
-        if told.status == "running":
-            await reports.mark_running(execution_id, ms_of(told.started_at))
+        if report.status == "running":
+            await reports.mark_running(execution_id, to_ms(report.started_at))
         else:
-            at_ms = ms_of(told.timeout_at if told.status == "timeout" else told.crashed_at) or timestamps.now_ms()
-            await reports.mark_ended(execution_id, STATE_OF[told.status], completed_ms=at_ms, error=told.error or told.status)
+            at_ms = to_ms(report.timeout_at if report.status == "timeout" else report.crashed_at) or timestamps.now_ms()
+            await reports.mark_ended(execution_id, STATES[report.status], completed_ms=at_ms, error=report.error or report.status)
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message=f"the execution {execution_id} is {told.status}"))
+        return _known_error(error)
+    return json_response(MessageResponse(message=f"the execution {execution_id} is {report.status}"))
 
 
-@routes.post("/executions/{execution_id}/artifacts", status_code=201, responses=returns(Message, 201))
-async def artifacts(request: Request, execution_id: Identifier, told: wire.ArtifactReport) -> Response:
-    """Which files an execution left."""
+@router.post("/executions/{execution_id}/artifacts", status_code=201, responses=returns(MessageResponse, 201))
+async def artifacts(request: Request, execution_id: Identifier, report: schemas.ArtifactReport) -> Response:
+    """Report the files that an execution created."""
     try:
         await _reports(request).add_artifacts(
-            execution_id, artifacts_of(execution_id, told.artifacts, timestamps.now_ms(), _artifact_id)
+            execution_id, to_artifacts(execution_id, report.artifacts, timestamps.now_ms(), _new_artifact_id)
         )
     except SandboxError as error:
-        return _fault(error)
-    return answer(Message(message=f"{len(told.artifacts)} recorded"), 201)
+        return _known_error(error)
+    return json_response(MessageResponse(message=f"{len(report.artifacts)} recorded"), 201)
 
 
 def _reports(request: Request) -> NodeReports:
@@ -159,17 +162,17 @@ def _is_trusted(request: Request) -> bool:
     return bool(token) and hmac.compare_digest(given, token)
 
 
-def _fault(error: SandboxError) -> JSONResponse:
-    found = next((_ERRORS[kind] for kind in type(error).__mro__ if kind in _ERRORS), None)
-    if found is None:
+def _known_error(error: SandboxError) -> JSONResponse:
+    status_and_code = next((_ERROR_CODES[kind] for kind in type(error).__mro__ if kind in _ERROR_CODES), None)
+    if status_and_code is None:
         raise error
-    return _refused(*found, str(error))
+    return _error_response(*status_and_code, str(error))
 
 
-def _refused(status: int, code: str, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _error_response(status: int, code: str, text: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     names = ("message", "detail", "description", "error_detail")
     return JSONResponse({"error": code, "error_code": code, **dict.fromkeys(names, text)}, status, dict(headers or {}))
 
 
-def _artifact_id() -> str:
+def _new_artifact_id() -> str:
     return f"art_{secrets.token_hex(12)}"

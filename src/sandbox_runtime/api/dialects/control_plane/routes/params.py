@@ -1,4 +1,4 @@
-"""What routes ask of a request: the verbs, who is asking, and the parts of addresses."""
+"""Parameters that routes share, and what they read from a request."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from sandbox_runtime.sessions import Sessions
 
 __all__ = ["Identifier", "Limit", "Offset", "caller_of", "check_admin", "idempotency_key", "owner_of", "sessions_of"]
 
-MOST_LISTED = 200
+MAX_LISTED = 200
 Identifier = Annotated[str, Path(min_length=1, max_length=255)]
-Limit = Annotated[int, Query(description=f"Clamped to 1 to {MOST_LISTED}.")]
+Limit = Annotated[int, Query(description=f"Clamped to 1 to {MAX_LISTED}.")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
 
 
 def sessions_of(request: Request) -> Sessions:
-    """Raises Unavailable where this server has none."""
+    """Raises Unavailable if this server has no sessions."""
     return platform_of(request).sessions
 
 
-def clamped(limit: int) -> int:
-    return max(1, min(limit, MOST_LISTED))
+def clamp_limit(limit: int) -> int:
+    return max(1, min(limit, MAX_LISTED))
 
 
 def idempotency_key(request: Request) -> str:

@@ -1,2 +1,2 @@
-"""What is sent and answered, field by field. Where the implementation of this protocol and its design have two names for one
-thing, answers carry both and requests take either."""
+"""Requests and responses. If the two versions of the protocol have different names for a field, responses contain both and
+requests may use either."""

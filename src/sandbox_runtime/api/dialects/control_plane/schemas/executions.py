@@ -1,4 +1,4 @@
-"""Executions and contexts on the wire."""
+"""Executions and contexts."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from sandbox_runtime.model import ArtifactKind, ExecutionKind, ExecutionState
 
 
 class ExecuteCodeRequest(RequestModel):
-    """language: python, javascript, shell, or any other of the catalog. A handler that the code defines is called with the
-    event; code without one is a plain program. async_mode is taken and changes nothing: which route is called decides."""
+    """Code to execute. If it defines a handler, the handler is called with `event`; otherwise it runs as a program."""
 
     code: str = Field(min_length=1, max_length=102_400)
-    language: str = Field(min_length=1, max_length=32)
+    language: str = Field(min_length=1, max_length=32, description="python, javascript, shell or another language of the catalog")
     timeout: int = Field(30, ge=1, le=3600)
     event: dict[str, Any] | None = None
     stdin: str | None = Field(None, max_length=1024 * 1024)
     env_vars: dict[str, str] = Field(default_factory=dict)
-    async_mode: bool = False
+    async_mode: bool = Field(False, description="ignored: the route decides whether to wait")
 
 
 class ExecuteInContextRequest(RequestModel):
@@ -29,7 +28,7 @@ class ExecuteInContextRequest(RequestModel):
     timeout: int = Field(30, ge=1, le=3600)
 
 
-class Submitted(BaseModel):
+class SubmitResponse(BaseModel):
     execution_id: str
     session_id: str
     status: str
@@ -37,7 +36,7 @@ class Submitted(BaseModel):
     submitted_at: datetime
 
 
-class Metrics(BaseModel):
+class ExecutionMetrics(BaseModel):
     duration_ms: float
     cpu_time_ms: float | None
     peak_memory_mb: float | None
@@ -79,21 +78,19 @@ class ExecutionResponse(BaseModel):
     completed_at: datetime | None
     return_value: Any
     displays: list[Any]
-    metrics: Metrics | None
+    metrics: ExecutionMetrics | None
 
 
 class ExecutionResult(BaseModel):
-    """The form of the design. status: success, failed or timeout, and pending or running before."""
-
     execution_id: str
     session_id: str
-    status: str
+    status: str = Field(description="pending, running, success, failed or timeout")
     stdout: str
     stderr: str
     exit_code: int | None
     execution_time: float | None
     return_value: Any
-    metrics: Metrics | None
+    metrics: ExecutionMetrics | None
     artifacts: list[str]
     error_message: str | None
     completed_at: datetime | None
@@ -111,7 +108,7 @@ class ExecutionStatus(BaseModel):
 
 
 class ExecutionList(BaseModel):
-    """items and executions are the same."""
+    """`items` and `executions` are the same list."""
 
     items: list[ExecutionResponse]
     executions: list[ExecutionResponse]

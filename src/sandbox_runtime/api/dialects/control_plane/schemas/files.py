@@ -1,4 +1,4 @@
-"""Files on the wire."""
+"""Files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-_PATH = 4096
+_MAX_PATH_LENGTH = 4096
 
 
 class FileInfo(BaseModel):
@@ -24,33 +24,33 @@ class FileList(BaseModel):
     truncated: bool
 
 
-class Uploaded(BaseModel):
+class UploadResponse(BaseModel):
     session_id: str
     file_path: str
     path: str
     size: int
 
 
-class Presigned(BaseModel):
+class PresignedUrlResponse(BaseModel):
     session_id: str
     file_path: str
     presigned_url: str
     size: int
 
 
-class Move(BaseModel):
-    source: str = Field(min_length=1, max_length=_PATH)
-    target: str = Field(min_length=1, max_length=_PATH)
+class MoveRequest(BaseModel):
+    source: str = Field(min_length=1, max_length=_MAX_PATH_LENGTH)
+    target: str = Field(min_length=1, max_length=_MAX_PATH_LENGTH)
     replace: bool = False
 
 
-class Moved(BaseModel):
+class MoveResponse(BaseModel):
     session_id: str
     source: str
     target: str
 
 
-class UnpackResult(BaseModel):
+class UnpackResponse(BaseModel):
     session_id: str
     path: str
     files: int

@@ -1,4 +1,4 @@
-"""What nodes elsewhere report."""
+"""Reports of other nodes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pydantic import BaseModel, Field
 from sandbox_runtime.api.number_fields import Number, RequestModel
 from sandbox_runtime.model import ArtifactKind
 
-_TEXT = 1024 * 1024
+_MAX_OUTPUT_LENGTH = 1024 * 1024
 
 
-class ContainerReady(BaseModel):
+class ContainerReadyReport(BaseModel):
     container_id: str = Field(min_length=1, max_length=128)
     session_id: str | None = Field(None, max_length=255)
     pod_name: str | None = Field(None, max_length=128)
@@ -21,7 +21,7 @@ class ContainerReady(BaseModel):
     ready_at: datetime | None = None
 
 
-class ContainerExited(RequestModel):
+class ContainerExitedReport(RequestModel):
     container_id: str | None = Field(None, max_length=128)
     session_id: str | None = Field(None, max_length=255)
     exit_code: int = 0
@@ -29,7 +29,7 @@ class ContainerExited(RequestModel):
     exited_at: datetime | None = None
 
 
-class Heartbeat(RequestModel):
+class HeartbeatReport(RequestModel):
     timestamp: datetime | None = None
 
 
@@ -42,11 +42,10 @@ class ReportedMetrics(RequestModel):
 
 
 class ExecutionResultReport(RequestModel):
-    """status is checked by the route: a word that is none of its is 400."""
-
     status: str
-    stdout: str = Field("", max_length=_TEXT)
-    stderr: str = Field("", max_length=_TEXT)
+    """Checked by the route, which returns 400 for an unknown status."""
+    stdout: str = Field("", max_length=_MAX_OUTPUT_LENGTH)
+    stderr: str = Field("", max_length=_MAX_OUTPUT_LENGTH)
     exit_code: int
     execution_time: Number = Field(ge=0)
     return_value: Any = None

@@ -1,4 +1,4 @@
-"""Containers (the boxes of sessions), runtime nodes and health on the wire."""
+"""Containers (the boxes of sessions), runtime nodes, health and audit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox_runtime.model import BoxState
 
 
 class ContainerResponse(BaseModel):
-    """Both forms at once: ContainerInfo of the design, ContainerResponse of the implementation."""
+    """A container, with the fields of both versions of the protocol."""
 
     id: str
     container_id: str
@@ -46,15 +46,13 @@ class ContainerList(BaseModel):
 
 
 class RuntimeNode(BaseModel):
-    """status: healthy, unhealthy or draining; state: the word of the implementation for it."""
-
     id: str
     type: str
     runtime_type: str
     hostname: str
     url: str
-    status: str
-    state: str
+    status: str = Field(description="healthy, unhealthy or draining")
+    state: str = Field(description="state of the node in the implementation")
     cpu_usage: float
     mem_usage: float
     session_count: int
@@ -92,41 +90,37 @@ class RuntimeMetrics(BaseModel):
     allocated_memory_mb: int
 
 
-class Health(BaseModel):
+class HealthResponse(BaseModel):
     status: str
     version: str
     uptime: float
 
 
-class DetailedHealth(Health):
+class DetailedHealthResponse(HealthResponse):
     dependencies: dict[str, dict[str, str | int | float]]
 
 
-class SyncAnswer(BaseModel):
+class SyncResponse(BaseModel):
     status: str
     message: str
     result: dict[str, int]
 
 
-class Message(BaseModel):
-    message: str
-
-
-class About(BaseModel):
+class AboutResponse(BaseModel):
     name: str
     version: str
     status: str
     features: list[str]
-    documentation: str = Field(description="where the interface is described")
+    documentation: str = Field(description="path of the API documentation")
 
 
 class AuditItem(BaseModel):
     at: datetime
-    actor: str = Field(description="whose key did it; empty where keys are off")
+    actor: str = Field(description="owner of the key that made the change; empty if keys are not required")
     action: str
-    kind: str = Field(description="of what was changed: session, execution, template, key …")
-    subject: str = Field(description="its id")
-    owner: str = Field(description="whose it is")
+    kind: str = Field(description="kind of object: session, execution, template, key …")
+    subject: str = Field(description="id of the object")
+    owner: str = Field(description="owner of the object")
     details: dict[str, Any] | None
 
 

@@ -1,4 +1,4 @@
-"""Sessions on the wire."""
+"""Sessions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from sandbox_runtime.model import InstallState, SessionMode, SessionState
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 
 
-def _is_amount(value: object) -> str:
+def _check_amount(value: object) -> str:
     parse_bytes(value, decimal=True)
     return str(value)
 
 
-def _is_number(value: object) -> str:
+def _check_cores(value: object) -> str:
     parse_cpu(value)
     return str(value)
 
 
 Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Amount = Annotated[str, BeforeValidator(_is_amount)]
-Cores = Annotated[str, BeforeValidator(_is_number)]
+Amount = Annotated[str, BeforeValidator(_check_amount)]
+Cores = Annotated[str, BeforeValidator(_check_cores)]
 
 
 class DependencySpec(BaseModel):
@@ -33,7 +33,7 @@ class DependencySpec(BaseModel):
 
 
 class ResourceRequest(RequestModel):
-    """The form of the design: what is set here goes before the plain fields."""
+    """Resources of a session. Fields set here override cpu, memory and disk of the request."""
 
     cpu: Cores = "1"
     memory: Amount = "512Mi"
@@ -42,8 +42,7 @@ class ResourceRequest(RequestModel):
 
 
 class CreateSessionRequest(RequestModel):
-    """What is not set of cpu, memory, disk and timeout is as the template says. resource_limit, as answers call it, is taken for
-    resources."""
+    """A session to create. cpu, memory, disk and timeout default to the template's. resource_limit is an alias of resources."""
 
     id: Id | None = None
     template_id: Id
@@ -63,7 +62,7 @@ class CreateSessionRequest(RequestModel):
     python_package_index_url: Annotated[str, StringConstraints(max_length=512)] | None = None
     idle_timeout: Number | None = Field(None, gt=0, le=30 * 86_400)
     lifetime: Number | None = Field(None, gt=0, le=30 * 86_400)
-    network: Literal["none", "nat"] | None = Field(None, description="null: as the server gives it")
+    network: Literal["none", "nat"] | None = Field(None, description="null: the default of the server")
 
 
 class InstallRequest(RequestModel):
@@ -131,7 +130,7 @@ class SessionResponse(BaseModel):
 
 
 class SessionList(BaseModel):
-    """items and sessions are the same."""
+    """`items` and `sessions` are the same list."""
 
     items: list[SessionResponse]
     sessions: list[SessionResponse]

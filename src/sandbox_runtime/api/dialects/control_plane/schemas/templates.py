@@ -1,4 +1,4 @@
-"""Templates on the wire. The design says image, default_resources and pre_installed_packages for some of it."""
+"""Templates. The design document calls some fields image, default_resources and pre_installed_packages."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ RuntimeType = Literal["python3.11", "nodejs20", "java17", "go1.21"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Image = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 _IMAGE = AliasChoices("image_url", "image")
-_CORES = {"ge": 0.1, "le": 4}
-_MEMORY = {"ge": 128, "le": 8192}
-_DISK = {"ge": 256, "le": 51_200}
-_TIMEOUT = {"ge": 60, "le": 3600}
 _TIMEOUT_NAMES = AliasChoices("default_timeout", "default_timeout_sec")
 
 

@@ -48,7 +48,7 @@ def event_id(offsets: dict[str, int]) -> str:
     return ",".join(f"{name}:{offsets[name]}" for name in sorted(offsets))
 
 
-def offsets_of_id(text: str) -> dict[str, int]:
+def parse_event_id(text: str) -> dict[str, int]:
     """Parse an id of event_id. Raises ValueError for any other text."""
     offsets = {}
     for part in text.split(","):
