@@ -1,4 +1,4 @@
-"""The judge as its clients know it: datasets, prompts, verdicts."""
+"""The judge's routes: datasets, prompts, verdicts."""
 
 from __future__ import annotations
 
@@ -108,10 +108,10 @@ async def test_a_completion_that_is_right(client: Client) -> None:
     case = result["tests"][0]
     assert case["passed"] and case["test_info"] == RIGHT["test"][0] and case["reason"] == "accepted"
     run = await client.run_code(result["extracted_code"], stdin="1 2\n")
-    told = case["exec_info"]
-    assert set(told) == set(run) and set(told["run_result"]) == set(run["run_result"])
-    assert (told["status"], told["executor_pod_name"], told["run_result"]["stdout"]) == ("Success", "pod-7", "3\n")
-    assert told["run_result"]["details"]["limits"]["memory_bytes"] > 0
+    reply = case["exec_info"]
+    assert set(reply) == set(run) and set(reply["run_result"]) == set(run["run_result"])
+    assert (reply["status"], reply["executor_pod_name"], reply["run_result"]["stdout"]) == ("Success", "pod-7", "3\n")
+    assert reply["run_result"]["details"]["limits"]["memory_bytes"] > 0
 
 
 @pytest.mark.requirement("judge-10.04", "judge-10.05")
@@ -147,8 +147,8 @@ async def test_why_a_completion_fails_is_told(client: Client, code: str, reason:
 async def test_a_dataset_that_nobody_knows_is_a_wrong_request(client: Client, path: str) -> None:
     body = {"dataset": "nobody's", "id": 1, "completion": "", "results": []}
     assert (await ask(client, path, 400, **body))["detail"].startswith("no eval class found for dataset nobody's")
-    told = await ask(client, path, 400, **body, config={"dataset_type": "NoDataset"})
-    assert told["detail"] == "eval class NoDataset not found"
+    result = await ask(client, path, 400, **body, config={"dataset_type": "NoDataset"})
+    assert result["detail"] == "eval class NoDataset not found"
 
 
 @pytest.mark.requirement("judge-8.09", "judge-10.11")
@@ -193,8 +193,8 @@ async def test_a_contest_problem_needs_a_language(client: Client) -> None:
 @pytest.mark.requirement("judge-7.08")
 async def test_a_row_that_is_not_there_is_500_and_no_verdict(client: Client) -> None:
     for path in ("/get_prompt_by_id", "/submit"):
-        told = await ask(client, path, 500, dataset="mbpp", id="none", completion="", config=PYTHON)
-        assert "no row 'none'" in told["detail"] and told["traceback"]
+        result = await ask(client, path, 500, dataset="mbpp", id="none", completion="", config=PYTHON)
+        assert "no row 'none'" in result["detail"] and result["traceback"]
     listed = await ask(client, "/list_ids", 500, dataset="mine", config={"dataset_type": "MBPPDataset"})
     assert "no table 'code_eval_mine'" in listed["detail"]
     assert (
@@ -216,22 +216,22 @@ async def test_rows_that_are_added_while_the_server_runs_are_used(client: Client
 
 @pytest.mark.requirement("judge-8.12")
 async def test_what_could_not_be_judged_is_500_and_no_verdict(client: Client) -> None:
-    """Lean needs what no registry has, so that no machine of ours has it by itself."""
+    """Lean is not in any package registry, so it is missing unless it was installed by hand."""
     proof = await client.platform.engine.languages(["lean"])
     if proof[0].enabled:
         pytest.skip("Lean works on this host")
     row = {"id": "t", "content": "theorem t : 1 = 1 := by sorry", "labels": {}, "canonical_answer": ""}
     config = {"provided_data": row}
-    told = await ask(
+    result = await ask(
         client, "/submit", 500, dataset="minif2f_lean4_test", id="t", completion="theorem t : 1 = 1 := by rfl", config=config
     )
-    assert told["detail"].startswith("failed to request sandbox: ")
+    assert result["detail"].startswith("failed to request sandbox: ")
 
 
 async def test_a_checker_that_fails_is_the_callers_fault(client: Client) -> None:
     config = {**PYTHON, "provided_data": RIGHT, "extra": {"checker": {"language": "python", "code": "raise SystemExit(3)"}}}
-    told = await ask(client, "/submit", 400, id=1, completion=ADDS, config=config)
-    assert "checker" in told["detail"]
+    result = await ask(client, "/submit", 400, id=1, completion=ADDS, config=config)
+    assert "checker" in result["detail"]
 
 
 @pytest.mark.requirement("judge-11.04", "judge-11.05")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from tests.api.servers import Client, serving
-from tests.api.workspace.conftest import Workspace, settings_in, workspace_of
+from tests.api.workspace.conftest import Workspace, open_workspace, settings_in
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.settings import Settings
@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def workspace(folder: str) -> AsyncIterator[Workspace]:
     """A server with sessions and without keys."""
-    async with workspace_of(settings_in(folder, cors_origins=(CONSOLE,))) as opened:
+    async with open_workspace(settings_in(folder, cors_origins=(CONSOLE,))) as opened:
         yield opened
 
 
@@ -80,7 +80,7 @@ async def test_a_link_on_another_site_creates_nothing(workspace: Workspace, site
     """Neither a link nor an image carries an Origin."""
     answer = await workspace.get(CREATES, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
     assert answer.status_code == 403 and "Sec-Fetch-Site" in answer.text
-    assert (await workspace.said("GET", "/workspaces"))["workspaces"] == {}
+    assert (await workspace.request_json("GET", "/workspaces"))["workspaces"] == {}
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])

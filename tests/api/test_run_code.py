@@ -1,4 +1,4 @@
-"""POST /run_code as its clients know it."""
+"""POST /run_code."""
 
 from __future__ import annotations
 

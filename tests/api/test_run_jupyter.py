@@ -1,4 +1,4 @@
-"""POST /run_jupyter as its clients know it."""
+"""POST /run_jupyter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ async def run_jupyter(client: Client, *cells: str, **fields: Any) -> dict[str, A
 
 
 @pytest.mark.requirement("fusion-1.05", "fusion-2.17", "fusion-2.18")
-@pytest.mark.requirement("fusion-1.05", "fusion-2.17", "fusion-2.18")
 async def test_the_fields_are_those_of_the_contract_and_ours_beside_them(client: Client) -> None:
     answer = await run_jupyter(client, "print('a')\n1 + 1")
     contract = {"status", "message", "driver", "cells", "executor_pod_name", "files"}
@@ -35,7 +34,6 @@ async def test_the_fields_are_those_of_the_contract_and_ours_beside_them(client:
 
 
 @pytest.mark.requirement("fusion-2.18", "fusion-2.22")
-@pytest.mark.requirement("fusion-2.18", "fusion-2.22")
 async def test_a_cell_that_raises_is_a_success_with_an_error(client: Client) -> None:
     answer = await run_jupyter(client, "x = 1", "undefined", "print(x)")
     assert (answer["status"], answer["message"]) == ("Success", "")
@@ -46,15 +44,13 @@ async def test_a_cell_that_raises_is_a_success_with_an_error(client: Client) -> 
 
 
 @pytest.mark.requirement("fusion-2.19")
-@pytest.mark.requirement("fusion-2.19")
 async def test_pictures_come_as_base64(client: Client) -> None:
-    """In a bundle that also has the text of the figure."""
+    """The figure is in a display bundle together with its text."""
     picture = "from IPython.display import Image\nImage(data=b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), format='png')"
     (shown,) = (await run_jupyter(client, picture))["cells"][0]["display"]
     assert base64.b64decode(shown["image/png"]).startswith(b"\x89PNG") and "text/plain" in shown
 
 
-@pytest.mark.requirement("fusion-2.24")
 @pytest.mark.requirement("fusion-2.24")
 async def test_files_in_and_out(client: Client) -> None:
     answer = await run_jupyter(
@@ -67,7 +63,6 @@ async def test_files_in_and_out(client: Client) -> None:
 
 
 @pytest.mark.requirement("fusion-2.23")
-@pytest.mark.requirement("fusion-2.23")
 async def test_a_notebook_out_of_time_failed_and_has_no_cells(client: Client) -> None:
     answer = await run_jupyter(client, "print('first')", "while True: pass", total_timeout=6)
     assert (answer["status"], answer["cells"]) == ("Failed", [])
@@ -76,7 +71,6 @@ async def test_a_notebook_out_of_time_failed_and_has_no_cells(client: Client) ->
     assert [cell["stdout"] for cell in answer["partial_cells"]] == ["first\n"]
 
 
-@pytest.mark.requirement("fusion-2.26")
 @pytest.mark.requirement("fusion-2.26")
 async def test_a_cell_out_of_time_is_told_in_its_errors(client: Client) -> None:
     answer = await run_jupyter(client, "import time; time.sleep(60)", "print('next')", cell_timeout=4)
@@ -90,7 +84,6 @@ async def test_without_a_cell_timeout_cells_take_what_the_notebook_has(client: C
     assert answer["cells"][0]["stdout"] == "done\n" and answer["cells"][0]["error"] == []
 
 
-@pytest.mark.requirement("fusion-2.27")
 @pytest.mark.requirement("fusion-2.27")
 async def test_memory_over_the_limit_failed_and_says_so(client: Client) -> None:
     skip_where_memory_is_not_counted(client.platform)
@@ -143,7 +136,6 @@ async def test_a_wrong_request_is_refused(client: Client, body: dict[str, Any]) 
 
 
 @pytest.mark.requirement("fusion-1.12")
-@pytest.mark.requirement("fusion-1.12")
 async def test_a_guest_without_kernels_is_our_failure_and_not_the_notebooks(tmp_path: Path) -> None:
     settings = Settings(
         state_dir=str(tmp_path / "state"), guest_python="/usr/bin/python3", check_languages=False, log_level="error"
@@ -165,7 +157,6 @@ async def test_overload_asks_to_come_back(tmp_path: Path) -> None:
     assert answer.status_code == 504 and int(answer.headers["Retry-After"]) >= 1
 
 
-@pytest.mark.requirement("fusion-2.16")
 @pytest.mark.requirement("fusion-2.16")
 async def test_the_route_is_described(client: Client) -> None:
     description = (await client.get("/openapi.json")).json()

@@ -1,4 +1,4 @@
-"""Batches over HTTP, with real boxes: sent in every form, followed, read, cancelled, and found again after a restart."""
+"""Batches over HTTP with real boxes: uploads in every form, events, results, cancelling, and recovery after a restart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def client(server: Listening) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def lines(*completions: tuple[int, str], **more: Any) -> bytes:
-    return b"".join(json.dumps({"id": one, "completion": text, **more}).encode() + b"\n" for one, text in completions)
+    return b"".join(json.dumps({"id": row_id, "completion": text, **more}).encode() + b"\n" for row_id, text in completions)
 
 
 async def send(client: httpx.AsyncClient, content: bytes, **headers: str) -> httpx.Response:
@@ -68,7 +68,7 @@ async def send(client: httpx.AsyncClient, content: bytes, **headers: str) -> htt
     return await client.post(AT, params={"dataset": "mbpp"}, content=content, headers=kind)
 
 
-async def ended(client: httpx.AsyncClient, batch_id: str) -> dict[str, Any]:
+async def wait_until_ended(client: httpx.AsyncClient, batch_id: str) -> dict[str, Any]:
     async with asyncio.timeout(WITHIN_S), client.stream("GET", f"{AT}/{batch_id}/events", timeout=WITHIN_S) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         name = ""
@@ -88,11 +88,11 @@ async def results(client: httpx.AsyncClient, batch_id: str, **query: Any) -> lis
 async def test_json_lines_are_judged_and_told_with_their_reasons(client: httpx.AsyncClient) -> None:
     answer = await send(client, lines((1, ADD), (1, SUBTRACT), (2, TWICE), (2, "no code at all")))
     assert answer.status_code == 201
-    done = await ended(client, answer.json()["id"])
+    done = await wait_until_ended(client, answer.json()["id"])
     assert (done["status"], done["total"], done["judged"], done["accepted"]) == ("completed", 4, 4, 2)
-    found = sorted(await results(client, done["id"]), key=lambda one: one["index"])
-    assert [one["accepted"] for one in found] == [True, False, True, False]
-    assert found[1]["blame"] == "program" and found[2]["groups"] == {"difficulty": "hard"}
+    judged = sorted(await results(client, done["id"]), key=lambda item: item["index"])
+    assert [item["accepted"] for item in judged] == [True, False, True, False]
+    assert judged[1]["blame"] == "program" and judged[2]["groups"] == {"difficulty": "hard"}
 
 
 async def test_a_form_and_a_whole_object_say_the_same(client: httpx.AsyncClient) -> None:
@@ -100,7 +100,7 @@ async def test_a_form_and_a_whole_object_say_the_same(client: httpx.AsyncClient)
     whole = await client.post(AT, json={"dataset": "mbpp", "completions": [{"id": 1, "completion": ADD, "sample": "a"}]})
     for answer in (form, whole):
         assert answer.status_code == 201, answer.text
-        assert (await ended(client, answer.json()["id"]))["accepted"] == 1
+        assert (await wait_until_ended(client, answer.json()["id"]))["accepted"] == 1
 
 
 async def test_a_key_that_was_used_finds_the_batch_and_nothing_is_judged_twice(client: httpx.AsyncClient) -> None:
@@ -112,7 +112,7 @@ async def test_a_key_that_was_used_finds_the_batch_and_nothing_is_judged_twice(c
 
 async def test_scores_are_told_by_group(client: httpx.AsyncClient) -> None:
     batch = (await send(client, lines((1, ADD), (1, SUBTRACT), (2, TWICE)))).json()["id"]
-    await ended(client, batch)
+    await wait_until_ended(client, batch)
     summary = (await client.get(f"{AT}/{batch}/summary", params={"pass_at": "1,2"})).json()
     assert summary["total"]["pass_at"] == {"1": 0.75, "2": 1.0}
     assert summary["groups"]["difficulty"]["hard"]["pass_at"] == {"1": 1.0}
@@ -135,7 +135,7 @@ async def test_a_cancelled_batch_leaves_no_box(client: httpx.AsyncClient, server
 
 async def test_batches_are_listed_newest_first(client: httpx.AsyncClient) -> None:
     batch = (await send(client, lines((1, ADD)))).json()["id"]
-    await ended(client, batch)
+    await wait_until_ended(client, batch)
     page = (await client.get(AT, params={"limit": 1, "status": "completed"})).json()
     assert page["items"][0]["id"] == batch and page["total"] >= 1
 
@@ -182,12 +182,12 @@ async def test_a_k_that_is_none_is_refused(client: httpx.AsyncClient, text: str)
 async def test_the_client_sends_follows_and_reads(server: Listening) -> None:
     async with SandboxClient(server.url) as client:
         batch = await client.create_batch("mbpp", [{"id": 1, "completion": ADD}, {"id": 2, "completion": "?"}])
-        found = [one async for one in client.batch_results(batch.id, follow=True)]
+        judged = [item async for item in client.batch_results(batch.id, follow=True)]
         done = await client.wait_batch(batch.id)
         summary = await client.batch_summary(batch.id, (1,))
-        again = [one async for one in client.batch_results(batch.id)]
+        again = [item async for item in client.batch_results(batch.id)]
         await client.delete_batch(batch.id)
-    assert sorted((one["id"], one["accepted"]) for one in found) == [(1, True), (2, False)] and again == found
+    assert sorted((item["id"], item["accepted"]) for item in judged) == [(1, True), (2, False)] and again == judged
     assert (done.status, done.accepted, summary.total.pass_at) == ("completed", 1, {1: 0.5})
 
 
@@ -199,10 +199,10 @@ async def test_a_restarted_server_goes_on_with_its_batches(tmp_path: Path) -> No
             while not (await client.get(f"{AT}/{batch}")).json()["judged"]:
                 await asyncio.sleep(0.02)
     async with listening(settings, sessions=True) as second, httpx.AsyncClient(base_url=second.url) as client:
-        done = await ended(client, batch)
-        found = await results(client, batch)
+        done = await wait_until_ended(client, batch)
+        judged = await results(client, batch)
     assert (done["status"], done["accepted"]) == ("completed", 40)
-    assert sorted(one["index"] for one in found) == list(range(40))
+    assert sorted(item["index"] for item in judged) == list(range(40))
 
 
 async def test_owners_see_their_own_batches_alone(tmp_path: Path) -> None:
@@ -215,5 +215,5 @@ async def test_owners_see_their_own_batches_alone(tmp_path: Path) -> None:
             seen = {owner: (await client.get(batch, headers=key)).status_code for owner, key in keys.items()}
             refused = await client.post(f"{batch}/cancel", headers=keys["bob"])
             listed = await client.get(AT, headers=keys["bob"])
-            nobody = await client.get(batch)
-    assert (seen, refused.status_code, listed.json()["total"], nobody.status_code) == ({"ann": 200, "bob": 404}, 404, 0, 401)
+            anonymous = await client.get(batch)
+    assert (seen, refused.status_code, listed.json()["total"], anonymous.status_code) == ({"ann": 200, "bob": 404}, 404, 0, 401)

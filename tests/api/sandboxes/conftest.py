@@ -1,4 +1,4 @@
-"""A server with sessions and keys on a real connection, and clients of two owners for its sandbox interface."""
+"""A server with sessions and keys on a real connection, and clients of two owners for its sandbox routes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sandbox_runtime.settings import Settings
 class Api(httpx.AsyncClient):
     platform: Platform
 
-    async def said(self, method: str, path: str, status: int = 200, **options: Any) -> dict[str, Any]:
+    async def request_json(self, method: str, path: str, status: int = 200, **options: Any) -> dict[str, Any]:
         answer = await self.request(method, path, **options)
         if answer.status_code == 501 and "cannot be paused" in answer.text:
             skip_where_nothing_can_be_paused()
@@ -27,10 +27,10 @@ class Api(httpx.AsyncClient):
         return dict(answer.json()) if answer.content else {}
 
     async def sandbox(self, **fields: Any) -> str:
-        return str((await self.said("POST", "/api/v2/sandboxes", 201, json=fields))["id"])
+        return str((await self.request_json("POST", "/api/v2/sandboxes", 201, json=fields))["id"])
 
-    async def refused(self, method: str, path: str, status: int, **options: Any) -> dict[str, Any]:
-        """What is told of it, in the one shape that errors have."""
+    async def request_error(self, method: str, path: str, status: int, **options: Any) -> dict[str, Any]:
+        """Send a request that must fail, and return its error."""
         answer = await self.request(method, path, **options)
         assert answer.status_code == status, (answer.status_code, answer.text)
         error = answer.json()["error"]

@@ -1,4 +1,4 @@
-"""Requests that mean harm: they get an answer that says no, in the shape that errors have, and the server goes on."""
+"""Hostile requests: each gets an error in the usual shape, and the server keeps working."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ JSON = {"Content-Type": "application/json"}
     ],
 )
 async def test_bodies_that_are_no_request_are_refused(ann: Api, body: bytes) -> None:
-    await ann.refused("POST", "/api/v1/sandboxes", 400, content=body, headers=JSON)
+    await ann.request_error("POST", "/api/v1/sandboxes", 400, content=body, headers=JSON)
 
 
 @pytest.mark.requirement("sandboxes-6.10")
 async def test_notes_that_are_too_large_are_refused(ann: Api) -> None:
-    await ann.refused("POST", "/api/v1/sandboxes", 400, json={"metadata": {"a": "x" * 100_000}})
+    await ann.request_error("POST", "/api/v1/sandboxes", 400, json={"metadata": {"a": "x" * 100_000}})
     sandbox = await ann.sandbox()
-    await ann.refused("PATCH", f"/api/v1/sandboxes/{sandbox}", 400, json={"metadata": {"a": "x" * 100_000}})
+    await ann.request_error("PATCH", f"/api/v1/sandboxes/{sandbox}", 400, json={"metadata": {"a": "x" * 100_000}})
 
 
 @pytest.mark.requirement("sandboxes-6.10")
 async def test_an_owner_sees_and_touches_nothing_of_another(ann: Api, bob: Api) -> None:
     path = f"/api/v2/sandboxes/{await ann.sandbox(name='secret')}"
-    await ann.said("PUT", f"{path}/files/secret.txt", content=b"secret")
+    await ann.request_json("PUT", f"{path}/files/secret.txt", content=b"secret")
     for method, rest, body in [
         ("GET", "", None),
         ("PATCH", "", {"name": "x"}),
@@ -61,12 +61,12 @@ async def test_an_owner_sees_and_touches_nothing_of_another(ann: Api, bob: Api) 
         ("GET", "/logs", None),
         ("GET", "/metrics", None),
     ]:
-        error = await bob.refused(method, path + rest, 404, **({} if body is None else {"json": body}))
+        error = await bob.request_error(method, path + rest, 404, **({} if body is None else {"json": body}))
         assert "secret" not in error["message"].replace("secret.txt", "")
     batch = {"action": "delete", "sandbox_ids": [path.rpartition("/")[2]]}
-    assert (await bob.said("POST", "/api/v2/sandboxes:batch", json=batch))["results"][0]["error"]["code"] == 404
-    assert all(one["name"] != "secret" for one in (await bob.said("GET", "/api/v1/sandboxes"))["data"])
-    assert (await ann.said("GET", path))["status"] == "running"
+    assert (await bob.request_json("POST", "/api/v2/sandboxes:batch", json=batch))["results"][0]["error"]["code"] == 404
+    assert all(item["name"] != "secret" for item in (await bob.request_json("GET", "/api/v1/sandboxes"))["data"])
+    assert (await ann.request_json("GET", path))["status"] == "running"
 
 
 @pytest.mark.requirement("sandboxes-6.10")

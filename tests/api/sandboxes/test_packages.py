@@ -1,4 +1,4 @@
-"""Packages of programs over the sandbox interface: installed by each language's own client, from registries on this host."""
+"""Packages of programs: installed by the package manager of each language, from registries on this host."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ async def sandbox(api: Api, online: Online) -> str:
     return await api.sandbox(**wishes)
 
 
-def skip_where_missing(told: str) -> None:
-    if any(sign in told for sign in ("is not installed", "does not work on this host", "command not found")):
-        pytest.skip(told)
+def skip_if_missing(output: str) -> None:
+    if any(sign in output for sign in ("is not installed", "does not work on this host", "command not found")):
+        pytest.skip(output)
 
 
-async def ran(api: Api, sandbox: str, language: str, code: str, *packages: str, **more: Any) -> dict[str, Any]:
+async def run_code(api: Api, sandbox: str, language: str, code: str, *packages: str, **more: Any) -> dict[str, Any]:
     body = {"code": code, "language": language, "packages": list(packages), "timeout": 300, **more}
     answer = await api.post(f"/api/v1/sandboxes/{sandbox}/code", json=body)
-    skip_where_missing(answer.text)
+    skip_if_missing(answer.text)
     assert answer.status_code in (200, 202), answer.text
     return dict(answer.json())
 
@@ -84,19 +84,19 @@ async def ran(api: Api, sandbox: str, language: str, code: str, *packages: str, 
 async def test_packages_are_installed_and_found_by_what_runs_later(
     api: Api, sandbox: str, language: str, package: str, code: str, printed: str
 ) -> None:
-    first = await ran(api, sandbox, language, code, package)
+    first = await run_code(api, sandbox, language, code, package)
     assert (first["output"].strip(), first["exit_code"], first["language"]) == (printed, 0, language), first
-    later = await ran(api, sandbox, language, code)
+    later = await run_code(api, sandbox, language, code)
     assert later["output"].strip() == printed
-    listed = await api.said("GET", f"/api/v1/sandboxes/{sandbox}/files")
-    assert not [one for one in listed["data"] if one["name"].startswith(".lang_exec")]
+    listed = await api.request_json("GET", f"/api/v1/sandboxes/{sandbox}/files")
+    assert not [item for item in listed["data"] if item["name"].startswith(".lang_exec")]
 
 
 @pytest.mark.requirement("sandboxes-6.05")
 async def test_a_program_with_packages_is_followed(api: Api, sandbox: str) -> None:
-    begun = await ran(api, sandbox, "java", TELL_JAVA, "com.example:tiny:1.0", stream=True)
-    told = await api.get(f"/api/v1/sandboxes/{sandbox}/streams/{begun['stream_id']}")
-    assert '"data": "1.0\\n"' in told.text and '"type": "complete"' in told.text
+    started = await run_code(api, sandbox, "java", TELL_JAVA, "com.example:tiny:1.0", stream=True)
+    result = await api.get(f"/api/v1/sandboxes/{sandbox}/streams/{started['stream_id']}")
+    assert '"data": "1.0\\n"' in result.text and '"type": "complete"' in result.text
 
 
 @pytest.mark.requirement("sandboxes-11.01")
@@ -116,27 +116,27 @@ async def test_the_client_brings_packages_along(api: Api, sandbox: str) -> None:
 async def test_tools_behind_the_server_install_packages_too(api: Api, sandbox: str) -> None:
     async with SandboxClient(str(api.base_url)) as client:
         call, tools = ToolContext(RemoteHost(client), McpConfig()), all_tools()
-        asked = {"sandbox_id": sandbox, "language": "java", "packages": ["com.example:tiny:2.0"]}
-        done = await call_tool(tools["install_packages"], call, asked)
+        request_body = {"sandbox_id": sandbox, "language": "java", "packages": ["com.example:tiny:2.0"]}
+        done = await call_tool(tools["install_packages"], call, request_body)
         assert not done.error and "com.example:tiny 2.0" in done.metadata["installed"], done.text
-        told = await call_tool(tools["run_java"], call, {"sandbox_id": sandbox, "code": TELL_JAVA})
-        skip_where_missing(told.text)
-        assert "2.0" in told.text and not told.error
+        result = await call_tool(tools["run_java"], call, {"sandbox_id": sandbox, "code": TELL_JAVA})
+        skip_if_missing(result.text)
+        assert "2.0" in result.text and not result.error
 
 
-# What cannot be, and what means harm.
+# Invalid and hostile packages.
 
 
 @pytest.mark.requirement("sandboxes-6.04")
 async def test_what_cannot_be_installed_is_told(api: Api, sandbox: str) -> None:
     path = f"/api/v1/sandboxes/{sandbox}/code"
     body = {"code": "x", "language": "java", "packages": ["com.example:none:1.0"]}
-    assert "com.example:none:1.0" in (await api.refused("POST", path, 400, json=body))["message"]
+    assert "com.example:none:1.0" in (await api.request_error("POST", path, 400, json=body))["message"]
     alone = await api.sandbox(network_mode="none")
     body = {"code": "x", "language": "go", "packages": ["example.com/tiny"]}
-    assert "network" in (await api.refused("POST", f"/api/v1/sandboxes/{alone}/code", 409, json=body))["message"]
+    assert "network" in (await api.request_error("POST", f"/api/v1/sandboxes/{alone}/code", 409, json=body))["message"]
     body = {"code": "x", "language": "cpp", "packages": ["libboost-dev"]}
-    assert "operator" in (await api.refused("POST", path, 400, json=body))["message"]
+    assert "operator" in (await api.request_error("POST", path, 400, json=body))["message"]
 
 
 @pytest.mark.requirement("sandboxes-6.04")
@@ -144,10 +144,10 @@ async def test_what_cannot_be_installed_is_told(api: Api, sandbox: str) -> None:
 @pytest.mark.parametrize("package", ["--flag", "../x", "http://x/y", "a;id", "$(id)", "x" * 300])
 async def test_names_that_are_none_are_refused(api: Api, sandbox: str, language: str, package: str) -> None:
     body = {"code": "x", "language": language, "packages": [package]}
-    await api.refused("POST", f"/api/v1/sandboxes/{sandbox}/code", 400, json=body)
+    await api.request_error("POST", f"/api/v1/sandboxes/{sandbox}/code", 400, json=body)
 
 
 @pytest.mark.requirement("sandboxes-6.04")
 async def test_lists_that_are_too_long_are_refused(api: Api, sandbox: str) -> None:
     body = {"code": "x", "language": "go", "packages": ["example.com/tiny"] * 51}
-    await api.refused("POST", f"/api/v1/sandboxes/{sandbox}/code", 400, json=body)
+    await api.request_error("POST", f"/api/v1/sandboxes/{sandbox}/code", 400, json=body)

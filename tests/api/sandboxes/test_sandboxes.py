@@ -10,7 +10,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.mark.requirement("sandboxes-6.02", "sandboxes-7.01", "sandboxes-7.02")
 async def test_a_sandbox_is_made_told_changed_and_ended(ann: Api) -> None:
-    asked = {
+    request_body = {
         "name": "mine",
         "image": "python:3.11-slim",
         "resources": {"cpu_limit": "0.5", "memory_limit": "256M", "disk_limit": "64M"},
@@ -18,42 +18,47 @@ async def test_a_sandbox_is_made_told_changed_and_ended(ann: Api) -> None:
         "metadata": {"team": "blue", "tags": [1, None]},
         "ttl": 600,
     }
-    made = await ann.said("POST", "/api/v1/sandboxes", 201, json=asked)
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", made["id"])
-    assert made["container_id"] == f"sandbox-{made['id'][:8]}"
-    assert (made["name"], made["image"], made["status"], made["state"]) == ("mine", "python:3.11-slim", "running", "ready")
-    assert made["resources"] == {"cpu_limit": "0.5", "memory_limit": 256 * 1024**2, "disk_limit": 64 * 1024**2}
-    assert made["metadata"] == {"team": "blue", "tags": [1, None]} and made["expires_at"] > made["created_at"]
-    path = f"/api/v1/sandboxes/{made['id']}"
-    changed = await ann.said("PATCH", path, json={"name": "ours", "environment": {"B": "2"}})
+    created = await ann.request_json("POST", "/api/v1/sandboxes", 201, json=request_body)
+    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", created["id"])
+    assert created["container_id"] == f"sandbox-{created['id'][:8]}"
+    assert (created["name"], created["image"], created["status"], created["state"]) == (
+        "mine",
+        "python:3.11-slim",
+        "running",
+        "ready",
+    )
+    assert created["resources"] == {"cpu_limit": "0.5", "memory_limit": 256 * 1024**2, "disk_limit": 64 * 1024**2}
+    assert created["metadata"] == {"team": "blue", "tags": [1, None]} and created["expires_at"] > created["created_at"]
+    path = f"/api/v1/sandboxes/{created['id']}"
+    changed = await ann.request_json("PATCH", path, json={"name": "ours", "environment": {"B": "2"}})
     assert (changed["name"], changed["environment"]["B"], changed["metadata"]["team"]) == ("ours", "2", "blue")
-    ran = await ann.said("POST", f"{path}/exec", json={"command": 'sh -c "echo $A$B"'})
-    assert ran["stdout"].strip() == "2"  # what it had before is gone with the environment that it was part of
-    replaced = await ann.said("PUT", path, json={"name": "theirs"})
+    ran = await ann.request_json("POST", f"{path}/exec", json={"command": 'sh -c "echo $A$B"'})
+    assert ran["stdout"].strip() == "2"  # PATCH replaces the whole environment
+    replaced = await ann.request_json("PUT", path, json={"name": "theirs"})
     assert (replaced["name"], replaced["metadata"], replaced["environment"]) == ("theirs", {}, {})
     assert (await ann.request("DELETE", path)).status_code == 204
-    assert (await ann.said("GET", path))["status"] == "terminated"
+    assert (await ann.request_json("GET", path))["status"] == "terminated"
     assert (await ann.request("DELETE", path)).status_code == 204
-    await ann.refused("PATCH", path, 409, json={"name": "late"})
-    await ann.refused("POST", f"{path}/exec", 409, json={"command": "true"})
-    await ann.refused("POST", f"{path}/start", 409)
+    await ann.request_error("PATCH", path, 409, json={"name": "late"})
+    await ann.request_error("POST", f"{path}/exec", 409, json={"command": "true"})
+    await ann.request_error("POST", f"{path}/start", 409)
 
 
 @pytest.mark.requirement("sandboxes-6.03", "sandboxes-7.01")
 async def test_stopping_ends_what_runs_and_keeps_the_files(ann: Api) -> None:
     path = f"/api/v2/sandboxes/{await ann.sandbox()}"
-    await ann.said("PUT", f"{path}/files/kept.txt", content=b"kept")
-    begun = await ann.said("POST", f"{path}/exec", 202, json={"command": "sleep 300", "timeout": 400, "stream": True})
-    assert (await ann.said("GET", path))["state"] == "running"
-    stopped = await ann.said("POST", f"{path}/stop")
+    await ann.request_json("PUT", f"{path}/files/kept.txt", content=b"kept")
+    started = await ann.request_json("POST", f"{path}/exec", 202, json={"command": "sleep 300", "timeout": 400, "stream": True})
+    assert (await ann.request_json("GET", path))["state"] == "running"
+    stopped = await ann.request_json("POST", f"{path}/stop")
     assert (stopped["status"], stopped["state"]) == ("stopped", "stopped")
-    assert (await ann.said("GET", f"{path}/logs"))["data"][0]["status"] == "cancelled"
-    await ann.refused("POST", f"{path}/exec", 409, json={"command": "true"})
-    assert (await ann.said("POST", f"{path}/stop"))["status"] == "stopped"
-    assert (await ann.said("POST", f"{path}/start"))["state"] == "ready"
-    assert (await ann.said("POST", f"{path}/exec", json={"command": "cat kept.txt"}))["stdout"] == "kept"
-    again = await ann.said("POST", f"{path}/restart")
-    assert again["state"] == "ready" and begun["stream_id"]
+    assert (await ann.request_json("GET", f"{path}/logs"))["data"][0]["status"] == "cancelled"
+    await ann.request_error("POST", f"{path}/exec", 409, json={"command": "true"})
+    assert (await ann.request_json("POST", f"{path}/stop"))["status"] == "stopped"
+    assert (await ann.request_json("POST", f"{path}/start"))["state"] == "ready"
+    assert (await ann.request_json("POST", f"{path}/exec", json={"command": "cat kept.txt"}))["stdout"] == "kept"
+    again = await ann.request_json("POST", f"{path}/restart")
+    assert again["state"] == "ready" and started["stream_id"]
 
 
 @pytest.mark.requirement("sandboxes-6.01")
@@ -76,7 +81,7 @@ async def test_the_version_is_that_of_the_path_the_header_or_accept(ann: Api) ->
         assert answer.status_code == status, (path, headers, answer.text)
     answer = await ann.get(f"/api/sandboxes/{sandbox}", headers={"Accept": vendor})
     assert answer.headers["content-type"] == vendor and answer.headers["api-version"] == "v2"
-    assert (await ann.said("GET", "/api/openapi.json"))["paths"]["/api/v2/sandboxes"]
+    assert (await ann.request_json("GET", "/api/openapi.json"))["paths"]["/api/v2/sandboxes"]
     assert "openapi.json" in (await ann.get("/api/docs")).text
 
 
@@ -84,15 +89,15 @@ async def test_the_version_is_that_of_the_path_the_header_or_accept(ann: Api) ->
 async def test_lists_are_paged_sorted_and_filtered(bob: Api) -> None:
     for name in ("b", "c", "a"):
         await bob.sandbox(name=name, image=f"image-{name}")
-    first = await bob.said("GET", "/api/v1/sandboxes", params={"page_size": 2})
-    assert [one["name"] for one in first["data"]] == ["a", "c"] and first["total"] == 3 and first["version"] == "v1"
+    first = await bob.request_json("GET", "/api/v1/sandboxes", params={"page_size": 2})
+    assert [item["name"] for item in first["data"]] == ["a", "c"] and first["total"] == 3 and first["version"] == "v1"
     assert first["pagination"] == {"page_size": 2, "page_offset": 0, "has_next": True, "has_prev": False, "next_offset": 2}
-    second = await bob.said("GET", "/api/v1/sandboxes", params={"page_size": 2, "page_offset": 2})
-    assert [one["name"] for one in second["data"]] == ["b"]
+    second = await bob.request_json("GET", "/api/v1/sandboxes", params={"page_size": 2, "page_offset": 2})
+    assert [item["name"] for item in second["data"]] == ["b"]
     assert second["pagination"] == {"page_size": 2, "page_offset": 2, "has_next": False, "has_prev": True, "prev_offset": 0}
-    named = await bob.said("GET", "/api/v1/sandboxes", params={"sort_by": "name", "sort_order": "asc"})
-    assert [one["name"] for one in named["data"]] == ["a", "b", "c"]
-    await bob.said("POST", f"/api/v1/sandboxes/{named['data'][0]['id']}/stop")
+    named = await bob.request_json("GET", "/api/v1/sandboxes", params={"sort_by": "name", "sort_order": "asc"})
+    assert [item["name"] for item in named["data"]] == ["a", "b", "c"]
+    await bob.request_json("POST", f"/api/v1/sandboxes/{named['data'][0]['id']}/stop")
     for query, names in [
         ({"filter_status": "stopped"}, ["a"]),
         ({"filter_status": "paused"}, []),
@@ -101,8 +106,8 @@ async def test_lists_are_paged_sorted_and_filtered(bob: Api) -> None:
         ({"filter_name": "b"}, ["b"]),
         ({"filter_status": "error"}, []),
     ]:
-        found = await bob.said("GET", "/api/v1/sandboxes", params=query)
-        assert [one["name"] for one in found["data"]] == names, query
+        results = await bob.request_json("GET", "/api/v1/sandboxes", params=query)
+        assert [item["name"] for item in results["data"]] == names, query
     for query in [
         {"page_size": 0},
         {"page_size": 101},
@@ -112,29 +117,29 @@ async def test_lists_are_paged_sorted_and_filtered(bob: Api) -> None:
         {"filter_owner": "ann"},
         {"filter_status": "odd"},
     ]:
-        await bob.refused("GET", "/api/v1/sandboxes", 400, params=query)
+        await bob.request_error("GET", "/api/v1/sandboxes", 400, params=query)
 
 
 @pytest.mark.requirement("sandboxes-6.06")
 async def test_a_batch_tells_of_each_sandbox_in_order(ann: Api) -> None:
     first, second = await ann.sandbox(), await ann.sandbox()
     body = {"action": "exec", "sandbox_ids": [first, "nobody", second], "parameters": {"command": "echo hi"}}
-    all_of_it = await ann.said("POST", "/api/v2/sandboxes:batch", json={**body, "options": {"continue_on_error": True}})
-    assert [one["success"] for one in all_of_it["results"]] == [True, False, True]
+    all_of_it = await ann.request_json("POST", "/api/v2/sandboxes:batch", json={**body, "options": {"continue_on_error": True}})
+    assert [item["success"] for item in all_of_it["results"]] == [True, False, True]
     assert all_of_it["results"][0]["result"]["stdout"] == "hi\n" and all_of_it["results"][1]["error"]["code"] == 404
     assert all_of_it["summary"] == {"total": 3, "succeeded": 2, "failed": 1}
-    stopped = await ann.said("POST", "/api/v2/sandboxes:batch", json={**body, "options": {"max_concurrency": 1}})
-    assert [one["success"] for one in stopped["results"]] == [True, False, False]
+    stopped = await ann.request_json("POST", "/api/v2/sandboxes:batch", json={**body, "options": {"max_concurrency": 1}})
+    assert [item["success"] for item in stopped["results"]] == [True, False, False]
     assert "not started" in stopped["results"][2]["error"]["message"]
-    ended = await ann.said("POST", "/api/v2/sandboxes:batch", json={"action": "delete", "sandbox_ids": [first, second]})
-    assert [one["result"]["status"] for one in ended["results"]] == ["terminated", "terminated"]
+    ended = await ann.request_json("POST", "/api/v2/sandboxes:batch", json={"action": "delete", "sandbox_ids": [first, second]})
+    assert [item["result"]["status"] for item in ended["results"]] == ["terminated", "terminated"]
     for wrong in [
         {"action": "explode", "sandbox_ids": []},
         {"action": "exec", "sandbox_ids": [first]},
         {"action": "stop", "sandbox_ids": [first], "parameters": {"now": True}},
         {"action": "stop", "sandbox_ids": ["x"] * 101},
     ]:
-        await ann.refused("POST", "/api/v2/sandboxes:batch", 400, json=wrong)
+        await ann.request_error("POST", "/api/v2/sandboxes:batch", 400, json=wrong)
     assert (await ann.post("/api/v1/sandboxes:batch", json=body)).status_code == 404
 
 
@@ -143,13 +148,13 @@ async def test_a_batch_that_runs_out_of_time_leaves_nothing_running(ann: Api) ->
     sandbox = await ann.sandbox()
     parameters = {"command": "sleep 300", "timeout": 400}
     body = {"action": "exec", "sandbox_ids": [sandbox], "parameters": parameters, "options": {"timeout": 0.5}}
-    told = await ann.said("POST", "/api/v2/sandboxes:batch", json=body)
-    assert told["results"][0]["error"]["code"] == 408
-    assert (await ann.said("GET", f"/api/v2/sandboxes/{sandbox}/logs"))["data"][0]["status"] == "cancelled"
+    result = await ann.request_json("POST", "/api/v2/sandboxes:batch", json=body)
+    assert result["results"][0]["error"]["code"] == 408
+    assert (await ann.request_json("GET", f"/api/v2/sandboxes/{sandbox}/logs"))["data"][0]["status"] == "cancelled"
 
 
 @pytest.mark.requirement("sandboxes-6.09")
 async def test_tools_are_told_as_missing_where_nobody_offers_them(ann: Api) -> None:
     for path in ("/tools", "/tools/run_code", "/resources", "/resources/config://server", "/prompts", "/prompts/x"):
-        await ann.refused("GET", f"/api/v1{path}", 501)
-    await ann.refused("POST", "/api/v1/tools/run_code/execute", 501, json={"arguments": {}})
+        await ann.request_error("GET", f"/api/v1{path}", 501)
+    await ann.request_error("POST", "/api/v1/tools/run_code/execute", 501, json={"arguments": {}})

@@ -1,4 +1,4 @@
-"""A server with sessions, in this process or on a port, and a client for its workspace interface."""
+"""A server with sessions in this process, and a client for its workspace routes."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ PREFIX = "/workspace/se"
 class Workspace(httpx.AsyncClient):
     platform: Platform
 
-    async def said(self, method: str, path: str, **options: Any) -> dict[str, Any]:
+    async def request_json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         answer = await self.request(method, f"{PREFIX}{path}", **options)
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 
     async def execute(self, session: str, **body: Any) -> dict[str, Any]:
-        return await self.said("POST", f"/execute/{session}", json=body)
+        return await self.request_json("POST", f"/execute/{session}", json=body)
 
     async def script(self, session: str, code: str, **body: Any) -> dict[str, Any]:
-        return await self.said("POST", f"/execute_code/{session}", json={"code": code, **body})
+        return await self.request_json("POST", f"/execute_code/{session}", json={"code": code, **body})
 
 
 @asynccontextmanager
-async def workspace_of(settings: Settings) -> AsyncIterator[Workspace]:
+async def open_workspace(settings: Settings) -> AsyncIterator[Workspace]:
     app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
@@ -50,5 +50,5 @@ def settings_in(folder: str, **more: Any) -> Settings:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def workspace(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Workspace]:
     folder = str(tmp_path_factory.mktemp("state"))
-    async with workspace_of(settings_in(folder, max_request_bytes=300_000, session_file_max_bytes=8_000_000)) as client:
+    async with open_workspace(settings_in(folder, max_request_bytes=300_000, session_file_max_bytes=8_000_000)) as client:
         yield client

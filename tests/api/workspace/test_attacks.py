@@ -1,4 +1,4 @@
-"""Who means no good: strange names, other people's sessions, bodies that are too large, clients that stand still or go away."""
+"""Hostile clients: strange names, sessions of others, bodies that are too large, and clients that stall or disconnect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from tests.api.servers import Listening, listening
-from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspace_of
+from tests.api.workspace.conftest import PREFIX, Workspace, open_workspace, settings_in
 
 from sandbox_runtime.api import file_response
 from sandbox_runtime.model import ApiKey
@@ -44,8 +44,8 @@ async def test_links_that_a_guest_made_lead_nowhere(workspace: Workspace) -> Non
     for path in ("p", "r/etc/passwd", "d/e/passwd"):
         assert (await workspace.get(f"{PREFIX}/download/links/{path}")).status_code == 400
         assert (await workspace.get(f"{PREFIX}/readfile/links/{path}")).status_code == 400
-    await workspace.said("POST", "/create/links", json={"content": "mine", "filename": "p"})
-    assert (await workspace.said("GET", "/files/links"))["files"][1]["type"] == "file"
+    await workspace.request_json("POST", "/create/links", json={"content": "mine", "filename": "p"})
+    assert (await workspace.request_json("GET", "/files/links"))["files"][1]["type"] == "file"
 
 
 @pytest.mark.parametrize("verb", ["execute_code", "execute", "create", "session"])
@@ -64,10 +64,10 @@ async def test_a_body_that_is_too_large_is_refused_whatever_the_session_is_calle
 async def test_a_file_that_is_too_large_leaves_nothing(workspace: Workspace) -> None:
     answer = await workspace.post(f"{PREFIX}/upload/large", files={"file": ("f", b"x" * 8_100_000)})
     assert answer.status_code in (400, 413)
-    await workspace.said("POST", "/session/tiny", json={"size": "1M"})
+    await workspace.request_json("POST", "/session/tiny", json={"size": "1M"})
     answer = await workspace.post(f"{PREFIX}/upload/tiny", files={"file": ("f", b"x" * 2_000_000)})
     assert answer.status_code == 400 and "disk limit" in answer.json()["error"]["message"]
-    assert (await workspace.said("GET", "/files/tiny"))["files"] == []
+    assert (await workspace.request_json("GET", "/files/tiny"))["files"] == []
 
 
 @pytest.mark.parametrize("body", ['{"code": "\\ud800"}', '{"code": 5}', "{", "null", '{"code": "1", "event": {"a": 1e999}}'])
@@ -78,17 +78,19 @@ async def test_bodies_that_are_no_messages_are_refused(workspace: Workspace, bod
 
 
 @asynccontextmanager
-async def keyed(client: Workspace, key: str) -> AsyncIterator[Workspace]:
-    async with Workspace(transport=client._transport, base_url=client.base_url, headers={"X-API-Key": key}, timeout=60) as made:
-        yield made
+async def client_with_key(client: Workspace, key: str) -> AsyncIterator[Workspace]:
+    async with Workspace(
+        transport=client._transport, base_url=client.base_url, headers={"X-API-Key": key}, timeout=60
+    ) as with_key:
+        yield with_key
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def owned(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Workspace]:
-    """A server that knows ann, bob, and eve who may only look."""
+    """A server with keys for ann, bob, and eve, whose key is read-only."""
     settings = settings_in(str(tmp_path_factory.mktemp("state")), require_keys=True)
     now_ms = int(time.time() * 1000)
-    async with workspace_of(settings) as client:
+    async with open_workspace(settings) as client:
         async with open_store(settings.store_url) as store:
             for owner, scopes in (("ann", ()), ("bob", ("sessions:2",)), ("eve", ("read",))):
                 key = ApiKey(id=f"key_{owner}", owner=owner, digest=hash_key(owner), scopes=scopes, created_ms=now_ms)
@@ -97,8 +99,8 @@ async def owned(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Works
 
 
 async def test_a_session_of_another_owner_cannot_be_used_or_seen(owned: Workspace) -> None:
-    async with keyed(owned, "ann") as ann, keyed(owned, "bob") as bob:
-        await ann.said("POST", "/create/hers", json={"content": "secret", "filename": "s.txt"})
+    async with client_with_key(owned, "ann") as ann, client_with_key(owned, "bob") as bob:
+        await ann.request_json("POST", "/create/hers", json={"content": "secret", "filename": "s.txt"})
         for method, path, body in (
             ("GET", "/status/hers", None),
             ("GET", "/files/hers", None),
@@ -113,23 +115,23 @@ async def test_a_session_of_another_owner_cannot_be_used_or_seen(owned: Workspac
         ):
             answer = await bob.request(method, f"{PREFIX}{path}", json=body)
             assert answer.status_code == 404 and "secret" not in answer.text, path
-        assert (await bob.said("GET", "/workspaces"))["workspaces"] == {}
-        assert (await bob.said("POST", "/cleanup-all", json={"force": True}))["total"] == 0
-        assert (await ann.said("GET", "/readfile/hers/s.txt"))["content"] == "secret"
+        assert (await bob.request_json("GET", "/workspaces"))["workspaces"] == {}
+        assert (await bob.request_json("POST", "/cleanup-all", json={"force": True}))["total"] == 0
+        assert (await ann.request_json("GET", "/readfile/hers/s.txt"))["content"] == "secret"
 
 
 async def test_a_key_makes_no_more_sessions_than_it_may(owned: Workspace) -> None:
-    async with keyed(owned, "bob") as bob:
+    async with client_with_key(owned, "bob") as bob:
         answers = [await bob.post(f"{PREFIX}/execute/bobs-{n}", json={"command": "true"}) for n in range(3)]
-        assert [one.status_code for one in answers] == [200, 200, 503]
+        assert [item.status_code for item in answers] == [200, 200, 503]
         assert answers[2].json()["error"]["code"] == "RESOURCE_LIMIT"
 
 
 async def test_who_may_only_look_makes_no_session_by_looking(owned: Workspace) -> None:
-    async with keyed(owned, "eve") as eve:
+    async with client_with_key(owned, "eve") as eve:
         assert (await eve.get(f"{PREFIX}/status/eves")).status_code == 404
         assert (await eve.post(f"{PREFIX}/execute/eves", json={"command": "true"})).status_code == 403
-        assert (await eve.said("GET", "/workspaces"))["workspaces"] == {}
+        assert (await eve.request_json("GET", "/workspaces"))["workspaces"] == {}
 
 
 async def test_without_a_key_there_is_health_alone(owned: Workspace) -> None:
@@ -168,11 +170,11 @@ async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: List
 async def test_a_reader_that_stands_still_is_let_go(server: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_response, "CHUNK_TIMEOUT_S", 0.5)
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
-        made = await client.post(f"{PREFIX}/execute/still", json={"command": "head -c 50000000 /dev/zero > f"})
-        assert made.json()["exit_code"] == 0
+        created = await client.post(f"{PREFIX}/execute/still", json={"command": "head -c 50000000 /dev/zero > f"})
+        assert created.json()["exit_code"] == 0
         reader, wire = await server.connect()
         wire.write(b"GET /workspace/se/download/still/f HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await asyncio.sleep(2)  # it reads nothing meanwhile
+        await asyncio.sleep(2)  # the client reads nothing meanwhile
         got = 0
         with pytest.raises((ConnectionError, EOFError)):
             while piece := await asyncio.wait_for(reader.read(1 << 20), 10):

@@ -1,4 +1,4 @@
-"""Documents from a document server: a small one here speaks its protocol, and misbehaves where it is asked to."""
+"""Downloads from a document server: a small one that speaks its protocol, and misbehaves for some documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import pytest_asyncio
-from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspace_of
+from tests.api.workspace.conftest import PREFIX, Workspace, open_workspace, settings_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -17,23 +17,23 @@ CONTENT = b"content of a document" * 1000
 
 
 class _Documents(BaseHTTPRequestHandler):
-    """gns://good is there; the others fail each in its way."""
+    """Serves gns://good; each other document fails in a different way."""
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        request_body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.headers.get("Authorization") != "Bearer t0ken":
-            self._say(401, b"no")
-        elif asked["docid"] == "gns://odd":
-            self._say(200, b'{"authrequest": 5}')
+            self._send(401, b"no")
+        elif request_body["docid"] == "gns://odd":
+            self._send(200, b'{"authrequest": 5}')
         else:
-            address = f"http://127.0.0.1:{self.server.server_address[1]}/storage/{asked['docid'][6:]}"
-            self._say(200, json.dumps({"authrequest": ["GET", address, "X-Signed: yes"]}).encode())
+            address = f"http://127.0.0.1:{self.server.server_address[1]}/storage/{request_body['docid'][6:]}"
+            self._send(200, json.dumps({"authrequest": ["GET", address, "X-Signed: yes"]}).encode())
 
     def do_GET(self) -> None:
         good = self.path == "/storage/good" and self.headers.get("X-Signed") == "yes"
-        self._say(200, CONTENT) if good else self._say(404, b"")
+        self._send(200, CONTENT) if good else self._send(404, b"")
 
-    def _say(self, status: int, body: bytes) -> None:
+    def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -57,7 +57,7 @@ def documents() -> Iterator[str]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def connected(tmp_path_factory: pytest.TempPathFactory, documents: str) -> AsyncIterator[Workspace]:
-    async with workspace_of(settings_in(str(tmp_path_factory.mktemp("state")), efast_downloader_url=documents)) as client:
+    async with open_workspace(settings_in(str(tmp_path_factory.mktemp("state")), efast_downloader_url=documents)) as client:
         yield client
 
 
@@ -71,17 +71,17 @@ async def test_documents_come_into_the_workspace_and_what_fails_is_told(connecte
         {"docid": "gns://good", "savename": "../../out"},
     ]
     body = {"file_params": files, "save_path": "/in", "token": "t0ken"}
-    told = await connected.said("POST", "/download_from_efast/e", json=body)
-    assert (told["success_count"], told["failed_count"], told["total_count"], told["save_path"]) == (2, 3, 5, "in")
-    assert [one["success"] for one in told["results"]] == [True, True, False, False, False] and told["message"]
-    listed = (await connected.said("GET", "/files/e/in"))["files"]
-    assert [(one["filename"], one["size"]) for one in listed] == [("good", len(CONTENT)), ("report.docx", len(CONTENT))]
+    result = await connected.request_json("POST", "/download_from_efast/e", json=body)
+    assert (result["success_count"], result["failed_count"], result["total_count"], result["save_path"]) == (2, 3, 5, "in")
+    assert [item["success"] for item in result["results"]] == [True, True, False, False, False] and result["message"]
+    listed = (await connected.request_json("GET", "/files/e/in"))["files"]
+    assert [(item["filename"], item["size"]) for item in listed] == [("good", len(CONTENT)), ("report.docx", len(CONTENT))]
 
 
 async def test_a_wrong_token_is_told(connected: Workspace) -> None:
     body = {"file_params": [{"docid": "gns://good"}], "token": "wrong"}
-    told = await connected.said("POST", "/download_from_efast/e", json=body)
-    assert told["failed_count"] == 1 and "401" in told["results"][0]["error"]
+    result = await connected.request_json("POST", "/download_from_efast/e", json=body)
+    assert result["failed_count"] == 1 and "401" in result["results"][0]["error"]
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/", "http://127.0.0.1:1", "file:///etc/passwd"])

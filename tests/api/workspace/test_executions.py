@@ -1,4 +1,4 @@
-"""Scripts, commands and handlers in sessions, over the workspace interface."""
+"""Scripts, commands and handlers in sessions of the workspace dialect."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ HANDLER = "def handler(event): return {'message': 'Hello!', 'got': event}"
 
 @pytest.mark.requirement("workspace-1.07", "workspace-1.20", "workspace-1.22", "workspace-2.01")
 async def test_a_script_runs_and_is_told_in_every_form(workspace: Workspace) -> None:
-    told = await workspace.script("s", "import sys\nprint('out'); print('err', file=sys.stderr)")
-    for form in (told, told["data"], told["result"], told["full_result"]):
+    result = await workspace.script("s", "import sys\nprint('out'); print('err', file=sys.stderr)")
+    for form in (result, result["data"], result["result"], result["full_result"]):
         assert (form["stdout"], form["stderr"], form["returncode"], form["exit_code"]) == ("out\n", "err\n", 0, 0)
         assert form["execution_time"] > 0 and form["metrics"]["duration_ms"] > 0
         assert set(form["metrics"]) == {"duration_ms", "memory_peak_mb", "cpu_time_ms"}
-    assert told["success"] is True and told["error"] is None and told["data"]["result"] is None
+    assert result["success"] is True and result["error"] is None and result["data"]["result"] is None
 
 
 @pytest.mark.requirement("workspace-1.07", "workspace-1.17")
 async def test_a_script_is_saved_under_its_name_with_its_extension(workspace: Workspace) -> None:
-    told = await workspace.script("saved", "import sys; print(sys.argv[1:], __name__)", filename="deep/tool", args=["a b", "-c"])
-    assert told["stdout"] == "['a b', '-c'] __main__\n"
-    assert (await workspace.said("GET", "/readfile/saved/deep/tool.py"))["content"].startswith("import sys")
+    result = await workspace.script(
+        "saved", "import sys; print(sys.argv[1:], __name__)", filename="deep/tool", args=["a b", "-c"]
+    )
+    assert result["stdout"] == "['a b', '-c'] __main__\n"
+    assert (await workspace.request_json("GET", "/readfile/saved/deep/tool.py"))["content"].startswith("import sys")
 
 
 @pytest.mark.requirement("workspace-1.17")
 async def test_a_script_without_a_name_is_called_by_the_time(workspace: Workspace) -> None:
     await workspace.script("unnamed", "1")
     await workspace.script("unnamed", "true", script_type="shell")
-    names = sorted(one["filename"] for one in (await workspace.said("GET", "/files/unnamed"))["files"])
+    names = sorted(item["filename"] for item in (await workspace.request_json("GET", "/files/unnamed"))["files"])
     assert all(name.startswith("script_") and name[7:-3].isdigit() for name in names)
     assert [name[-3:] for name in names] == [".py", ".sh"]
 
@@ -42,31 +44,31 @@ async def test_a_script_without_a_name_is_called_by_the_time(workspace: Workspac
     ("first_line", "shows"), [("", "1"), ("#!/bin/sh\n", "1"), ("#!/usr/bin/env -S cat\n", "#!/usr/bin/env -S cat")]
 )
 async def test_a_shell_script_is_started_as_it_says_itself(workspace: Workspace, first_line: str, shows: str) -> None:
-    told = await workspace.script("shell", f"{first_line}echo $#\n", script_type="shell", args=["one two"], filename="go.sh")
-    assert told["stdout"].splitlines()[0] == shows
+    result = await workspace.script("shell", f"{first_line}echo $#\n", script_type="shell", args=["one two"], filename="go.sh")
+    assert result["stdout"].splitlines()[0] == shows
     assert (await workspace.execute("shell", command="stat -c %a go.sh"))["stdout"] == "755\n"
 
 
 @pytest.mark.requirement("workspace-1.18")
 async def test_named_variables_come_back_as_json(workspace: Workspace) -> None:
     code = "import datetime\na = {'b': [1, None]}\nday = datetime.date(2024, 2, 29)\nprint('x')"
-    told = await workspace.script("vars", code, output_params=["a", "day", "missing"])
-    assert told["output_variables"] == told["data"]["output_variables"] == {"a": {"b": [1, None]}, "day": "2024-02-29"}
-    assert told["stdout"] == "x\n"
+    result = await workspace.script("vars", code, output_params=["a", "day", "missing"])
+    assert result["output_variables"] == result["data"]["output_variables"] == {"a": {"b": [1, None]}, "day": "2024-02-29"}
+    assert result["stdout"] == "x\n"
 
 
 @pytest.mark.requirement("workspace-1.18")
 async def test_a_script_that_failed_has_no_variables(workspace: Workspace) -> None:
-    told = await workspace.script("vars", "a = 1\nraise ValueError('no')", output_params=["a"])
-    assert told["output_variables"] == {} and told["returncode"] == 1 and "ValueError: no" in told["stderr"]
+    result = await workspace.script("vars", "a = 1\nraise ValueError('no')", output_params=["a"])
+    assert result["output_variables"] == {} and result["returncode"] == 1 and "ValueError: no" in result["stderr"]
 
 
 @pytest.mark.requirement("workspace-1.21")
 async def test_a_handler_that_a_script_defines_is_called(workspace: Workspace) -> None:
-    told = await workspace.script("curl", HANDLER, timeout=10)
-    assert told["result"] == told["data"]["result"] == {"message": "Hello!", "got": {}}
+    result = await workspace.script("curl", HANDLER, timeout=10)
+    assert result["result"] == result["data"]["result"] == {"message": "Hello!", "got": {}}
     assert (await workspace.script("curl", HANDLER, event={"a": 1}))["result"]["got"] == {"a": 1}
-    assert told["exit_code"] == 0 and told["full_result"]["stdout"] == ""
+    assert result["exit_code"] == 0 and result["full_result"]["stdout"] == ""
 
 
 @pytest.mark.requirement("workspace-1.08")
@@ -81,8 +83,8 @@ async def test_a_handler_that_a_script_defines_is_called(workspace: Workspace) -
     ],
 )
 async def test_a_command_runs_in_the_workspace(workspace: Workspace, body: dict[str, object], stdout: str, code: int) -> None:
-    told = await workspace.execute("commands", **body)
-    assert (told["stdout"], told["returncode"], told["exit_code"]) == (stdout, code, code)
+    result = await workspace.execute("commands", **body)
+    assert (result["stdout"], result["returncode"], result["exit_code"]) == (stdout, code, code)
 
 
 @pytest.mark.requirement("workspace-1.08")
@@ -94,8 +96,8 @@ async def test_files_of_one_command_are_there_for_the_next(workspace: Workspace)
 @pytest.mark.requirement("workspace-1.21", "workspace-2.02")
 async def test_execute_takes_a_handler_as_well(workspace: Workspace) -> None:
     code = "def handler(event, context):\n    print('in')\n    return [event['n'], context.get_remaining_time_in_millis() > 0]"
-    told = await workspace.execute("handlers", code=code, event={"n": 2}, timeout=5)
-    assert (told["result"], told["stdout"], told["exit_code"]) == ([2, True], "in\n", 0)
+    result = await workspace.execute("handlers", code=code, event={"n": 2}, timeout=5)
+    assert (result["result"], result["stdout"], result["exit_code"]) == ([2, True], "in\n", 0)
 
 
 @pytest.mark.requirement("workspace-2.04", "workspace-1.23")
@@ -115,21 +117,21 @@ async def test_how_a_handler_ended_is_told_by_its_code(
     workspace: Workspace, code: str, exit_code: int, fault: str | None
 ) -> None:
     skip_where_memory_is_not_counted(exit_code)
-    told = await workspace.execute("endings", code=code, timeout=5)
-    assert told["exit_code"] == exit_code
-    assert (told["error"] or {"code": None})["code"] == fault and told["success"] is (fault is None)
+    result = await workspace.execute("endings", code=code, timeout=5)
+    assert result["exit_code"] == exit_code
+    assert (result["error"] or {"code": None})["code"] == fault and result["success"] is (fault is None)
 
 
 @pytest.mark.requirement("workspace-1.23")
 async def test_a_script_that_takes_too_long_is_stopped_and_said_to_be(workspace: Workspace) -> None:
-    told = await workspace.script("slow", "print('begun', flush=True)\nimport time; time.sleep(50)", timeout=4)
-    assert (told["returncode"], told["stdout"], told["error"]["code"]) == (124, "begun\n", "EXECUTION_TIMEOUT")
-    assert told["success"] is False and told["data"]["exit_code"] == 124
+    result = await workspace.script("slow", "print('begun', flush=True)\nimport time; time.sleep(50)", timeout=4)
+    assert (result["returncode"], result["stdout"], result["error"]["code"]) == (124, "begun\n", "EXECUTION_TIMEOUT")
+    assert result["success"] is False and result["data"]["exit_code"] == 124
 
 
 @pytest.mark.requirement("workspace-1.24")
 async def test_a_session_has_100_processes(workspace: Workspace) -> None:
-    session = await workspace.said("GET", "/status/hundred")
+    session = await workspace.request_json("GET", "/status/hundred")
     assert (await workspace.platform.sessions.get(session["id"])).resources.processes == 100
     code = """
 import threading, time

@@ -1,4 +1,4 @@
-"""Files of a session over the workspace interface: in, out, listed, read, shown."""
+"""Files of a session in the workspace dialect: upload, download, list, read, preview."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest.mark.requirement("workspace-1.09")
 async def test_an_upload_keeps_its_name_unless_another_is_given(workspace: Workspace) -> None:
-    told = await workspace.said("POST", "/upload/up", files={"file": ("own.txt", b"one")})
-    assert (told["filename"], told["size"]) == ("own.txt", 3) and told["data"] == {"filename": "own.txt", "size": 3}
-    told = await workspace.said("POST", "/upload/up?filename=deep/er/x.bin", files={"file": ("own.txt", b"four")})
-    assert (told["filename"], told["size"]) == ("deep/er/x.bin", 4)
+    result = await workspace.request_json("POST", "/upload/up", files={"file": ("own.txt", b"one")})
+    assert (result["filename"], result["size"]) == ("own.txt", 3) and result["data"] == {"filename": "own.txt", "size": 3}
+    result = await workspace.request_json("POST", "/upload/up?filename=deep/er/x.bin", files={"file": ("own.txt", b"four")})
+    assert (result["filename"], result["size"]) == ("deep/er/x.bin", 4)
     assert (await workspace.execute("up", command="cat own.txt deep/er/x.bin"))["stdout"] == "onefour"
 
 
 @pytest.mark.requirement("workspace-1.09", "workspace-1.10")
 async def test_what_goes_in_comes_out_byte_by_byte(workspace: Workspace) -> None:
     content = hashlib.shake_256(b"seed").digest(3_000_000) + b"\r\n--boundary\r\n\r\n--"
-    told = await workspace.said("POST", "/upload/bytes", files={"file": ("big.bin", content)}, data={"other": "field"})
-    assert told["size"] == len(content)
+    result = await workspace.request_json("POST", "/upload/bytes", files={"file": ("big.bin", content)}, data={"other": "field"})
+    assert result["size"] == len(content)
     answer = await workspace.get(f"{PREFIX}/download/bytes/big.bin")
     assert answer.content == content and answer.headers["content-type"] == "application/octet-stream"
     assert answer.headers["content-length"] == str(len(content))
@@ -55,16 +55,16 @@ async def test_no_path_leads_out_of_the_workspace(workspace: Workspace, verb: st
 
 @pytest.mark.requirement("workspace-1.19")
 async def test_a_slash_in_front_of_a_path_means_nothing(workspace: Workspace) -> None:
-    await workspace.said("POST", "/create/slash", json={"content": "x", "filename": "//etc/name.txt"})
-    assert (await workspace.said("GET", "/readfile/slash//etc/name.txt"))["content"] == "x"
+    await workspace.request_json("POST", "/create/slash", json={"content": "x", "filename": "//etc/name.txt"})
+    assert (await workspace.request_json("GET", "/readfile/slash//etc/name.txt"))["content"] == "x"
     assert (await workspace.execute("slash", command="ls /workspace/etc"))["stdout"] == "name.txt\n"
 
 
 @pytest.mark.requirement("workspace-1.11")
 async def test_a_file_is_made_from_text_with_its_mode(workspace: Workspace) -> None:
-    told = await workspace.said("POST", "/create/made", json={"content": "π\n", "filename": "a/pi.txt"})
-    assert (told["filename"], told["size"]) == ("a/pi.txt", 3)
-    await workspace.said("POST", "/create/made", json={"content": "echo run", "filename": "run", "mode": 0o755})
+    result = await workspace.request_json("POST", "/create/made", json={"content": "π\n", "filename": "a/pi.txt"})
+    assert (result["filename"], result["size"]) == ("a/pi.txt", 3)
+    await workspace.request_json("POST", "/create/made", json={"content": "echo run", "filename": "run", "mode": 0o755})
     assert (await workspace.execute("made", command="cat a/pi.txt; stat -c %a a/pi.txt run; ./run"))["stdout"] == (
         "π\n644\n755\nrun\n"
     )
@@ -73,12 +73,12 @@ async def test_a_file_is_made_from_text_with_its_mode(workspace: Workspace) -> N
 @pytest.mark.requirement("workspace-1.12")
 async def test_listings_hide_the_logs_and_tell_what_is_what(workspace: Workspace) -> None:
     await workspace.execute("list", command="mkdir d; echo abc > d/f; touch stdout.log stderr.log top")
-    told = await workspace.said("GET", "/files/list/")
-    assert {(one["filename"], one["type"]) for one in told["files"]} == {("d", "directory"), ("top", "file")}
-    (inner,) = (await workspace.said("GET", "/files/list/d"))["files"]
+    result = await workspace.request_json("GET", "/files/list/")
+    assert {(item["filename"], item["type"]) for item in result["files"]} == {("d", "directory"), ("top", "file")}
+    (inner,) = (await workspace.request_json("GET", "/files/list/d"))["files"]
     assert inner == {"filename": "f", "name": "f", "size": 4, "type": "file"}
-    told = await workspace.said("GET", "/files/list?recursive=true")
-    assert [one["filename"] for one in told["files"]] == ["d", "d/f", "top"]
+    result = await workspace.request_json("GET", "/files/list?recursive=true")
+    assert [item["filename"] for item in result["files"]] == ["d", "d/f", "top"]
 
 
 @pytest.mark.requirement("workspace-1.12")
@@ -92,7 +92,7 @@ async def test_a_folder_that_is_not_there_cannot_be_listed(workspace: Workspace)
     [("a.html", "text/html"), ("a.PNG", "image/png"), ("a.svg", "image/svg+xml"), ("a.json", "application/json")],
 )
 async def test_a_preview_has_the_type_of_its_name_and_cannot_act(workspace: Workspace, name: str, media_type: str) -> None:
-    await workspace.said("POST", "/create/shown", json={"content": "<script>alert(1)</script>", "filename": name})
+    await workspace.request_json("POST", "/create/shown", json={"content": "<script>alert(1)</script>", "filename": name})
     answer = await workspace.get(f"{PREFIX}/files/preview/shown/{name}?sid=shown")
     assert answer.status_code == 200 and answer.headers["content-type"].startswith(media_type)
     assert answer.headers["content-security-policy"].startswith("sandbox;")
@@ -101,7 +101,7 @@ async def test_a_preview_has_the_type_of_its_name_and_cannot_act(workspace: Work
 
 @pytest.mark.requirement("workspace-1.25")
 async def test_only_some_types_are_shown_and_only_to_who_knows_the_session(workspace: Workspace) -> None:
-    await workspace.said("POST", "/create/shown", json={"content": "x", "filename": "a.exe"})
+    await workspace.request_json("POST", "/create/shown", json={"content": "x", "filename": "a.exe"})
     assert (await workspace.get(f"{PREFIX}/files/preview/shown/a.exe?sid=shown")).status_code == 400
     assert (await workspace.get(f"{PREFIX}/files/preview/shown/a.html?sid=other")).status_code == 400
     assert (await workspace.get(f"{PREFIX}/files/preview/shown/a.html")).status_code == 422
@@ -111,22 +111,22 @@ async def test_only_some_types_are_shown_and_only_to_who_knows_the_session(works
 @pytest.mark.requirement("workspace-1.26")
 async def test_a_text_is_read_slice_by_slice(workspace: Workspace) -> None:
     text = "äöü€𝄞" * 700
-    await workspace.said("POST", "/create/read", json={"content": text, "filename": "t.md"})
-    got, offset, told = "", 0, {"is_eof": False}
-    while not told["is_eof"]:
-        told = await workspace.said("GET", f"/readfile/read/t.md?offset={offset}&buffer_size=997")
-        got, offset = got + told["content"], told["offset"]
-        assert told["is_binary"] is False and told["size"] == len(text.encode())
+    await workspace.request_json("POST", "/create/read", json={"content": text, "filename": "t.md"})
+    got, offset, result = "", 0, {"is_eof": False}
+    while not result["is_eof"]:
+        result = await workspace.request_json("GET", f"/readfile/read/t.md?offset={offset}&buffer_size=997")
+        got, offset = got + result["content"], result["offset"]
+        assert result["is_binary"] is False and result["size"] == len(text.encode())
     assert got == text and offset == len(text.encode())
 
 
 @pytest.mark.requirement("workspace-1.26")
 async def test_anything_else_is_read_as_base64(workspace: Workspace) -> None:
     content = bytes(range(256)) * 20
-    await workspace.said("POST", "/upload/read", files={"file": ("b.bin", content)})
-    told = await workspace.said("GET", "/readfile/read/b.bin")
-    assert base64.b64decode(told["content"]) == content[:4096]
-    assert (told["is_binary"], told["offset"], told["size"], told["is_eof"]) == (True, 4096, 5120, False)
+    await workspace.request_json("POST", "/upload/read", files={"file": ("b.bin", content)})
+    result = await workspace.request_json("GET", "/readfile/read/b.bin")
+    assert base64.b64decode(result["content"]) == content[:4096]
+    assert (result["is_binary"], result["offset"], result["size"], result["is_eof"]) == (True, 4096, 5120, False)
 
 
 @pytest.mark.requirement("workspace-1.26")
@@ -147,12 +147,12 @@ async def test_an_upload_that_is_no_form_is_refused(workspace: Workspace) -> Non
     ):
         answer = await workspace.post(f"{PREFIX}/upload/bad", content=content, headers={"Content-Type": kind})
         assert answer.status_code == 400, (content, answer.text)
-    assert (await workspace.said("GET", "/files/bad"))["files"] == []
+    assert (await workspace.request_json("GET", "/files/bad"))["files"] == []
 
 
 async def test_names_of_uploads_are_names_and_nothing_else(workspace: Workspace) -> None:
-    told = await workspace.said("POST", "/upload/names", files={"file": ("C:\\temp\\a b.txt", b"1")})
-    assert told["filename"] == "a b.txt"
+    result = await workspace.request_json("POST", "/upload/names", files={"file": ("C:\\temp\\a b.txt", b"1")})
+    assert result["filename"] == "a b.txt"
     for name in ("../x", "/..", "a/../../x", "%2e%2e/x\0"):
         answer = await workspace.post(f"{PREFIX}/upload/names", params={"filename": name}, files={"file": ("f", b"1")})
         assert answer.status_code == 400, name

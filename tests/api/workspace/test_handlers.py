@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.api.workspace.conftest import PREFIX, Workspace, settings_in, workspace_of
+from tests.api.workspace.conftest import PREFIX, Workspace, open_workspace, settings_in
 from tests.conftest import skip_where_memory_is_not_counted
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -18,11 +18,11 @@ V2 = "/v2/execute_code"
 async def test_a_handler_is_called_without_a_session(workspace: Workspace, path: str) -> None:
     code = "import sys\ndef handler(event):\n    print('o'); print('e', file=sys.stderr)\n    return {'twice': event['n'] * 2}"
     answer = await workspace.post(path, json={"handler_code": code, "event": {"n": 4}})
-    told = answer.json()
+    result = answer.json()
     assert answer.status_code == 200
-    assert (told["stdout"], told["stderr"], told["result"]) == ("o\n", "e\n", {"twice": 8})
-    assert set(told["metrics"]) == {"duration_ms", "memory_peak_mb", "cpu_time_ms", "timeout_seconds"}
-    assert told["metrics"]["timeout_seconds"] == 300 and told["metrics"]["duration_ms"] > 0
+    assert (result["stdout"], result["stderr"], result["result"]) == ("o\n", "e\n", {"twice": 8})
+    assert set(result["metrics"]) == {"duration_ms", "memory_peak_mb", "cpu_time_ms", "timeout_seconds"}
+    assert result["metrics"]["timeout_seconds"] == 300 and result["metrics"]["duration_ms"] > 0
 
 
 @pytest.mark.requirement("workspace-2.02")
@@ -33,18 +33,18 @@ def handler(event, context):
             len(context.log_stream_name), bool(context.invoked_function_arn), context.remaining_time_in_millis,
             context.memory_limit_in_mb, context.get_remaining_time_in_millis() <= 300_000, context.get("mine")]
 """
-    told = (await workspace.post(V2, json={"handler_code": code, "context": {"mine": 5}})).json()["result"]
-    assert told == ["unknown-function", "$LATEST", "/lambda-sandbox/logs", 36, 36, True, 300_000, 128, True, 5]
-    asked = {"handler_code": code, "context": {"function_name": "f", "function_version": "7"}}
-    assert (await workspace.post(V2, json=asked)).json()["result"][:2] == ["f", "7"]
+    result = (await workspace.post(V2, json={"handler_code": code, "context": {"mine": 5}})).json()["result"]
+    assert result == ["unknown-function", "$LATEST", "/lambda-sandbox/logs", 36, 36, True, 300_000, 128, True, 5]
+    request_body = {"handler_code": code, "context": {"function_name": "f", "function_version": "7"}}
+    assert (await workspace.post(V2, json=request_body)).json()["result"][:2] == ["f", "7"]
 
 
 @pytest.mark.requirement("workspace-2.05", "workspace-2.06")
 @pytest.mark.parametrize(("asked", "given"), [(None, 300), (0, 300), (-5, 300), (2, 2), (99_999, 3600), (0.5, 0.5)])
 async def test_the_event_says_how_long_a_handler_may_take(workspace: Workspace, asked: float | None, given: float) -> None:
     event = {"timeout": "mine"} if asked is None else {"__timeout": asked, "timeout": "mine"}
-    told = (await workspace.post(V2, json={"handler_code": "def handler(e): return e", "event": event})).json()
-    assert told["metrics"]["timeout_seconds"] == given and told["result"]["timeout"] == "mine"
+    result = (await workspace.post(V2, json={"handler_code": "def handler(e): return e", "event": event})).json()
+    assert result["metrics"]["timeout_seconds"] == given and result["result"]["timeout"] == "mine"
 
 
 @pytest.mark.requirement("workspace-2.05", "workspace-2.06", "workspace-1.15")
@@ -110,15 +110,15 @@ def handler(event):
     return [seen, found]
 """
     for _ in range(3):
-        told = (await workspace.post(V2, json={"handler_code": code})).json()
-        assert told["result"] == [[1], []]
+        result = (await workspace.post(V2, json={"handler_code": code})).json()
+        assert result["result"] == [[1], []]
 
 
 @pytest.mark.requirement("workspace-2.06", "workspace-3.03")
 async def test_more_than_there_is_room_for_is_told_to_come_back(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = str(tmp_path_factory.mktemp("state"))
     body = {"handler_code": "def handler(e): return 1"}
-    async with workspace_of(settings_in(folder, max_concurrency=1, queue_size=0)) as small:
+    async with open_workspace(settings_in(folder, max_concurrency=1, queue_size=0)) as small:
         taken = await small.platform.admission.enter()
         refused = await small.post(V2, json=body)
         small.platform.admission.leave(taken)
@@ -130,7 +130,7 @@ async def test_more_than_there_is_room_for_is_told_to_come_back(tmp_path_factory
 
 @pytest.mark.requirement("workspace-3.01", "workspace-3.04")
 async def test_boxes_stand_ready_before_the_first_call(tmp_path_factory: pytest.TempPathFactory) -> None:
-    async with workspace_of(settings_in(str(tmp_path_factory.mktemp("state")))) as fresh:
+    async with open_workspace(settings_in(str(tmp_path_factory.mktemp("state")))) as fresh:
         async with asyncio.timeout(30):
             while (boxes := (await fresh.get("/health")).json()["boxes"])["idle"] < 2:
                 await asyncio.sleep(0.01)
@@ -158,9 +158,9 @@ def handler(event):
     open("mine", "w")
     return [found, os.getcwd(), os.listdir(".")]
 """
-    found, folder, files = (await workspace.post(V2, json={"handler_code": code})).json()["result"]
-    assert (found["capabilities"], found["processes"], folder, files) == (0, True, "/workspace", ["mine"])
-    assert found["/usr/x"] == found["/etc/x"] == "refused" and found["network"] == "OSError"
+    results, folder, files = (await workspace.post(V2, json={"handler_code": code})).json()["result"]
+    assert (results["capabilities"], results["processes"], folder, files) == (0, True, "/workspace", ["mine"])
+    assert results["/usr/x"] == results["/etc/x"] == "refused" and results["network"] == "OSError"
 
 
 @pytest.mark.requirement("workspace-3.08")

@@ -1,4 +1,4 @@
-"""What is asked for, translated: sizes, names, settings."""
+"""Mapping of requests: sizes, names, defaults of the settings."""
 
 from __future__ import annotations
 
@@ -58,8 +58,11 @@ def test_a_session_is_as_the_settings_say_where_the_request_says_nothing() -> No
 
 
 def test_a_session_never_has_more_network_than_it_asked_for() -> None:
-    for asked, network in ((None, ""), (True, "nat"), (False, "none")):
-        assert session_spec("s", WorkspaceSessionRequest(allow_network=asked), Settings(allow_network=True)).network == network
+    for request_body, network in ((None, ""), (True, "nat"), (False, "none")):
+        assert (
+            session_spec("s", WorkspaceSessionRequest(allow_network=request_body), Settings(allow_network=True)).network
+            == network
+        )
 
 
 def _resources(request: WorkspaceSessionRequest, settings: Settings | None = None) -> Resources:
