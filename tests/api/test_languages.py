@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from tests.api.servers import Client, serving
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.settings import Settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.commands import sandbox
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 from tests.toolchains.rows import bash
 
 OWN = (

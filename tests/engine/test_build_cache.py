@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import skip_where_the_host_lacks
-from tests.engine.makers import MAKER, entries, platform_in, printed
+from tests.engine.makers import CPP, MAKER, entries, platform_in, printed, steps
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.model import Ending, File, Job, JobResult
 
 COUNTED = "date +%s%N > out.stamp; echo 'cat out.stamp' > out"
 """A step whose result shows whether it was taken again."""
-CPP = '#include <cstdio>\nint main() { int a, b; std::scanf("%d %d", &a, &b); std::printf("%d", a + b); }'
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +26,6 @@ def isolated() -> None:
 def looked_for(platform: Platform, how: str) -> int:
     lines = platform.metrics.exposition().decode().splitlines()
     return sum(int(float(line.split()[-1])) for line in lines if line.startswith(f'sandbox_builds_looked_for_total{{how="{how}"'))
-
-
-def steps(platform: Platform, language: str, step: str) -> int:
-    lines = platform.metrics.exposition().decode().splitlines()
-    wanted = ("sandbox_runs_total{", f'language="{language}"', f'step="{step}"')
-    return sum(int(float(line.split()[-1])) for line in lines if all(word in line for word in wanted))
 
 
 async def test_the_same_job_again_is_not_compiled_again(tmp_path: Path) -> None:

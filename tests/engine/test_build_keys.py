@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.engine.build.key import build_key
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity

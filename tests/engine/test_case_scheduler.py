@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import skip_where_the_host_lacks
 from tests.engine.faulty import FaultyBackend
-from tests.engine.makers import platform_in
-from tests.engine.test_build_cache import CPP, steps
+from tests.engine.makers import CPP, platform_in, steps
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest

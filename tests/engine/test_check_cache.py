@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.engine import CheckCache, LanguageStatus

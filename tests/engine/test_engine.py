@@ -14,7 +14,7 @@ import pytest
 from tests.engine.faulty import FaultyBackend, kill
 from tests.isolation.box_helpers import RecordingSink
 from tests.isolation.leftovers import spawners_of
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.engine.run.box_run import with_minimums

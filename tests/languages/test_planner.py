@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages import Toolchain, load_catalog, plan

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.reader import read_language
-
-GOOD = """
-name = "awk"
-title = "AWK"
-aliases = ["gawk"]
-extensions = ["awk"]
-source = "main.awk"
-version = ["awk", "--version"]
-needs = "awk"
-
-[run]
-argv = ["awk", "-f", "{source}"]
-env = { LC_ALL = "C", HERE = "{workdir}" }
-at_least = { processes = 32 }
-
-[check]
-code = "{ print }"
-stdin = "x"
-stdout = "x"
-"""
 
 
 def test_a_good_file_is_read() -> None:

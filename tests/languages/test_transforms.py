@@ -6,7 +6,7 @@ import dataclasses
 import time
 
 import pytest
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.languages.reader import read_language
 from sandbox_runtime.languages.transforms import TRANSFORMS, PreparedSource, Refusal

@@ -16,7 +16,7 @@ import pytest_asyncio
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 from tests.mcp.conftest import http_server, stdio
-from tests.mcp.test_tools import figures
+from tests.mcp.results import figures
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig, keys, validate

@@ -20,8 +20,8 @@ from mcp_types import JSONRPCResponse
 from tests.api.servers import Server, an_ear
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import http_server
+from tests.mcp.results import figures, text
 from tests.mcp.sockets import websocket_client
-from tests.mcp.test_tools import figures, text
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from mcp import Client
 from tests.mcp.conftest import client_of, held
-from tests.mcp.test_tools import figures, text
+from tests.mcp.results import figures, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

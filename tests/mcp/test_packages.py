@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from mcp import Client
 from tests.mcp.conftest import held, stdio
-from tests.mcp.test_tools import figures, text
+from tests.mcp.results import figures, text
 from tests.mcp.tiny_packages import Online, registries
 from tests.sessions.package_index import an_address_for_boxes
 

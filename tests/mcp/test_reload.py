@@ -14,7 +14,7 @@ import pytest_asyncio
 from mcp import Client
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import STARTED_WITHIN_S, _answering, environment
-from tests.mcp.test_tools import figures
+from tests.mcp.results import figures
 
 from sandbox_runtime.errors import NotFound
 from sandbox_runtime.mcp.hosts.remote import RemoteHost

@@ -18,7 +18,7 @@ from mcp_types import (
     TextResourceContents,
 )
 from tests.mcp.conftest import client_of
-from tests.mcp.test_tools import figures
+from tests.mcp.results import figures
 
 from sandbox_runtime.mcp.prompts.arguments import content, form, length
 from sandbox_runtime.mcp.prompts.body import chain, conditional, has_value, is_one_of, merge, text

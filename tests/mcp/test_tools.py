@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from mcp import Client
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import CallToolResult, ImageContent
 from tests.mcp.conftest import client_of, held
+from tests.mcp.results import figures, nothing_runs_in, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 TRANSPORTS = ("stdio", "http", "ws")
@@ -35,17 +36,6 @@ async def bench(request: pytest.FixtureRequest, workspace: Path, port: int) -> A
     async with held(client_of(request.param, workspace, port)) as client:
         made = await client.call_tool("create_sandbox", {"environment": {"COLOUR": "blue"}, "memory_limit": "512M"})
         yield Bench(client, figures(made)["sandbox_id"])
-
-
-def text(result: CallToolResult) -> str:
-    first = result.content[0]
-    assert isinstance(first, TextContent)
-    return first.text
-
-
-def figures(result: CallToolResult) -> dict[str, Any]:
-    assert isinstance(result.structured_content, dict), text(result)
-    return result.structured_content
 
 
 @pytest.mark.requirement("mcp-4.01", "mcp-4.02", "mcp-4.03", "mcp-3.01")
@@ -202,11 +192,3 @@ async def test_a_program_is_heard_while_it_runs_and_ends_with_its_request(bench:
     with contextlib.suppress(asyncio.CancelledError):
         await task
     await nothing_runs_in(bench.client, bench.id)
-
-
-async def nothing_runs_in(client: Client, sandbox_id: str) -> None:
-    """A sandbox in which something runs cannot be copied: one that can has nothing left of it."""
-    async with asyncio.timeout(60):
-        while (copied := await client.call_tool("fork_sandbox", {"sandbox_id": sandbox_id})).is_error:
-            assert "let them end first" in text(copied), text(copied)
-    await client.call_tool("terminate_sandbox", {"sandbox_id": figures(copied)["sandbox_id"]})

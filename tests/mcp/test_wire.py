@@ -16,7 +16,7 @@ import pytest_asyncio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import COMMAND, STARTED_WITHIN_S, client_of, environment
-from tests.mcp.test_tools import figures, nothing_runs_in
+from tests.mcp.results import figures, nothing_runs_in
 from websockets.asyncio.client import connect
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

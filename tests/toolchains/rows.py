@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.languages.test_reader import GOOD
+from tests.languages.language_file import GOOD
 
 from sandbox_runtime.languages import Language
 from sandbox_runtime.languages.reader import read_language

@@ -1,3 +1,5 @@
+"""Comparison of results in the box of EvalPlus tests; its text becomes part of the program."""
+
 from copy import deepcopy as _deepcopy
 from math import isclose as _isclose
 from math import isnan as _isnan
