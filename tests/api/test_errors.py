@@ -12,20 +12,20 @@ from tests.api.servers import Client
 from tests.engine.faulty import FaultyBackend
 
 from sandbox_runtime.api.app import create_app
-from sandbox_runtime.assembly import backend_of, open_platform
+from sandbox_runtime.assembly import open_configured_backend, open_platform
 from sandbox_runtime.settings import Settings
 
 
 @pytest.fixture
 def backend(tmp_path: Path) -> FaultyBackend:
-    return FaultyBackend(backend_of(Settings(state_dir=str(tmp_path), isolation="none")))
+    return FaultyBackend(open_configured_backend(Settings(state_dir=str(tmp_path), isolation="none")))
 
 
 @pytest.fixture
 async def client(backend: FaultyBackend) -> AsyncIterator[Client]:
     """Nothing is opened ahead, so that every run meets the backend as it is."""
     settings = Settings(check_languages=False, log_level="error")
-    app = create_app(settings, platform_factory=lambda settings: open_platform(settings, opening=backend, ahead=False))
+    app = create_app(settings, platform_factory=lambda settings: open_platform(settings, backend_context=backend, prewarm=False))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with Client(transport=transport, base_url="http://127.0.0.1", timeout=60) as opened:
@@ -64,11 +64,11 @@ async def test_an_unforeseen_error_elsewhere_is_500_without_traceback(client: Cl
 
 
 async def test_health_says_failing_while_no_box_can_be_opened(tmp_path: Path) -> None:
-    backend = FaultyBackend(backend_of(Settings(state_dir=str(tmp_path), isolation="none")))
+    backend = FaultyBackend(open_configured_backend(Settings(state_dir=str(tmp_path), isolation="none")))
     backend.failing = True
     app = create_app(
         Settings(pool_size=1, check_languages=False, log_level="error"),
-        platform_factory=lambda settings: open_platform(settings, opening=backend),
+        platform_factory=lambda settings: open_platform(settings, backend_context=backend),
     )
     talking = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
     async with asyncio.timeout(30), app.router.lifespan_context(app), talking as client:

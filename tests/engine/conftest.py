@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.engine.faulty import FaultyBackend
 
-from sandbox_runtime.assembly import Platform, backend_of, open_platform
+from sandbox_runtime.assembly import Platform, open_configured_backend, open_platform
 from sandbox_runtime.settings import Settings
 
 
@@ -24,11 +24,11 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def backend(settings: Settings) -> FaultyBackend:
-    return FaultyBackend(backend_of(settings))
+    return FaultyBackend(open_configured_backend(settings))
 
 
 @pytest.fixture
 async def platform(settings: Settings, backend: FaultyBackend) -> AsyncIterator[Platform]:
     """Nothing is opened ahead, so that tests can say which box meets which fate."""
-    async with open_platform(settings, opening=backend, ahead=False) as opened:
+    async with open_platform(settings, backend_context=backend, prewarm=False) as opened:
         yield opened

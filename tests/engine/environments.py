@@ -21,7 +21,7 @@ LIMITS = Limits(wall_s=30.0, memory_bytes=512 * MIB)
 async def a_platform(state_dir: str, **changes: object) -> AsyncIterator[Platform]:
     skip_where_the_host_lacks("namespaces")
     settings = dataclasses.replace(Settings(state_dir=state_dir, check_languages=False, log_level="error"), **changes)  # type: ignore[arg-type]
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         yield platform
 
 

@@ -42,7 +42,7 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 @asynccontextmanager
 async def platform_in(folder: Path, **changes: object) -> AsyncIterator[Platform]:
-    async with open_platform(settings_in(folder, **changes), ahead=False) as platform:
+    async with open_platform(settings_in(folder, **changes), prewarm=False) as platform:
         yield platform
 
 

@@ -26,8 +26,8 @@ class Runner:
     async def __call__(
         self, *cells: str, wall_s: float = WALL_S, memory_mib: int | None = None, cell_wall_s: float | None = None, **more: Any
     ) -> NotebookResult:
-        memory_bytes = self.platform.allowance.max_memory_bytes if memory_mib is None else memory_mib * MIB
-        limits = self.platform.allowance.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
+        memory_bytes = self.platform.request_limits.max_memory_bytes if memory_mib is None else memory_mib * MIB
+        limits = self.platform.request_limits.default.replace(wall_s=wall_s, memory_bytes=memory_bytes)
         return await self.platform.notebooks.run(Notebook(cells, limits=limits, cell_wall_s=cell_wall_s, **more))
 
 
@@ -42,7 +42,7 @@ async def running(folder: Path, **settings: Any) -> AsyncIterator[Runner]:
             **settings,
         }
     )
-    async with open_platform(chosen, ahead=False) as platform:
+    async with open_platform(chosen, prewarm=False) as platform:
         yield Runner(platform)
 
 

@@ -101,7 +101,7 @@ async def test_what_a_job_brings_under_the_name_of_a_result_is_part_of_its_key(t
 async def test_a_step_that_was_stopped_halfway_is_not_kept(tmp_path: Path) -> None:
     async with platform_in(tmp_path) as platform:
         await printed(platform, GOOD)
-        limits = platform.allowance.default.replace(wall_s=0.3)
+        limits = platform.request_limits.default.replace(wall_s=0.3)
         code = "echo 'echo half' > out; sleep 30"
         result = await platform.engine.run(Job("maker", code, compile_limits=limits, run_limits=limits))
         assert result.run is None

@@ -204,8 +204,8 @@ async def test_nobody_waits_for_others_longer_than_an_own_compile_step_may_take(
         await printed(platform, "echo true > out")
         first = asyncio.create_task(platform.engine.run(Job("maker", "sleep 60")))
         await asyncio.sleep(0.2)
-        limits = platform.allowance.default.replace(wall_s=0.3)
-        usual = platform.allowance.default
+        limits = platform.request_limits.default.replace(wall_s=0.3)
+        usual = platform.request_limits.default
         result = await platform.engine.run(Job("maker", "sleep 60", compile_limits=limits, run_limits=usual))
         assert result.compile is not None and result.compile.ending is Ending.timed_out and not first.done()
         first.cancel()

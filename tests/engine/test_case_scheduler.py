@@ -78,7 +78,7 @@ async def test_without_that_wish_every_input_is_run(platform: Platform) -> None:
 
 async def test_each_input_has_the_limits_of_the_job(platform: Platform) -> None:
     code = "import sys, time\nif sys.stdin.read(): time.sleep(60)\nprint(1)"
-    limits = platform.allowance.default.replace(wall_s=2)
+    limits = platform.request_limits.default.replace(wall_s=2)
     result = await platform.engine.run_many(Job("python", code, run_limits=limits), [b"", b"x", b""])
     assert [run is not None and run.ending for run in result.runs] == [Ending.exited, Ending.timed_out, Ending.exited]
 

@@ -67,7 +67,7 @@ async def test_a_check_is_not_run_again_after_a_restart_unless_that_is_asked_for
     settings = Settings(state_dir=str(tmp_path / "state"), toolchains_dir=str(tmp_path / "toolchains"), log_level="error")
     counts = []
     for fresh in (False, False, True):
-        async with open_platform(settings, ahead=False) as platform:
+        async with open_platform(settings, prewarm=False) as platform:
             (proof,) = await platform.engine.languages(["bash"], fresh=fresh)
             assert proof.enabled and "GNU bash" in proof.version
             counts.append(b'language="bash"' in platform.metrics.exposition())
@@ -90,7 +90,7 @@ async def test_a_language_that_stopped_working_is_forgotten(tmp_path: Path) -> N
     enabled = []
     for content in ("cat; echo", "exit 1"):
         program.write_text(content)
-        async with open_platform(settings, ahead=False) as platform:
+        async with open_platform(settings, prewarm=False) as platform:
             enabled += [proof.enabled for proof in await platform.engine.languages(["own"])]
     assert enabled == [True, False]
     assert not (tmp_path / "toolchains" / ".proofs" / "own.json").exists()

@@ -32,7 +32,7 @@ def own_language(tmp_path: Path, settings: Settings) -> Own:
         folder = tmp_path / "languages"
         folder.mkdir()
         (folder / "awk.toml").write_text(text)
-        return open_platform(dataclasses.replace(settings, languages_dir=str(folder)), ahead=False)
+        return open_platform(dataclasses.replace(settings, languages_dir=str(folder)), prewarm=False)
 
     return opened
 
@@ -99,7 +99,7 @@ async def test_files_go_in_and_come_out(platform: Platform) -> None:
 
 
 async def test_a_program_that_takes_too_long_is_stopped(platform: Platform) -> None:
-    limits = platform.allowance.default.replace(wall_s=0.2)
+    limits = platform.request_limits.default.replace(wall_s=0.2)
     result = await platform.engine.run(Job("python", "while True: pass", run_limits=limits))
     assert result.run is not None and result.run.ending is Ending.timed_out
 
@@ -140,9 +140,9 @@ async def test_a_job_out_of_bounds_is_refused_and_starts_nothing(platform: Platf
 
 async def test_files_that_do_not_fit_on_the_disk_of_the_box_are_refused(tmp_path: Path) -> None:
     settings = Settings(state_dir=str(tmp_path), disk_limit=256 * 1024, check_languages=False, log_level="error")
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         with pytest.raises(InvalidRequest, match="disk limit"):
-            limits = platform.allowance.default
+            limits = platform.request_limits.default
             job = Job("python", "", files=(File("large", bytes(1024 * 1024)),), run_limits=limits, compile_limits=limits)
             await platform.engine.run(job)
 
@@ -161,7 +161,7 @@ async def test_toolchains_that_are_installed_while_the_server_runs_are_seen(tmp_
         check_languages=False,
         log_level="error",
     )
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         (folder / "awk").mkdir(parents=True)
         (folder / "awk/awk").write_text('#!/bin/bash\nexec awk "$@"\n')
         (folder / "awk/awk").chmod(0o755)

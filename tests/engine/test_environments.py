@@ -33,7 +33,7 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def home(platform: Platform) -> AsyncIterator[Environment]:
-    async with a_home(platform.workshop) as opened:
+    async with a_home(platform.planner) as opened:
         yield opened
 
 
@@ -134,7 +134,7 @@ def _title(pid: int) -> str:
 
 
 async def test_the_size_of_a_home_bounds_everything_in_it(platform: Platform) -> None:
-    async with a_home(platform.workshop, disk_bytes=MIB) as small:
+    async with a_home(platform.planner, disk_bytes=MIB) as small:
         assert "No space left" in await said(small, "head -c 2000000 /dev/zero > big", kind=COMMAND)
         assert small.files.usage()[0] <= MIB
 
@@ -144,7 +144,7 @@ async def test_two_homes_see_nothing_of_each_other(platform: Platform, home: Env
     await said(home, f"echo {mark} > note; echo {mark} > ~/note; echo {mark} > /tmp/note", kind=COMMAND)
     # What the machine shows to every box may lie below these folders as well.
     look = f"find . /tmp /home /run -xdev -type f -exec grep -s {mark} {{}} +; cat note ~/note /tmp/note; echo looked"
-    async with a_home(platform.workshop) as other:
+    async with a_home(platform.planner) as other:
         seen = await said(other, look, kind=COMMAND)
     assert mark not in seen and "looked\n" in seen
 
@@ -165,7 +165,7 @@ async def test_an_unknown_language_is_named(home: Environment) -> None:
 
 async def test_closing_a_home_ends_what_runs_in_it_and_leaves_nothing(platform: Platform) -> None:
     descriptors = len(os.listdir("/proc/self/fd"))
-    home = await Environment.open(platform.workshop, MIB, 1000)
+    home = await Environment.open(platform.planner, MIB, 1000)
     running = asyncio.create_task(home.run(work("import time\ntime.sleep(60)")))
     await asyncio.sleep(0.2)
     await home.close()

@@ -27,7 +27,7 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def home(platform: Platform) -> AsyncIterator[Environment]:
-    async with a_home(platform.workshop) as opened:
+    async with a_home(platform.planner) as opened:
         yield opened
 
 

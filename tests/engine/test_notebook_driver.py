@@ -64,7 +64,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Conversation]:
             stage(box, [File(f"{FOLDER}/{name}", content) for name, content in driver_source.driver_files()])
             talk = Conversation()
             command = Command(
-                (platform.settings.guest_python, f"{FOLDER}/{driver_source.START}"), limits=platform.allowance.for_checks()
+                (platform.settings.guest_python, f"{FOLDER}/{driver_source.START}"), limits=platform.request_limits.for_checks()
             )
             talk.running = await box.start(command, sink=talk.on_output, interactive=True)
             assert await talk.next() == {"event": "ready"}

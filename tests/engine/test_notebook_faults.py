@@ -11,7 +11,7 @@ import pytest
 from tests.engine.faulty import FaultyBackend, kill
 from tests.engine.notebooks import Runner, out, shown
 
-from sandbox_runtime.assembly import backend_of, open_platform
+from sandbox_runtime.assembly import open_configured_backend, open_platform
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.model import Blame, Ending
 from sandbox_runtime.settings import Settings
@@ -22,8 +22,8 @@ WITHIN_S = 60.0
 @asynccontextmanager
 async def faulty(folder: Path, ready: int = 0) -> AsyncIterator[tuple[Runner, FaultyBackend]]:
     settings = Settings(state_dir=str(folder / "state"), check_languages=False, log_level="error", notebook_pool_size=ready)
-    backend = FaultyBackend(backend_of(settings))
-    async with open_platform(settings, opening=backend, ahead=False) as platform:
+    backend = FaultyBackend(open_configured_backend(settings))
+    async with open_platform(settings, backend_context=backend, prewarm=False) as platform:
         yield Runner(platform), backend
 
 

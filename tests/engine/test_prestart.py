@@ -31,7 +31,7 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 
 def limits(platform: Platform, **changes: float | None) -> Limits:
-    request_limits = platform.allowance
+    request_limits = platform.request_limits
     return request_limits.default.replace(**{"memory_bytes": request_limits.max_memory_bytes, "wall_s": 20.0, **changes})
 
 

@@ -61,7 +61,7 @@ class Screen:
 async def in_front_of(
     platform: Platform, command: str = "", size: Size | None = None, wall_s: float = 60.0
 ) -> AsyncIterator[Screen]:
-    async with a_home(platform.workshop) as home:
+    async with a_home(platform.planner) as home:
         screen = Screen(home, size or Size(), command, wall_s)
         try:
             yield screen
@@ -128,7 +128,7 @@ async def test_a_shell_that_is_left_alone_ends_with_its_time(platform: Platform)
 
 
 async def test_a_client_that_goes_away_leaves_nothing_behind(platform: Platform) -> None:
-    async with a_home(platform.workshop) as home:
+    async with a_home(platform.planner) as home:
         screen = Screen(home, Size(), "", 60.0)
         await screen.terminal.send_keys(b"sleep 1000 & echo begun\n")
         await screen.sees(b"begun\r\n")
@@ -140,7 +140,7 @@ async def test_a_client_that_goes_away_leaves_nothing_behind(platform: Platform)
 
 
 async def test_files_that_were_made_on_a_terminal_stay(platform: Platform) -> None:
-    async with a_home(platform.workshop) as home:
+    async with a_home(platform.planner) as home:
         screen = Screen(home, Size(), "echo kept > note", 60.0)
         await screen.ended()
         assert (await home.run(work("cat note", ExecutionKind.command))).outcome.stdout.text == "kept\n"

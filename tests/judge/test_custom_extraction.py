@@ -29,7 +29,7 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 async def found(platform: Platform, logic: str, completion: str = "") -> tuple[Block, ...]:
     async def run(job: Job) -> JobResult:
-        return await platform.engine.run(fit_limits(job, platform.allowance))
+        return await platform.engine.run(fit_limits(job, platform.request_limits))
 
     return await extract_custom_blocks(run, logic, completion)
 
@@ -70,7 +70,9 @@ async def test_it_finds_the_steps_of_extraction_in_its_scope(platform: Platform)
 async def test_logic_that_fails_is_the_callers_fault(
     platform: Platform, logic: str, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox_runtime.judge.custom_extraction.runner._LIMITS", platform.allowance.default.replace(wall_s=3))
+    monkeypatch.setattr(
+        "sandbox_runtime.judge.custom_extraction.runner._LIMITS", platform.request_limits.default.replace(wall_s=3)
+    )
     with pytest.raises(InvalidRequest, match=told):
         await found(platform, logic)
 

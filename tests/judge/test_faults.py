@@ -15,7 +15,7 @@ from tests.conftest import skip_where_the_host_lacks
 from tests.engine.faulty import FaultyBackend
 from tests.judge.trials import settings_in, trial
 
-from sandbox_runtime.assembly import Platform, backend_of, loop_options_of, open_platform
+from sandbox_runtime.assembly import Platform, build_loop_options, open_configured_backend, open_platform
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
@@ -40,12 +40,12 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def backend(settings: Settings) -> FaultyBackend:
-    return FaultyBackend(backend_of(settings))
+    return FaultyBackend(open_configured_backend(settings))
 
 
 @pytest.fixture
 async def platform(settings: Settings, backend: FaultyBackend) -> AsyncIterator[Platform]:
-    async with open_platform(settings, opening=backend, ahead=False) as opened:
+    async with open_platform(settings, backend_context=backend, prewarm=False) as opened:
         await opened.engine.languages(["python"])
         yield opened
 
@@ -110,7 +110,7 @@ async def test_a_program_that_kills_itself_is_believed_in_the_end(platform: Plat
 
 async def test_who_finds_no_place_comes_again(settings: Settings) -> None:
     narrow = dataclasses.replace(settings, max_concurrency=1, queue_size=0)
-    async with open_platform(narrow, ahead=False) as platform:
+    async with open_platform(narrow, prewarm=False) as platform:
         await platform.engine.languages(["python"])
         verdicts = await asyncio.gather(*(platform.judge.judge(RIGHT) for _ in range(3)))
     assert all(verdict.accepted or verdict.reason is Reason.not_judged for verdict in verdicts)
@@ -120,8 +120,8 @@ async def test_who_finds_no_place_comes_again(settings: Settings) -> None:
 def judge_with(platform: Platform, rows: UnavailableRows) -> Judge:
     loop = Loop(
         platform.engine,
-        platform.allowance,
-        loop_options_of(platform.settings, warm=True),
+        platform.request_limits,
+        build_loop_options(platform.settings, warm=True),
         JudgeMetrics(Metrics(), frozenset()),
         platform.log,
     )
@@ -143,7 +143,7 @@ async def test_rows_that_cannot_be_had_are_asked_for_again_and_then_told_of(plat
 
 async def test_a_database_of_rows_that_is_not_there_scores_nobody(tmp_path: Path, settings: Settings) -> None:
     away = dataclasses.replace(settings, datalake_url="mysql://nobody:x@127.0.0.1:9/rows", dataset_samples=False)
-    async with open_platform(away, ahead=False) as platform:
+    async with open_platform(away, prewarm=False) as platform:
         with pytest.raises(SandboxError):
             await platform.judge.submit("mbpp", 1, "pass", Options("mbpp"))
 

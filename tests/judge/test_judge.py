@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from tests.judge.trials import job, settings_in
 
-from sandbox_runtime.assembly import Platform, loop_options_of, open_platform
+from sandbox_runtime.assembly import Platform, build_loop_options, open_platform
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.judge import Judge
@@ -48,8 +48,8 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 @pytest.fixture
 def judge(platform: Platform) -> Judge:
-    options = loop_options_of(platform.settings, warm=True)
-    loop = Loop(platform.engine, platform.allowance, options, JudgeMetrics(Metrics(), frozenset()), platform.log)
+    options = build_loop_options(platform.settings, warm=True)
+    loop = Loop(platform.engine, platform.request_limits, options, JudgeMetrics(Metrics(), frozenset()), platform.log)
     dataset = Dataset("greetings", GREETINGS, "table_of_greetings")
     return Judge(loop, [dataset], {GREETINGS.name: GREETINGS}, Rows([]), "table_{}".format, TextWorkers())
 

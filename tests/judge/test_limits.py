@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox_runtime.assembly import allowance_of
+from sandbox_runtime.assembly import build_request_limits
 from sandbox_runtime.errors import PlatformFault, SandboxError, TooMany
 from sandbox_runtime.judge.attempts import Attempts
 from sandbox_runtime.judge.limits import fit_limits, with_more_wall_time
 from sandbox_runtime.model import Job, Limits
 from sandbox_runtime.settings import Settings
 
-ALLOWED = allowance_of(Settings(disk_limit=2**30, process_limit=32, memory_ceiling=2**31, timeout_ceiling=100))
+ALLOWED = build_request_limits(Settings(disk_limit=2**30, process_limit=32, memory_ceiling=2**31, timeout_ceiling=100))
 
 
 def test_what_is_not_said_is_as_the_operator_has_it() -> None:

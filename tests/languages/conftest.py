@@ -26,7 +26,7 @@ Run = Callable[..., Awaitable[JobResult]]
 async def platform(guest_python: str, state_dir: str) -> AsyncIterator[Platform]:
     skip_where_the_host_lacks("namespaces")
     settings = Settings(guest_python=guest_python, state_dir=state_dir, log_level="error", build_cache_bytes=0)
-    async with open_platform(settings, ahead=False) as opened:
+    async with open_platform(settings, prewarm=False) as opened:
         yield opened
 
 
@@ -58,7 +58,7 @@ def run(platform: Platform) -> Run:
         fetch: tuple[str, ...] = (),
         wall_s: float = WITHIN_S,
     ) -> JobResult:
-        limits = platform.allowance.default.replace(wall_s=WITHIN_S, memory_bytes=platform.allowance.max_memory_bytes)
+        limits = platform.request_limits.default.replace(wall_s=WITHIN_S, memory_bytes=platform.request_limits.max_memory_bytes)
         job = Job(language.name, code, stdin.encode(), files, fetch, limits, limits.replace(wall_s=wall_s))
         result = await platform.engine.run(job)
         for outcome in (result.compile, result.run):

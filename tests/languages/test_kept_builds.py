@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     skip_where_the_host_lacks("namespaces")
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), log_level="error", check_languages=False)
-    async with open_platform(settings, ahead=False) as opened:
+    async with open_platform(settings, prewarm=False) as opened:
         yield opened
 
 
@@ -30,7 +30,7 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 async def test_a_kept_build_runs_as_a_fresh_one_does(platform: Platform, name: str) -> None:
     language = load_catalog().find(name)
     assert language.compile is not None and language.compile.cache_build
-    check, limits = language.check, platform.allowance.for_checks()
+    check, limits = language.check, platform.request_limits.for_checks()
     job = Job(name, check.code, check.stdin.encode(), check.files, compile_limits=limits, run_limits=limits)
     try:
         first, again = [await platform.engine.run(job) for _ in range(2)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox_runtime.assembly import row_options_of
+from sandbox_runtime.assembly import build_row_options
 from sandbox_runtime.settings import Settings, load
 
 
@@ -21,8 +21,8 @@ def test_the_folder_of_tables_is_with_what_is_kept(tmp_path: Path) -> None:
 
 
 def test_samples_can_be_switched_off(tmp_path: Path) -> None:
-    assert row_options_of(Settings(state_dir=str(tmp_path))).samples is not None
-    assert row_options_of(Settings(state_dir=str(tmp_path), dataset_samples=False)).samples is None
+    assert build_row_options(Settings(state_dir=str(tmp_path))).samples is not None
+    assert build_row_options(Settings(state_dir=str(tmp_path), dataset_samples=False)).samples is None
 
 
 @pytest.mark.requirement("judge-7.10")
@@ -40,7 +40,7 @@ dataset:
     backend: {type: mysql, user: judge, password: "p@ss/word", host: lake.example.org, port: "3307", psm: rows}
 """,
     )
-    options = row_options_of(settings)
+    options = build_row_options(settings)
     assert options.folders == (f"{tmp_path}/datasets", "/srv/tables")
     assert options.datalake_url == "mysql://judge:p%40ss%2Fword@lake.example.org:3307/rows"
 

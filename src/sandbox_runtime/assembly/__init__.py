@@ -1,39 +1,46 @@
-"""The one place where objects are built.
+"""Builds the objects of a server or a command from its settings.
 
 async with open_platform(settings) as platform:
     result = await platform.engine.run(job)
 
-Contract: nothing else in this code base builds an engine, a judge or sessions from settings. What settings mean for each room
-is a function here (…_of): pure, so that a part can be opened without the whole.
+Contract: nothing else builds an engine, a judge or sessions from settings. The functions build_… translate settings into the
+options of one package. They are pure, so that one part can be opened without the rest.
 """
 
-from sandbox_runtime.assembly.box_config import STD, allowance_of, backend_of, options_of, policies_of, preset_of
+from sandbox_runtime.assembly.box_config import (
+    STD,
+    build_backend_options,
+    build_policies,
+    build_request_limits,
+    open_configured_backend,
+    parse_preset,
+)
 from sandbox_runtime.assembly.options import (
-    datasets_of,
-    loop_options_of,
-    pools_of,
-    row_options_of,
-    session_options_of,
-    storage_options_of,
-    store_options_of,
+    build_datasets,
+    build_loop_options,
+    build_row_options,
+    build_session_options,
+    build_storage_options,
+    build_store_options,
+    parse_pool_sizes,
 )
 from sandbox_runtime.assembly.platform import Platform, open_platform, version
 
 __all__ = [
     "STD",
     "Platform",
-    "allowance_of",
-    "backend_of",
-    "datasets_of",
-    "loop_options_of",
+    "build_backend_options",
+    "build_datasets",
+    "build_loop_options",
+    "build_policies",
+    "build_request_limits",
+    "build_row_options",
+    "build_session_options",
+    "build_storage_options",
+    "build_store_options",
+    "open_configured_backend",
     "open_platform",
-    "options_of",
-    "policies_of",
-    "pools_of",
-    "preset_of",
-    "row_options_of",
-    "session_options_of",
-    "storage_options_of",
-    "store_options_of",
+    "parse_pool_sizes",
+    "parse_preset",
     "version",
 ]

@@ -1,4 +1,4 @@
-"""What the settings mean for boxes: presets, policies, limits, and the backend that opens them."""
+"""Translates settings into presets, policies, limits and the isolation backend."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from sandbox_runtime.isolation.backends import open_backend
 from sandbox_runtime.isolation.nat import NatOptions
 from sandbox_runtime.isolation.options import DATA_MODULES, PLOT_MODULES, STANDARD_MODULES, BackendOptions, Preset
 from sandbox_runtime.isolation.port import BackendContext
-from sandbox_runtime.judge import integrity
-from sandbox_runtime.judge import preload as judge_warm
+from sandbox_runtime.judge import integrity, preload
 from sandbox_runtime.model import Limits, Network, Policy
 from sandbox_runtime.model.limits import KIB
 from sandbox_runtime.settings import Settings
@@ -26,30 +25,32 @@ from sandbox_runtime.workspace import Quotas
 
 STD, NOTEBOOK, CONTEXT, JUDGE = "std", "notebook", "context", "judge"
 PRESETS: Mapping[str, tuple[str, ...]] = {STD: (), "data": DATA_MODULES, "plot": PLOT_MODULES}
-"""Presets with a name and what they load beside the standard modules; every other list of modules is the preset "custom"."""
+"""Named presets and the modules they load in addition to the standard ones. Any other list of modules is the preset "custom"."""
 
 
-def preset_of(settings: Settings) -> tuple[str, tuple[str, ...]]:
-    """The name of the preset and the modules it loads."""
+def parse_preset(settings: Settings) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the preset and the modules it loads."""
     names = settings.preset or (STD,)
-    asked = [module for name in names for module in PRESETS.get(name, (name,))]
-    modules = tuple(dict.fromkeys((*STANDARD_MODULES, *asked)))
+    requested = [module for name in names for module in PRESETS.get(name, (name,))]
+    modules = tuple(dict.fromkeys((*STANDARD_MODULES, *requested)))
     return (names[0] if len(names) == 1 and names[0] in PRESETS else "custom"), modules
 
 
-def policies_of(settings: Settings) -> dict[str, Policy]:
-    """One for each preset in use. Languages that are not warm take boxes of the plain one."""
+def build_policies(settings: Settings) -> dict[str, Policy]:
+    """Return one policy for each preset in use. Languages without a warm interpreter use the `std` policy."""
     if settings.network_allow and not settings.allow_network:
-        raise InvalidRequest("network_allow names addresses but allow_network is off; switch it on or clear network_allow")
+        raise InvalidRequest(
+            "network_allow lists addresses but allow_network is off; turn allow_network on or clear network_allow"
+        )
     network = Network("nat" if settings.allow_network else "none", settings.network_allow)
-    names = (STD, JUDGE, preset_of(settings)[0])
+    names = (STD, JUDGE, parse_preset(settings)[0])
     return {
         name: Policy(network, name, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit)
         for name in names
     }
 
 
-def allowance_of(settings: Settings) -> RequestLimits:
+def build_request_limits(settings: Settings) -> RequestLimits:
     default = Limits(
         wall_s=min(settings.timeout_seconds, settings.timeout_ceiling),
         memory_bytes=min(settings.memory_limit * KIB, settings.memory_ceiling),
@@ -70,29 +71,32 @@ def allowance_of(settings: Settings) -> RequestLimits:
     )
 
 
-def floors_of(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
-    """The plain shelf beside another preset, and those of boxes for languages that compile or need toolchains, start empty and
-    fill with demand."""
+def build_pool_minimums(settings: Settings, policies: Mapping[str, Policy]) -> dict[Policy, int]:
+    """Return how many boxes of each policy are kept ready.
+
+    Only the configured preset starts with ready boxes. The pools of the judge, of compiled languages and of languages that need
+    toolchains start empty and grow with demand.
+    """
     plain = policies[STD]
     kinds = [
         dataclasses.replace(plain, single_use=single_use, toolchains=toolchains)
         for single_use in (True, False)
         for toolchains in (True, False)
     ]
-    return {**dict.fromkeys([*kinds, policies[JUDGE]], 0), policies[preset_of(settings)[0]]: settings.pool_size}
+    return {**dict.fromkeys([*kinds, policies[JUDGE]], 0), policies[parse_preset(settings)[0]]: settings.pool_size}
 
 
-def usual_of(settings: Settings) -> Limits:
-    """Limits that boxes wait with; a job that sets others has them set on it when it comes."""
-    return allowance_of(settings).default.replace(memory_bytes=settings.memory_ceiling)
+def build_default_limits(settings: Settings) -> Limits:
+    """Return the limits that idle boxes are created with. A job with other limits sets them when it takes the box."""
+    return build_request_limits(settings).default.replace(memory_bytes=settings.memory_ceiling)
 
 
-def backend_of(settings: Settings) -> BackendContext:
-    return open_backend(settings.isolation, options_of(settings))
+def open_configured_backend(settings: Settings) -> BackendContext:
+    return open_backend(settings.isolation, build_backend_options(settings))
 
 
-def options_of(settings: Settings) -> BackendOptions:
-    name, modules = preset_of(settings)
+def build_backend_options(settings: Settings) -> BackendOptions:
+    name, modules = parse_preset(settings)
     return BackendOptions(
         guest_python=settings.guest_python,
         state_dir=settings.state_dir,
@@ -102,14 +106,14 @@ def options_of(settings: Settings) -> BackendOptions:
             name: Preset(modules, injected=handlers.injected_modules()),
             NOTEBOOK: Preset((*modules, *NOTEBOOK_MODULES), eager=False, injected=notebook_modules()),
             JUDGE: Preset(
-                (*modules, *judge_warm.STANDARD),
+                (*modules, *preload.STANDARD),
                 eager=False,
-                injected=(*judge_warm.preloaded_modules(), *integrity.harness_modules()),
+                injected=(*preload.preloaded_modules(), *integrity.harness_modules()),
             ),
             CONTEXT: Preset((*modules, *contexts.MODULES), eager=False, injected=contexts.injected_modules(), copyable=True),
         },
         keep_bytes=settings.output_keep_bytes,
-        usual_limits=usual_of(settings),
+        usual_limits=build_default_limits(settings),
         box_uid_base=settings.box_uid_base,
         images_dir=f"{settings.data_dir}/areas",
         memory_files_bytes=settings.session_memory_files_bytes,

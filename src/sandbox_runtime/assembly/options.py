@@ -1,4 +1,4 @@
-"""What the settings mean for what is remembered and judged: sessions, the store, files, rows, batches."""
+"""Translates settings into the options of sessions, the store, the file storage, datasets and batches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sandbox_runtime.assembly.box_config import (
     JUDGE,
-    allowance_of,
+    build_request_limits,
 )
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import InvalidRequest
@@ -22,16 +22,16 @@ from sandbox_runtime.store import StoreOptions
 from sandbox_runtime.workspace.storage import S3Options, StorageOptions
 
 
-def session_options_of(settings: Settings) -> SessionOptions:
-    allowance = allowance_of(settings)
+def build_session_options(settings: Settings) -> SessionOptions:
+    request_limits = build_request_limits(settings)
     return SessionOptions(
         node=settings.node_name,
         hostname=settings.node_name,
         network="nat" if settings.allow_network else "none",
         template=settings.session_template,
         template_image=settings.session_template_image,
-        limits=allowance.default,
-        max_memory_bytes=allowance.max_memory_bytes,
+        limits=request_limits.default,
+        max_memory_bytes=request_limits.max_memory_bytes,
         max_disk_bytes=settings.session_disk_ceiling,
         max_cpu_cores=max(settings.cpu_quota, float(os.cpu_count() or 1)),
         max_processes=settings.session_process_ceiling,
@@ -54,7 +54,7 @@ def session_options_of(settings: Settings) -> SessionOptions:
         retry_first_s=settings.session_retry_first_s,
         retry_max_s=settings.session_retry_longest_s,
         pool=_pool_sizes(settings, settings.warm_pool_size),
-        pools={name: _pool_sizes(settings, size) for name, size in pools_of(settings).items()},
+        pools={name: _pool_sizes(settings, size) for name, size in parse_pool_sizes(settings).items()},
         pool_enabled=settings.warm_pool_enabled,
         max_ready=settings.warm_pool_max,
         package_index=settings.session_package_index,
@@ -65,22 +65,22 @@ def _pool_sizes(settings: Settings, ephemeral: int) -> PoolSizes:
     return PoolSizes(ephemeral, settings.warm_pool_persistent_size, settings.warm_pool_min_size, settings.warm_pool_max_idle_s)
 
 
-def pools_of(settings: Settings) -> dict[str, int]:
-    """Template → homes kept ready of it."""
-    found = {}
+def parse_pool_sizes(settings: Settings) -> dict[str, int]:
+    """Parse warm_pool_sizes: template → number of environments kept ready."""
+    sizes = {}
     for entry in settings.warm_pool_sizes:
         name, equals, size = entry.rpartition("=")
         if not (name and equals and size.isascii() and size.isdigit() and len(size) < 6):
-            raise InvalidRequest(f"warm_pool_sizes: {entry!r} is not of the form template=homes")
-        found[name] = int(size)
-    return found
+            raise InvalidRequest(f"warm_pool_sizes: {entry!r} is not of the form template=number, such as python-basic=10")
+        sizes[name] = int(size)
+    return sizes
 
 
-def store_options_of(settings: Settings) -> StoreOptions:
+def build_store_options(settings: Settings) -> StoreOptions:
     return StoreOptions(settings.database_pool_size, settings.database_pool_overflow, settings.database_pool_recycle_s)
 
 
-def storage_options_of(settings: Settings) -> StorageOptions:
+def build_storage_options(settings: Settings) -> StorageOptions:
     if not settings.s3_bucket:
         return StorageOptions(settings.files_dir)
     s3 = S3Options(
@@ -95,24 +95,24 @@ def storage_options_of(settings: Settings) -> StorageOptions:
     return StorageOptions(settings.files_dir, s3)
 
 
-def datasets_of(settings: Settings) -> tuple[Dataset, ...]:
+def build_datasets(settings: Settings) -> tuple[Dataset, ...]:
     configured = ((one.class_name, one.tables) for one in settings.dataset.registry)
     return registry.datasets(configured, settings.dataset.default_dataset_table)
 
 
-def row_options_of(settings: Settings) -> RowOptions:
+def build_row_options(settings: Settings) -> RowOptions:
     cache = settings.dataset.cache
     named = (source.path for source in (cache.sources if cache else ()) if source.kind == "local")
     return RowOptions(
         folders=(settings.tables_dir, *named),
         datalake_url=settings.effective_datalake_url,
         samples=registry.samples_folder() if settings.dataset_samples else None,
-        database=store_options_of(settings),
+        database=build_store_options(settings),
     )
 
 
-def loop_options_of(settings: Settings, *, warm: bool) -> LoopOptions:
-    """warm: whether boxes are forked from interpreters that have modules loaded."""
+def build_loop_options(settings: Settings, *, warm: bool) -> LoopOptions:
+    """Return the options of the judge. `warm`: boxes are forked from interpreters with modules loaded."""
     return LoopOptions(
         attempts=Attempts(settings.judge_attempts, settings.judge_retry_first_s),
         parallel=settings.dataset.max_runner_concurrency or settings.judge_parallel,
@@ -121,7 +121,7 @@ def loop_options_of(settings: Settings, *, warm: bool) -> LoopOptions:
     )
 
 
-def batch_options_of(settings: Settings) -> BatchOptions:
+def build_batch_options(settings: Settings) -> BatchOptions:
     return BatchOptions(
         folder=Path(settings.batches_dir),
         parallel=settings.batch_parallel,

@@ -1,4 +1,4 @@
-"""The platform: everything that doors need, built and taken apart in one place."""
+"""The platform: everything that the HTTP server, the MCP server and the command line use."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from importlib import metadata
 from sandbox_runtime.assembly.box_config import (
     CONTEXT,
     NOTEBOOK,
-    allowance_of,
-    backend_of,
-    floors_of,
-    policies_of,
-    preset_of,
-    usual_of,
+    build_default_limits,
+    build_policies,
+    build_pool_minimums,
+    build_request_limits,
+    open_configured_backend,
+    parse_preset,
 )
-from sandbox_runtime.assembly.services import batches_opened, judge_opened, sessions_opened
-from sandbox_runtime.assembly.storage import ledger_of, watch_ledger
+from sandbox_runtime.assembly.services import open_configured_batches, open_configured_sessions, open_judge
+from sandbox_runtime.assembly.storage import add_ledger_gauges, build_ledger
 from sandbox_runtime.engine import (
     Admission,
     BoxPool,
@@ -53,7 +53,7 @@ from sandbox_runtime.workspace.ledger import PLATFORM, Ledger
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Everything a door needs, open as long as the context that gave it."""
+    """The open parts of a server. Valid inside the `open_platform` block."""
 
     settings: Settings
     backend: Backend
@@ -62,14 +62,15 @@ class Platform:
     pool: BoxPool
     admission: Admission
     catalog: Catalog
-    allowance: RequestLimits
+    request_limits: RequestLimits
     metrics: Metrics
     log: Log
-    workshop: RunPlanner
+    planner: RunPlanner
     judge: Judge
     open_sessions: Sessions | str
-    """Or why there are none."""
+    """The sessions, or the reason why they are not available."""
     open_batches: Batches | str
+    """The batches, or the reason why they are not available."""
     ledger: Ledger
 
     @property
@@ -86,53 +87,59 @@ class Platform:
 
     @property
     def invocations(self) -> Invocations:
-        return Invocations(self.pool, self.admission, self.workshop)
+        return Invocations(self.pool, self.admission, self.planner)
 
 
 @asynccontextmanager
 async def open_platform(
     settings: Settings,
     *,
-    opening: BackendContext | None = None,
-    ahead: bool = True,
+    backend_context: BackendContext | None = None,
+    prewarm: bool = True,
     sessions: bool = False,
     log: Log | None = None,
 ) -> AsyncIterator[Platform]:
-    """opening: a backend other than the one that settings name. ahead=False prepares nothing before it is asked for: right for
-    a process that runs one job and ends. sessions: with the store and all that is remembered, which one server at a time has.
-    log: another one than the settings describe."""
+    """Open all parts of the platform and close them at the end of the block.
+
+    backend_context: used instead of the backend that the settings name.
+    prewarm: open boxes and check languages in advance. False suits a process that runs one job and ends.
+    sessions: also open the store, sessions and batches. Only one server per node can do so.
+    log: used instead of the log that the settings describe.
+    """
     log = log or open_log(settings.log_level, settings.log_format, color=settings.log_color)
     metrics = Metrics()
-    ledger = ledger_of(settings)
-    watch_ledger(metrics, ledger)
+    ledger = build_ledger(settings)
+    add_ledger_gauges(metrics, ledger)
     catalog = load_catalog(settings.languages_dir)
-    allowance = allowance_of(settings)
-    policies = policies_of(settings)
+    request_limits = build_request_limits(settings)
+    policies = build_policies(settings)
     admission = Admission(settings.max_concurrency, settings.queue_size, settings.queue_wait_s, metrics)
     _make_toolchains_folder(settings.toolchains_dir)
-    async with opening or backend_of(settings) as backend:
-        floors = floors_of(settings, policies) if ahead else {}
-        async with BoxPool(backend, floors, settings.pool_max, metrics, log) as pool:
-            _watch(metrics, pool, admission)
-            paths = GuestPaths(settings.guest_python, preset_of(settings)[0], settings.toolchains_dir, policies)
+    async with backend_context or open_configured_backend(settings) as backend:
+        minimums = build_pool_minimums(settings, policies) if prewarm else {}
+        async with BoxPool(backend, minimums, settings.pool_max, metrics, log) as pool:
+            _add_gauges(metrics, pool, admission)
+            paths = GuestPaths(settings.guest_python, parse_preset(settings)[0], settings.toolchains_dir, policies)
             step_limits = StepLimits(settings.queue_size, settings.queue_wait_s, metrics)
-            started = PrestartPool(pool, paths.python, paths.toolchains, settings.started_pool_size, usual_of(settings), log)
-            runner = TaskRunner(pool, paths, allowance.quotas, step_limits, metrics, log, started if ahead else None)
+            prestart_pool = PrestartPool(
+                pool, paths.python, paths.toolchains, settings.started_pool_size, build_default_limits(settings), log
+            )
+            runner = TaskRunner(pool, paths, request_limits.quotas, step_limits, metrics, log, prestart_pool if prewarm else None)
             engine = Engine(
                 runner=runner,
                 admission=admission,
                 catalog=catalog,
-                request_limits=allowance,
+                request_limits=request_limits,
                 builds=_builds(settings, backend, metrics, log, ledger),
                 log=log,
                 check_cache=CheckCache(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
-                check_in_background=ahead and settings.check_languages,
+                check_in_background=prewarm and settings.check_languages,
             )
-            workshop = RunPlanner(
+            planner = RunPlanner(
                 backend=backend,
                 catalog=catalog,
                 paths=paths,
-                request_limits=allowance,
+                request_limits=request_limits,
                 step_limits=step_limits,
                 metrics=metrics,
                 optional_link_flags=engine.optional_link_flags,
@@ -142,17 +149,17 @@ async def open_platform(
             )
             async with (
                 measure_loop_lag(metrics),
-                started,
+                prestart_pool,
                 engine,
                 _notebooks(settings, pool, admission, metrics, log) as notebooks,
             ):
-                metrics.add_gauge("sandbox_notebook_kernels_idle", "Notebook kernels that wait ready", lambda: notebooks.idle)
-                around = PlatformParts(workshop, admission, metrics, log, ledger)
-                judging = judge_opened(settings, engine, metrics, log, warm=backend.name == "namespaces")
+                metrics.add_gauge("sandbox_notebook_kernels_idle", "Idle notebook kernels that are ready", lambda: notebooks.idle)
+                parts = PlatformParts(planner, admission, metrics, log, ledger)
+                opened_judge = open_judge(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with (
-                    judging as judge,
-                    sessions_opened(settings, around, wanted=sessions, ahead=ahead) as found,
-                    batches_opened(settings, judge, found, log, ledger) as batches,
+                    opened_judge as judge,
+                    open_configured_sessions(settings, parts, enabled=sessions, prewarm=prewarm) as opened_sessions,
+                    open_configured_batches(settings, judge, opened_sessions, log, ledger) as batches,
                 ):
                     yield Platform(
                         settings=settings,
@@ -162,30 +169,30 @@ async def open_platform(
                         pool=pool,
                         admission=admission,
                         catalog=catalog,
-                        allowance=allowance,
+                        request_limits=request_limits,
                         metrics=metrics,
                         log=log,
-                        workshop=workshop,
+                        planner=planner,
                         judge=judge,
-                        open_sessions=found,
+                        open_sessions=opened_sessions,
                         open_batches=batches,
                         ledger=ledger,
                     )
 
 
 def _make_toolchains_folder(path: str) -> None:
-    """Boxes are shown the folder as it was found when their backend was opened: one that is made later, by an installation
-    meanwhile, would be missing. Where it cannot be made there will be none."""
+    """Create the folder before the backend opens: boxes mount it as it is then and would miss one that an installation creates
+    later. Ignored if it cannot be created; then boxes have no toolchains."""
     with contextlib.suppress(OSError):
         os.makedirs(path, mode=0o755, exist_ok=True)
 
 
 def _notebooks(settings: Settings, pool: BoxPool, admission: Admission, metrics: Metrics, log: Log) -> Notebooks:
-    """Whatever programs may reach, notebooks reach nothing: that is their protocol's word."""
+    """Build the notebooks. They never have a network, whatever the settings allow programs: their protocol promises it."""
     return Notebooks(
         pool=pool,
         admission=admission,
-        request_limits=allowance_of(settings),
+        request_limits=build_request_limits(settings),
         python=settings.guest_python,
         policy=Policy(Network(), NOTEBOOK, single_use=True, disk_bytes=settings.disk_limit, disk_files=settings.file_limit),
         ready=settings.notebook_pool_size,
@@ -209,11 +216,11 @@ def _builds(settings: Settings, backend: Backend, metrics: Metrics, log: Log, le
     )
 
 
-def _watch(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
-    metrics.add_gauge("sandbox_pool_idle", "Boxes that wait ready", lambda: pool.idle)
+def _add_gauges(metrics: Metrics, pool: BoxPool, admission: Admission) -> None:
+    metrics.add_gauge("sandbox_pool_idle", "Idle boxes that are ready", lambda: pool.idle)
     metrics.add_gauge("sandbox_pool_busy", "Boxes in use", lambda: pool.in_use)
-    metrics.add_gauge("sandbox_queue_length", "Requests that wait for a place", lambda: admission.waiting)
-    metrics.add_gauge("sandbox_running", "Requests that have a place", lambda: admission.busy)
+    metrics.add_gauge("sandbox_queue_length", "Requests waiting for a slot", lambda: admission.waiting)
+    metrics.add_gauge("sandbox_running", "Requests that hold a slot", lambda: admission.busy)
 
 
 def version() -> str:

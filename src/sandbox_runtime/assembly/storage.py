@@ -1,4 +1,4 @@
-"""What the settings mean for the storage ledger, and what it tells the metrics."""
+"""Builds the storage ledger from settings and exports it as metrics."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from sandbox_runtime.workspace.ledger import Ledger
 Gauges = dict[tuple[str, ...], Callable[[], float]]
 
 
-def ledger_of(settings: Settings) -> Ledger:
-    return Ledger(limits_of(settings), lambda: free_bytes(settings.data_dir))
+def build_ledger(settings: Settings) -> Ledger:
+    return Ledger(build_storage_limits(settings), lambda: free_bytes(settings.data_dir))
 
 
-def limits_of(settings: Settings) -> StorageLimits:
+def build_storage_limits(settings: Settings) -> StorageLimits:
     return StorageLimits(
         memory_bytes=settings.storage_memory_bytes,
         disk_bytes=settings.storage_disk_bytes,
@@ -34,7 +34,7 @@ def limits_of(settings: Settings) -> StorageLimits:
 
 
 def free_bytes(folder: str) -> int:
-    """Return what a plain user could still write to the disk that holds the folder, or will hold it."""
+    """Return how many bytes an unprivileged user can still write to the disk of this folder, which need not exist yet."""
     path = Path(folder)
     while not path.exists() and path != path.parent:
         path = path.parent
@@ -42,10 +42,10 @@ def free_bytes(folder: str) -> int:
     return status.f_bavail * status.f_frsize
 
 
-def facts_of(settings: Settings) -> dict[str, str]:
-    """Return what may be held here, and what lies on the disk now, as an operator reads it. Walks the folders."""
-    ledger, images = ledger_of(settings), DiskImages(f"{settings.data_dir}/areas", settings.session_memory_files_bytes)
-    watch_database(ledger, settings.store_url)
+def describe_storage(settings: Settings) -> dict[str, str]:
+    """Return the storage limits and the current disk usage as text for operators. Walks the folders."""
+    ledger, images = build_ledger(settings), DiskImages(f"{settings.data_dir}/areas", settings.session_memory_files_bytes)
+    observe_database(ledger, settings.store_url)
     folders = {
         StorageKind.snapshots: settings.files_dir,
         StorageKind.batches: settings.batches_dir,
@@ -69,12 +69,12 @@ def facts_of(settings: Settings) -> dict[str, str]:
 
 
 def _folder_bytes(folder: str) -> int:
-    found = (os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
-    return sum(_size(path) for path in found)
+    paths = (os.path.join(above, name) for above, _, names in os.walk(folder) for name in names)
+    return sum(_size(path) for path in paths)
 
 
-def watch_database(ledger: Ledger, url: str) -> None:
-    """Charge the file of the embedded database; one that is served elsewhere takes nothing here."""
+def observe_database(ledger: Ledger, url: str) -> None:
+    """Charge the size of an SQLite database to the ledger. A database server takes no space here."""
     address = parse_address(url)
     if address.family == SQLITE:
         path = str(address.file)
@@ -87,11 +87,11 @@ def _size(path: str) -> int:
     return 0
 
 
-def watch_ledger(metrics: Metrics, ledger: Ledger) -> None:
+def add_ledger_gauges(metrics: Metrics, ledger: Ledger) -> None:
     held: Gauges = {(medium.value, kind.value): _held(ledger, medium, kind) for medium in Medium for kind in StorageKind}
-    metrics.add_labeled_gauge("sandbox_storage_bytes", "Memory and disk that is held, by kind", ("medium", "kind"), held)
+    metrics.add_labeled_gauge("sandbox_storage_bytes", "Memory and disk in use, by kind", ("medium", "kind"), held)
     limits: Gauges = {(medium.value,): _limit(ledger, medium) for medium in Medium}
-    metrics.add_labeled_gauge("sandbox_storage_limit_bytes", "Memory and disk that may be held", ("medium",), limits)
+    metrics.add_labeled_gauge("sandbox_storage_limit_bytes", "Limit of memory and disk in use", ("medium",), limits)
 
 
 def _held(ledger: Ledger, medium: Medium, kind: StorageKind) -> Callable[[], float]:

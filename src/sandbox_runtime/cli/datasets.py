@@ -108,9 +108,9 @@ async def _listed(rows: Rows, settings: Settings) -> list[dict[str, Any]]:
 
 
 def _registered(settings: Settings) -> dict[str, Dataset]:
-    from sandbox_runtime.assembly import datasets_of
+    from sandbox_runtime.assembly import build_datasets
 
-    return {dataset.id: dataset for dataset in datasets_of(settings)}
+    return {dataset.id: dataset for dataset in build_datasets(settings)}
 
 
 def _dataset(settings: Settings, name: str, kind: str | None) -> Dataset:
@@ -148,11 +148,11 @@ def _content(path: Path) -> bytes:
 
 
 def _with_rows(settings: Settings, work: Callable[[Rows], Awaitable[T]]) -> T:
-    from sandbox_runtime.assembly import row_options_of
+    from sandbox_runtime.assembly import build_row_options
     from sandbox_runtime.judge.rows import open_rows
 
     async def run() -> T:
-        async with open_rows(row_options_of(settings)) as rows:
+        async with open_rows(build_row_options(settings)) as rows:
             return await work(rows)
 
     return asyncio.run(run())

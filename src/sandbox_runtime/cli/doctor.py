@@ -82,7 +82,7 @@ def doctor(
 
 
 async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server | None, progress: bool) -> Diagnosis:
-    from sandbox_runtime.assembly.storage import facts_of
+    from sandbox_runtime.assembly.storage import describe_storage
     from sandbox_runtime.doctor import Diagnosis, attack_server, host
 
     tell = _Progress(len(corpus)) if progress else None
@@ -94,7 +94,7 @@ async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server 
     return Diagnosis(
         isolation=settings.isolation if server is None else f"the server at {server.url}",
         as_root=os.geteuid() == 0,
-        host={**host.facts(settings.guest_python), **(facts_of(settings) if server is None else {})},
+        host={**host.facts(settings.guest_python), **(describe_storage(settings) if server is None else {})},
         backends=await _backends(settings) if server is None else {},
         warnings=host.warnings(),
         layers=layers,
@@ -106,18 +106,18 @@ async def _attack(
     settings: Settings, corpus: Sequence[Attack], tell: Callable[[Verdict], None] | None
 ) -> tuple[list[LayerAssessment], list[Verdict]]:
     """Boxes first, and then, where the corpus holds attacks on it, a server that is started for them."""
-    from sandbox_runtime.assembly import backend_of, policies_of, preset_of
+    from sandbox_runtime.assembly import build_policies, open_configured_backend, parse_preset
     from sandbox_runtime.doctor import assess_layers, attack, attack_server
 
     clients = [one for one in corpus if one.scenario == "client"]
-    async with backend_of(settings) as backend:
+    async with open_configured_backend(settings) as backend:
         verdicts = await attack(
             backend,
-            policies_of(settings)[preset_of(settings)[0]],
+            build_policies(settings)[parse_preset(settings)[0]],
             [one for one in corpus if one.scenario != "client"],
             python=settings.guest_python,
             state_dir=settings.state_dir,
-            reopen=lambda: backend_of(settings),
+            reopen=lambda: open_configured_backend(settings),
             on_verdict=tell,
         )
         layers = assess_layers(backend.layers(), verdicts)
@@ -131,12 +131,12 @@ async def _attack(
 
 async def _backends(settings: Settings) -> dict[str, str]:
     """Which backends can open a box on this host. The one in use just has."""
-    from sandbox_runtime.assembly import options_of
+    from sandbox_runtime.assembly import build_backend_options
     from sandbox_runtime.isolation.backends import NAMES, open_backend
     from sandbox_runtime.isolation.options import Preset
     from sandbox_runtime.model import Policy
 
-    plain = dataclasses.replace(options_of(settings), presets={"std": Preset()})
+    plain = dataclasses.replace(build_backend_options(settings), presets={"std": Preset()})
     found = {settings.isolation: "in use"}
     for name in NAMES:
         if name in found:

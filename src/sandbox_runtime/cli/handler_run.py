@@ -75,12 +75,12 @@ def _run(asked: Asked) -> int:
 async def _called(settings: Settings, asked: Asked, code: str) -> RunResult:
     from sandbox_runtime.assembly import open_platform
 
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         work = RunRequest(
             kind=ExecutionKind.handler,
             code=code,
             language=_LANGUAGES.get(asked.script.suffix.lower(), "python"),
-            limits=_limits(platform.allowance.default, asked),
+            limits=_limits(platform.request_limits.default, asked),
             event=asked.event,
             context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(asked.context.items())),
         )

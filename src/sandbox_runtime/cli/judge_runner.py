@@ -97,7 +97,7 @@ async def judged_here(settings: Settings, asked: Asked, completions: Iterable[Ma
 
     lines = [(number, BatchLine(**one)) for number, one in enumerate(completions)]
     found = Judged()
-    async with open_platform(settings, ahead=True) as platform:
+    async with open_platform(settings, prewarm=True) as platform:
         platform.judge.dataset(asked.dataset, asked.config.get("dataset_type"))
         with _shown(asked, len(lines), found) as keep:
             async for result in judge_lines(make_line_judge(platform.judge), asked.dataset, asked.config, lines, asked.parallel):
@@ -110,7 +110,7 @@ async def self_checked(settings: Settings, asked: Asked) -> Judged:
     from sandbox_runtime.judge.batches import judge_lines
 
     found = Judged()
-    async with open_platform(settings, ahead=True) as platform, _references(platform.judge, asked) as (lines, judging):
+    async with open_platform(settings, prewarm=True) as platform, _references(platform.judge, asked) as (lines, judging):
         for name, reason in lines.skipped.items():
             found.skipped[name] = reason
         with _shown(asked, len(lines.found), found) as keep:

@@ -109,11 +109,11 @@ async def _revoked(store: Store, key_id: str) -> None:
 
 
 def _in_store(settings: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
-    from sandbox_runtime.assembly import store_options_of
+    from sandbox_runtime.assembly import build_store_options
     from sandbox_runtime.store import open_store
 
     async def run() -> T:
-        async with open_store(settings.store_url, store_options_of(settings)) as store:
+        async with open_store(settings.store_url, build_store_options(settings)) as store:
             return await work(store)
 
     return asyncio.run(run())

@@ -134,7 +134,7 @@ def _progress(line: str) -> None:
 async def _prove(settings: Settings, names: Sequence[str]) -> tuple[LanguageStatus, ...]:
     from sandbox_runtime.assembly import open_platform
 
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         return await platform.engine.languages(names, fresh=True)
 
 

@@ -115,20 +115,20 @@ class _Asked:
 async def _run(settings: Settings, asked: _Asked, *, streaming: bool) -> JobResult:
     from sandbox_runtime.assembly import open_platform
 
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         return await platform.engine.run(_job(platform, asked), sink=_print_piece if streaming else None)
 
 
 async def _run_many(settings: Settings, asked: _Asked) -> MultiRunResult:
     from sandbox_runtime.assembly import open_platform
 
-    async with open_platform(settings, ahead=False) as platform:
+    async with open_platform(settings, prewarm=False) as platform:
         return await platform.engine.run_many(_job(platform, asked), asked.inputs())
 
 
 def _job(platform: Platform, asked: _Asked) -> Job:
     named = platform.catalog.find(asked.language) if asked.language else platform.catalog.find_by_extension(str(asked.source))
-    return asked.job(named.name, platform.allowance.default, platform.allowance.max_memory_bytes)
+    return asked.job(named.name, platform.request_limits.default, platform.request_limits.max_memory_bytes)
 
 
 def _read(path: Path) -> bytes:

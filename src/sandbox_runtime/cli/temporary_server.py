@@ -95,13 +95,13 @@ def _free_port() -> int:
 
 async def _make_keys(settings: Settings) -> dict[str, str]:
     """A key of each kind, by kind."""
-    from sandbox_runtime.assembly import store_options_of
+    from sandbox_runtime.assembly import build_store_options
     from sandbox_runtime.store import open_store
 
     Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
     made = {kind: f"sbx_{secrets.token_urlsafe(32)}" for kind in _OWNERS}
     now_ms = timestamps.now_ms()
-    async with open_store(settings.store_url, store_options_of(settings)) as store:
+    async with open_store(settings.store_url, build_store_options(settings)) as store:
         for kind, (owner, scopes) in _OWNERS.items():
             digest = hash_key(made[kind])
             await store.keys.add(ApiKey(id=f"key_{kind}", owner=owner, digest=digest, scopes=scopes, created_ms=now_ms))

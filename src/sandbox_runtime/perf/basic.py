@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 
-from sandbox_runtime.assembly import STD, open_platform, policies_of
+from sandbox_runtime.assembly import STD, build_policies, open_platform
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.rootfs import outermost
 from sandbox_runtime.perf import baselines
@@ -30,8 +30,8 @@ _PEER_PAUSE_S = 0.05
 async def memory(environment: BenchEnvironment) -> None:
     sizes = sorted({max(1, environment.settings.pool_size), MANY})
     environment.progress.begin(TITLES["memory"], len(sizes))
-    async with open_platform(environment.settings, ahead=False) as platform:
-        policy = policies_of(environment.settings)[STD]
+    async with open_platform(environment.settings, prewarm=False) as platform:
+        policy = build_policies(environment.settings)[STD]
         for size in sizes:
             environment.report.memory.append(await weigh(platform.backend, policy, size))
             environment.progress.step()

@@ -104,7 +104,7 @@ async def _look(settings: Settings, reported: list[dict[str, Any]], found: Crash
 async def _look_at_states(settings: Settings, found: CrashResult) -> None:
     """A last server makes the rows true: what is still said to live is the one session that does."""
     own = dataclasses.replace(settings, **_own(settings))
-    async with open_platform(own, ahead=False, sessions=True) as platform:
+    async with open_platform(own, prewarm=False, sessions=True) as platform:
         live = await platform.sessions.list(SessionFilter(states=LIVE_SESSION_STATES), limit=1000)
         in_flight = ExecutionFilter(states=(ExecutionState.pending, ExecutionState.running))
         found.untrue = sum(one.id != KEEPSAKE for one in live.items) + (await platform.sessions.executions.list(in_flight)).total

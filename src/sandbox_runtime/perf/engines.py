@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
-from sandbox_runtime.assembly import STD, Platform, open_platform, policies_of
+from sandbox_runtime.assembly import STD, Platform, build_policies, open_platform
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Backend
 from sandbox_runtime.model import Command, File, Job, Limits, Outcome
@@ -50,7 +50,7 @@ class Engines:
         """Through the port: nothing of the box or the interpreter is there beforehand."""
         settings = self.on_demand.settings
         command = Command((settings.guest_python, _STARTED_ANEW, SOURCE), limits=_limits(self.on_demand, program))
-        policy = policies_of(settings)[STD]
+        policy = build_policies(settings)[STD]
         begun = time.perf_counter()
         box = await self.on_demand.backend.open(policy)
         try:
@@ -90,7 +90,7 @@ async def open_engines(settings: Settings) -> AsyncIterator[Engines]:
     """Two engines on one backend. Returns when what is measured has been checked, so that nothing goes on in the background."""
     async with open_platform(settings) as warm:
         shared: nullcontext[Backend] = nullcontext(warm.backend)
-        async with open_platform(settings, opening=shared, ahead=False) as on_demand:
+        async with open_platform(settings, backend_context=shared, prewarm=False) as on_demand:
             for platform in (warm, on_demand):
                 await timed(platform, PLAIN)
             yield Engines(warm, on_demand)
@@ -112,8 +112,8 @@ def _job(platform: Platform, program: Program) -> Job:
 
 
 def _limits(platform: Platform, program: Program) -> Limits:
-    memory_bytes = program.memory_limit_mb * MIB if program.memory_limit_mb > 0 else platform.allowance.max_memory_bytes
-    return platform.allowance.default.replace(wall_s=program.run_timeout_s, memory_bytes=memory_bytes)
+    memory_bytes = program.memory_limit_mb * MIB if program.memory_limit_mb > 0 else platform.request_limits.max_memory_bytes
+    return platform.request_limits.default.replace(wall_s=program.run_timeout_s, memory_bytes=memory_bytes)
 
 
 def _check(outcome: Outcome | None, program: Program) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sandbox_runtime.assembly import Platform, loop_options_of, open_platform
+from sandbox_runtime.assembly import Platform, build_loop_options, open_platform
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
@@ -91,7 +91,7 @@ def _narrow(settings: Settings, folder: Path) -> Settings:
 def _judge_of(platform: Platform, rows: UnavailableRows) -> Judge:
     """As the platform's own, but with rows that can be kept away."""
     metrics = JudgeMetrics(Metrics(), frozenset((STDIO, TESTED)))
-    loop = Loop(platform.engine, platform.allowance, loop_options_of(platform.settings, warm=True), metrics, platform.log)
+    loop = Loop(platform.engine, platform.request_limits, build_loop_options(platform.settings, warm=True), metrics, platform.log)
     return Judge(loop, registry.datasets(), registry.benchmark_classes(), Rows([rows]), registry.table_of, TextWorkers())
 
 

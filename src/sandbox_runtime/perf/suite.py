@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sandbox_runtime.assembly import backend_of, version
+from sandbox_runtime.assembly import open_configured_backend, version
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import inspect_interpreter
 from sandbox_runtime.perf import machine_facts
@@ -69,7 +69,7 @@ async def _blank_report(settings: Settings, effort: BenchPlan) -> Report:
     guest = inspect_interpreter(settings.guest_python)
     facts = machine_facts.facts(guest.python, ".".join(map(str, guest.version)))
     facts["idle_before"] = await machine_facts.idle_share()
-    async with backend_of(settings) as backend:
+    async with open_configured_backend(settings) as backend:
         facts |= machine_facts.isolation(backend)
     started_at = datetime.now(UTC).isoformat(timespec="seconds")
     return Report(version(), started_at, facts, dataclasses.asdict(effort))

@@ -76,7 +76,7 @@ def programs(kind: str, *languages: str, seen: bool = False) -> list[object]:
 async def platform(guest_python: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     state = str(tmp_path_factory.mktemp("state"))
     settings = Settings(guest_python=guest_python, state_dir=state, log_level="error")
-    async with open_platform(settings, ahead=False) as opened:
+    async with open_platform(settings, prewarm=False) as opened:
         yield opened
 
 
@@ -85,7 +85,7 @@ async def cold(guest_python: str, tmp_path_factory: pytest.TempPathFactory) -> A
     """Its interpreters are given the harness with each program."""
     state = str(tmp_path_factory.mktemp("state"))
     settings = Settings(guest_python=guest_python, state_dir=state, log_level="error", judge_warm=False)
-    async with open_platform(settings, ahead=False) as opened:
+    async with open_platform(settings, prewarm=False) as opened:
         yield opened
 
 

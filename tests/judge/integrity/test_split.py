@@ -21,7 +21,7 @@ LIMITS = Limits(wall_s=60, memory_bytes=None)
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def platform(guest_python: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     settings = Settings(guest_python=guest_python, state_dir=str(tmp_path_factory.mktemp("state")), log_level="error")
-    async with open_platform(settings, ahead=False) as opened:
+    async with open_platform(settings, prewarm=False) as opened:
         yield opened
 
 

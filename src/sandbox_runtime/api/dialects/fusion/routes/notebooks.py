@@ -32,5 +32,5 @@ async def run_jupyter(request: Request) -> Response:
 
 
 async def _run(platform: Platform, body: RunJupyterRequest, size: int) -> Json:
-    notebook = await offload_if_large(size, to_notebook, body, platform.allowance)
+    notebook = await offload_if_large(size, to_notebook, body, platform.request_limits)
     return result_body(await platform.notebooks.run(notebook), notebook, platform.settings.pod_name)

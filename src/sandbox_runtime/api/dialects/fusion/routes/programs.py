@@ -42,7 +42,7 @@ router.post("/run_code", openapi_extra=json_body(RunCodeRequest), responses={200
 
 
 async def _run(platform: Platform, body: RunCodeRequest, size: int) -> Json:
-    job = await offload_if_large(size, to_job, body, platform.allowance)
+    job = await offload_if_large(size, to_job, body, platform.request_limits)
     result = await platform.engine.run(job)
     fetched = sum(len(file.content) for file in result.files)
     return await offload_if_large(fetched, result_body, result, job, platform.settings.pod_name)

@@ -52,11 +52,11 @@ async def execute_handler(request: Request) -> Response:
 def _run_request(platform: Platform, body: HandlerRequest) -> RunRequest:
     if not body.handler_code.strip():
         raise InvalidRequest("handler_code is empty: define handler(event) or handler(event, context)")
-    wall_s = min(timeout_s(body.event), platform.allowance.max_wall_s)
+    wall_s = min(timeout_s(body.event), platform.request_limits.max_wall_s)
     return RunRequest(
         kind=ExecutionKind.handler,
         code=body.handler_code,
-        limits=platform.allowance.default.replace(wall_s=wall_s),
+        limits=platform.request_limits.default.replace(wall_s=wall_s),
         event=body.event,
         context=HandlerContext(str(uuid.uuid4()), str(uuid.uuid4()), extra=tuple(body.context.items())),
     )
