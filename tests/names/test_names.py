@@ -22,11 +22,12 @@ BANNED_CLASSES = {
 BANNED_FUNCTIONS = {"told", "asked", "said", "named", "given", "kept", "heard", "lost"}
 SAME_MEANING = {
     # One per dialect, storage, client or backend: the name is the role.
-    "responses", "router", "schemas", "params", "requests", "answers", "errors", "routes", "port", "options", "api", "registry",
+    "responses", "router", "schemas", "mapping", "params", "requests", "answers", "errors", "routes", "port", "options", "api",
+    "registry",
     # One per noun, in the folders that serve, map, store or call it.
-    "archives", "audit", "batches", "containers", "contexts", "executions", "files", "health", "judge", "languages", "metrics",
-    "nodes", "notebooks", "packages", "programs", "sandboxes", "sessions", "settings", "storage", "templates", "terminals",
-    "tools",
+    "archives", "audit", "batches", "containers", "contexts", "execution", "executions", "files", "health", "judge", "languages",
+    "metrics", "nodes", "notebooks", "packages", "programs", "sandboxes", "sessions", "settings", "storage", "templates",
+    "terminals", "tools",
     # The server's end and the box's end of the same thing.
     "call", "connection", "driver", "kernel", "start", "wire", "watchdog",
 }  # fmt: skip

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from sandbox_runtime.api.dialects.sandboxes import execution, programs, start_stop
 from sandbox_runtime.api.dialects.sandboxes.mapping.answers import status_of as sandbox_status
 from sandbox_runtime.api.dialects.sandboxes.responses import now, status_of
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import SandboxErrorInfo
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, ExecRequest
-from sandbox_runtime.api.dialects.sandboxes.schemas.v2 import (
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import SandboxErrorInfo
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeRequest, ExecRequest
+from sandbox_runtime.api.dialects.sandboxes.schemas.version2 import (
     BatchActionRequest,
     BatchActionResponse,
     BatchActionResult,

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 
 from sandbox_runtime.api.dialects.sandboxes.mapping.answers import to_exec_result
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import exec_spec
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import MAX_TIMEOUT_S
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import ExecRequest, ExecResult
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import MAX_TIMEOUT_S
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import ExecRequest, ExecResult
 from sandbox_runtime.api.sse import event
 from sandbox_runtime.errors import NotFound, SandboxError
 from sandbox_runtime.model import Execution

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sandbox_runtime import timestamps
 from sandbox_runtime.api.dialects.sandboxes.mapping.answers import state_of, to_timestamp
 from sandbox_runtime.api.dialects.sandboxes.responses import now
-from sandbox_runtime.api.dialects.sandboxes.schemas.v2 import MetricPoint, MetricSeries, SandboxMetrics, SandboxUsage
+from sandbox_runtime.api.dialects.sandboxes.schemas.version2 import MetricPoint, MetricSeries, SandboxMetrics, SandboxUsage
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Execution, MetricSample, Period, Session, SessionState
 from sandbox_runtime.model.limits import MIB

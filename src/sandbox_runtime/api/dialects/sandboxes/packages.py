@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from sandbox_runtime.api.dialects.sandboxes.execution import run_to_end
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import WORKSPACE, program_language, to_dependencies
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeRequest
 from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound, SandboxError, Unavailable
 from sandbox_runtime.languages.packages import (
     LaunchScript,
@@ -32,14 +32,14 @@ async def install(sessions: Sessions, sandbox_id: str, body: CodeRequest, owner:
     if language == PYTHON:
         await sessions.install(sandbox_id, to_dependencies(body), timeout_s=INSTALL_TIMEOUT_S, owner=owner)
         return
-    kit = _find_kit(language)
-    script = kit.script(kit.parse_requirements(body.packages))
+    manager = _find_manager(language)
+    script = manager.script(manager.parse_requirements(body.packages))
     if (await sessions.get(sandbox_id, owner)).network == "none":
         raise Conflict("packages cannot be installed: the sandbox has no network; create one with network_mode bridge")
     _check_installed(await run_to_end(sessions, sandbox_id, _shell_spec(script, INSTALL_TIMEOUT_S), owner))
 
 
-def _find_kit(language: str) -> PackageManager:
+def _find_manager(language: str) -> PackageManager:
     """Return the package manager of the language. Raises InvalidRequest if there is none."""
     try:
         return find_package_manager(language)
@@ -59,10 +59,10 @@ async def find_launch(sessions: Sessions, sandbox_id: str, body: CodeRequest, ow
     """Return how to start the program with the installed packages, or None if it needs nothing special."""
     language = program_language(body)
     try:
-        kit = find_package_manager(language)
-        if not kit.needs_launch_script:
+        manager = find_package_manager(language)
+        if not manager.needs_launch_script:
             return None
-        await (await sessions.files.open(sandbox_id, owner)).stat(kit.listing)
+        await (await sessions.files.open(sandbox_id, owner)).stat(manager.listing)
     except (Unavailable, NotFound):
         return None  # no packages of that language, or no such sandbox, which the run will report
     return launch_script_for(language, {}, body.code)

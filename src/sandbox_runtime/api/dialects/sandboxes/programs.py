@@ -6,7 +6,7 @@ from sandbox_runtime.api.dialects.sandboxes import packages
 from sandbox_runtime.api.dialects.sandboxes.execution import run
 from sandbox_runtime.api.dialects.sandboxes.mapping.answers import to_code_result
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import code_spec
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, CodeResult
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeRequest, CodeResult
 from sandbox_runtime.sessions import Sessions
 
 

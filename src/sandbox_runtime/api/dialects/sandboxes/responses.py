@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect
 
 from sandbox_runtime.api import errors
 from sandbox_runtime.api.dialects.sandboxes import protocol_version
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import SandboxErrorResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import SandboxErrorResponse
 from sandbox_runtime.api.requests import read_body
 from sandbox_runtime.errors import InvalidRequest, SandboxError, TooMany
 

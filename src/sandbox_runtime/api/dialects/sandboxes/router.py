@@ -7,12 +7,12 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from sandbox_runtime.api.dialect import Dialect
-from sandbox_runtime.api.dialects.sandboxes.routes import files, runs, sandboxes, tools, v2
+from sandbox_runtime.api.dialects.sandboxes.routes import executions, files, sandboxes, tools, version2
 
 BASES = ("/api/v1", "/api/v2", "/api")
 _NEWEST = "/api/v2"
 _FILES = ("/sandboxes/{sandbox_id}/files", "/sandboxes/{sandbox_id}/files/{path:path}")
-_PARTS = (v2, sandboxes, runs, files, tools)
+_PARTS = (version2, sandboxes, executions, files, tools)
 
 
 async def openapi(request: Request) -> JSONResponse:

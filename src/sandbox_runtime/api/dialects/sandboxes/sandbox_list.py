@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox_runtime.api.dialects.sandboxes.mapping import answers
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageQuery
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageQuery
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Session
 from sandbox_runtime.model.session import LIVE_SESSION_STATES

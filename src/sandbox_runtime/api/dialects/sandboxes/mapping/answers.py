@@ -12,11 +12,11 @@ from typing import Any
 
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import DEFAULT_IMAGE, WORKSPACE
 from sandbox_runtime.api.dialects.sandboxes.responses import now
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageResponse, Pagination
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageResponse, Pagination
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeResult, ExecResult
 from sandbox_runtime.api.dialects.sandboxes.schemas.files import FileMetadata, FileVersion, SandboxFile
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeResult, ExecResult
 from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import Sandbox, SandboxResources, State, Status
-from sandbox_runtime.api.dialects.sandboxes.schemas.v2 import LogEntry, SandboxEvent, SandboxHealth, SandboxHealthCheck
+from sandbox_runtime.api.dialects.sandboxes.schemas.version2 import LogEntry, SandboxEvent, SandboxHealth, SandboxHealthCheck
 from sandbox_runtime.model import AuditEntry, Execution, ExecutionState, FileRecord, Session, SessionState
 from sandbox_runtime.model.health import Health
 from sandbox_runtime.workspace.listing import Entry, EntryKind

@@ -12,8 +12,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeRequest, ExecRequest
 from sandbox_runtime.api.dialects.sandboxes.schemas.files import MAX_FILE_BYTES
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, ExecRequest
 from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import CreateSandboxRequest, SandboxResourcesRequest
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages.detection import detect_language

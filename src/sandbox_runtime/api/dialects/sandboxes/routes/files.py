@@ -20,7 +20,7 @@ from sandbox_runtime.api.dialects.sandboxes.routes.params import (
     SortOrder,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageQuery, PageResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageQuery, PageResponse
 from sandbox_runtime.api.dialects.sandboxes.schemas.files import (
     MAX_FILE_BYTES,
     Encoding,

@@ -19,7 +19,7 @@ from sandbox_runtime.api.dialects.sandboxes.routes.params import (
     parse_filters,
     sessions_of,
 )
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageQuery, PageResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageQuery, PageResponse
 from sandbox_runtime.api.dialects.sandboxes.schemas.sandboxes import CreateSandboxRequest, Sandbox, UpdateSandboxRequest
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.errors import InvalidRequest, NotFound

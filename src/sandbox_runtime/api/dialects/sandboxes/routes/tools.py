@@ -12,7 +12,7 @@ from sandbox_runtime.api.dialects.sandboxes.mapping.answers import to_page
 from sandbox_runtime.api.dialects.sandboxes.protocol_version import version_of
 from sandbox_runtime.api.dialects.sandboxes.responses import model_response, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, PageOffset, PageSize
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageResponse
 from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ExecuteToolRequest, McpObject, ToolResult
 from sandbox_runtime.api.dialects.sandboxes.tool_calls import tool_calls_of, wait_until_done
 from sandbox_runtime.api.dialects.sandboxes.tool_events import tool_events

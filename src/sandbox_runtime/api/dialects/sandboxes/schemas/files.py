@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import Path, ResponseModel, StrictRequestModel
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import Path, ResponseModel, StrictRequestModel
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 """Of a file whose content is part of a JSON body."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import Environment, Json, Name, ResponseModel, StrictRequestModel
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import Environment, Json, Name, ResponseModel, StrictRequestModel
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.quantities import parse_bytes, parse_cpu
 

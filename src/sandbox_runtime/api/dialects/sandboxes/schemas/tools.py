@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import Json, ResponseModel, Seconds, StrictRequestModel
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import Json, ResponseModel, Seconds, StrictRequestModel
 from sandbox_runtime.api.number_fields import Number
 
 ToolCallStatus = Literal["running", "completed", "failed", "cancelled"]

@@ -13,8 +13,8 @@ from sandbox_runtime.api.dialects.sandboxes.metrics import SeriesQuery, collect_
 from sandbox_runtime.api.dialects.sandboxes.protocol_version import require_v2, version_of
 from sandbox_runtime.api.dialects.sandboxes.responses import model_response, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, PageOffset, PageSize, sessions_of
-from sandbox_runtime.api.dialects.sandboxes.schemas import v2
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import PageResponse
+from sandbox_runtime.api.dialects.sandboxes.schemas import version2
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import PageResponse
 from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.number_fields import Number
 from sandbox_runtime.model import Period
@@ -24,8 +24,8 @@ routes = router("", "watching")
 _V2_ONLY = [Depends(require_v2)]
 
 
-@routes.post("/sandboxes:batch", response_model=v2.BatchActionResponse, dependencies=_V2_ONLY)
-async def batch(request: Request, body: v2.BatchActionRequest) -> Response:
+@routes.post("/sandboxes:batch", response_model=version2.BatchActionResponse, dependencies=_V2_ONLY)
+async def batch(request: Request, body: version2.BatchActionRequest) -> Response:
     """Run one action on many sandboxes and return a result for each, in the order of the request.
 
     Unless `continue_on_error` is true, no further action starts after a failure.
@@ -46,12 +46,12 @@ async def logs(request: Request, sandbox_id: Identifier, page_size: PageSize = 2
     return model_response(request, to_page(items, page.total, page_size, page_offset, version_of(request)))
 
 
-@routes.get("/sandboxes/{sandbox_id}/metrics", response_model=v2.SandboxMetrics, dependencies=_V2_ONLY)
+@routes.get("/sandboxes/{sandbox_id}/metrics", response_model=version2.SandboxMetrics, dependencies=_V2_ONLY)
 async def metrics(
     request: Request,
     sandbox_id: Identifier,
     name: Annotated[str | None, Query(max_length=64, description="Only this metric.")] = None,
-    aggregation: Annotated[v2.Period, Query(description="Period by which samples are aggregated.")] = "raw",
+    aggregation: Annotated[version2.Period, Query(description="Period by which samples are aggregated.")] = "raw",
     seconds: Annotated[Number | None, Query(gt=0, le=400 * 86_400, description="Only samples of the last seconds.")] = None,
 ) -> Response:
     """Return the resource usage of a sandbox and its time series. Older samples exist only in coarser periods."""
@@ -59,7 +59,7 @@ async def metrics(
     return model_response(request, await collect_metrics(sessions_of(request), sandbox_id, owner_of(request), query))
 
 
-@routes.get("/sandboxes/{sandbox_id}/health", response_model=v2.SandboxHealth, dependencies=_V2_ONLY)
+@routes.get("/sandboxes/{sandbox_id}/health", response_model=version2.SandboxHealth, dependencies=_V2_ONLY)
 async def health(request: Request, sandbox_id: Identifier) -> Response:
     """Check a sandbox: whether it exists, can run something, has disk space left, and whether its interpreters are alive."""
     return model_response(request, to_health(await sessions_of(request).monitor.health(sandbox_id, owner_of(request))))

@@ -10,7 +10,7 @@ from sandbox_runtime.api.dialects.sandboxes import execution, programs
 from sandbox_runtime.api.dialects.sandboxes.mapping.requests import program_language
 from sandbox_runtime.api.dialects.sandboxes.responses import model_response, router
 from sandbox_runtime.api.dialects.sandboxes.routes.params import Identifier, sessions_of
-from sandbox_runtime.api.dialects.sandboxes.schemas.runs import CodeRequest, CodeResult, ExecRequest, ExecResult
+from sandbox_runtime.api.dialects.sandboxes.schemas.executions import CodeRequest, CodeResult, ExecRequest, ExecResult
 from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.requests import platform_of
 from sandbox_runtime.api.sse import event_stream

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import (
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import (
     Json,
     ResponseModel,
     SandboxErrorInfo,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from sandbox_runtime.api.dialects.sandboxes.schemas.common import (
+from sandbox_runtime.api.dialects.sandboxes.schemas.base import (
     Environment,
     Path,
     ResponseModel,
