@@ -56,8 +56,14 @@ packages-for-tests: setup
 	@scripts/system-packages.sh tests
 
 .PHONY: test
-test: check packages-for-tests languages-for-tests ## every check, then every test; what failed is run once more, for a diagnosis
+test: check packages-for-tests languages-for-tests ## lint, types, layers and the fast tests; failed tests run once more
 	@$(BIN)/python scripts/run_tests.py $(PYTEST_ARGS)
+
+.PHONY: test-all
+test-all: check packages-for-tests languages-for-tests ## every suite: slow tests, all languages, MCP conformance
+	@$(BIN)/python scripts/run_tests.py --all $(PYTEST_ARGS)
+	@$(MAKE) test-languages
+	@$(MAKE) test-mcp
 
 .PHONY: test-case
 test-case: setup ## the tests whose name contains CASE

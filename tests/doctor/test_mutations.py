@@ -34,7 +34,7 @@ def name(case: tuple[str, bool, Layer, Attack]) -> str:
 
 @pytest.mark.parametrize(
     ("isolated_backend", "single_use", "layer", "one"),
-    [pytest.param(*case, id=name(case)) for case in CASES],
+    [pytest.param(*case, id=name(case), marks=() if case[3].quick else pytest.mark.slow) for case in CASES],
     indirect=["isolated_backend"],
 )
 async def test_without_the_layer_the_attack_gets_through(

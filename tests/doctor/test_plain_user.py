@@ -22,7 +22,7 @@ from sandbox_runtime.doctor import load_corpus
 from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
 from sandbox_runtime.model import Layer
 
-pytestmark = [pytest.mark.root, pytest.mark.attack]
+pytestmark = [pytest.mark.root, pytest.mark.attack, pytest.mark.slow]
 
 USER = 12345
 BACKENDS = ("namespaces", "bubblewrap")

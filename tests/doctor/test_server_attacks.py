@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.attack]
 CLIENTS = [one for one in load_corpus() if one.scenario == "client"]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["namespaces", "bubblewrap"])
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["namespaces", pytest.param("bubblewrap", marks=pytest.mark.slow)]
+)
 async def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Server]:
     skip_where_the_host_lacks(request.param)
     known = {name: value for name, value in LIMITS.items() if hasattr(Settings(), name)}
