@@ -1,4 +1,4 @@
-"""Keys for tests, made in the store of a server that runs."""
+"""Create keys in the store of a running server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _numbers = itertools.count()
 
 
 async def new_key(platform: Platform, owner: str, *scopes: str, **fields: Any) -> dict[str, str]:
-    """As the header that shows it."""
+    """Return the header that sends the new key."""
     number = next(_numbers)
     secret = f"sbx_{owner}_{number}_secret"
     key = ApiKey(

@@ -1,4 +1,4 @@
-"""The app with its platform open, and a client that talks to it: in the same process, or over a real connection."""
+"""Serve the app with an open platform, in this process or over a real connection."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def b64(content: bytes) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class RunningServer:
     """A server on a port of this machine."""
 
     port: int
@@ -61,24 +61,23 @@ class Listening:
 class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are for pytest."""
+        """Leave signals to pytest."""
         yield
 
 
 @contextlib.contextmanager
-def an_ear() -> Iterator[socket.socket]:
-    """On a free port of this machine. With the protocol named, answers are sent at once and not held back for more: event loops
-    look at that."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as ear:
-        ear.bind(("127.0.0.1", 0))
-        ear.listen()
-        yield ear
+def listening_socket() -> Iterator[socket.socket]:
+    """Listen on a free port of this machine. The protocol is named because event loops set TCP_NODELAY only then."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        yield sock
 
 
 @asynccontextmanager
 async def listening(
     settings: Settings, protocol: type[BoundedProtocol] = BoundedProtocol, *, sessions: bool = False
-) -> AsyncIterator[Listening]:
+) -> AsyncIterator[RunningServer]:
     app = create_app(settings)
     async with open_platform(settings, sessions=sessions) as platform:
         app.state.platform = platform
@@ -92,10 +91,10 @@ async def listening(
                 access_log=False,
             )
         )
-        with an_ear() as ear:
-            serving = asyncio.create_task(server.serve([ear]))
+        with listening_socket() as sock:
+            serving = asyncio.create_task(server.serve([sock]))
             try:
-                yield Listening(ear.getsockname()[1], platform)
+                yield RunningServer(sock.getsockname()[1], platform)
             finally:
                 server.should_exit = server.force_exit = True
                 await serving

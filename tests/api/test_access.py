@@ -1,4 +1,4 @@
-"""Who may ask: keys, and pages of other sites."""
+"""Access: keys, and pages of other sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients send by mistake or on purpose: a clear refusal, and the server goes on."""
+"""Invalid requests get a clear error, and the server keeps running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def body(**fields: Any) -> dict[str, Any]:
 
 @pytest.mark.requirement("fusion-1.10", "fusion-3.02", "fusion-4.05")
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "reason"),
     [
         ({"run_timeout": 0}, "greater than 0"),
         ({"run_timeout": -1}, "greater than 0"),
@@ -64,10 +64,10 @@ def body(**fields: Any) -> dict[str, Any]:
         ({"fetch_files": "x"}, "valid array"),
     ],
 )
-async def test_what_is_out_of_bounds_is_refused_with_the_reason(client: Client, fields: dict[str, Any], told: str) -> None:
+async def test_what_is_out_of_bounds_is_refused_with_the_reason(client: Client, fields: dict[str, Any], reason: str) -> None:
     answer = await client.post("/run_code", json=body(**fields))
     assert answer.status_code == 422
-    assert told in json.dumps(answer.json(), ensure_ascii=False)
+    assert reason in json.dumps(answer.json(), ensure_ascii=False)
 
 
 @pytest.mark.requirement("fusion-1.10", "fusion-2.02")

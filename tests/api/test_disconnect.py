@@ -1,4 +1,4 @@
-"""Clients that go away: their runs end with them, and nothing is left of them."""
+"""Runs of clients that disconnect are cancelled and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.settings import Settings
 
@@ -20,7 +20,7 @@ SLEEPS = {"code": "sleep 50", "language": "bash", "run_timeout": 55}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     state_dir = str(tmp_path_factory.mktemp("state"))
     settings = Settings(
         state_dir=state_dir, max_concurrency=2, queue_size=8, pool_size=0, check_languages=False, log_level="error"
@@ -31,8 +31,8 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[List
         yield opened
 
 
-async def asking(server: Listening, body: dict[str, object], path: str = "/run_code") -> asyncio.StreamWriter:
-    """A request that is sent and not waited for."""
+async def asking(server: RunningServer, body: dict[str, object], path: str = "/run_code") -> asyncio.StreamWriter:
+    """Send a request without waiting for the response."""
     _, wire = await server.connect()
     sent = json.dumps(body).encode()
     wire.write(b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (path.encode(), len(sent)) + sent)
@@ -46,7 +46,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_run_of_a_client_that_hangs_up_is_stopped(server: Listening) -> None:
+async def test_the_run_of_a_client_that_hangs_up_is_stopped(server: RunningServer) -> None:
     wire = await asking(server, SLEEPS)
     await until(lambda: server.platform.pool.in_use == 1)
     wire.close()
@@ -54,7 +54,7 @@ async def test_the_run_of_a_client_that_hangs_up_is_stopped(server: Listening) -
 
 
 @pytest.mark.requirement("judge-8.14")
-async def test_judging_is_stopped_as_well(server: Listening) -> None:
+async def test_judging_is_stopped_as_well(server: RunningServer) -> None:
     row = {"id": 1, "content": "", "test": [{"input": {"stdin": ""}, "output": {"stdout": "x"}}] * 3}
     config = {"language": "bash", "provided_data": row, "run_timeout": 55}
     body = {"dataset": "code_contests", "id": 1, "completion": "```bash\nsleep 50\n```", "config": config}
@@ -64,14 +64,14 @@ async def test_judging_is_stopped_as_well(server: Listening) -> None:
     await until(lambda: server.platform.pool.in_use == 0 and server.platform.admission.busy == 0)
 
 
-async def test_a_compiler_is_stopped_as_well(server: Listening) -> None:
+async def test_a_compiler_is_stopped_as_well(server: RunningServer) -> None:
     wire = await asking(server, {"code": '#include "/dev/zero"\n', "language": "cpp", "compile_timeout": 55})
     await until(lambda: server.platform.pool.in_use == 1)
     wire.close()
     await until(lambda: server.platform.pool.in_use == 0)
 
 
-async def test_who_hangs_up_while_waiting_leaves_the_queue(server: Listening) -> None:
+async def test_who_hangs_up_while_waiting_leaves_the_queue(server: RunningServer) -> None:
     wires = [await asking(server, SLEEPS) for _ in range(5)]
     await until(lambda: server.platform.admission.busy == 2 and server.platform.admission.waiting == 3)
     for wire in wires[2:]:
@@ -83,7 +83,7 @@ async def test_who_hangs_up_while_waiting_leaves_the_queue(server: Listening) ->
     await until(lambda: server.platform.admission.busy == 0)
 
 
-async def test_a_place_that_was_left_is_given_to_who_waits(server: Listening) -> None:
+async def test_a_place_that_was_left_is_given_to_who_waits(server: RunningServer) -> None:
     wires = [await asking(server, SLEEPS) for _ in range(2)]
     await until(lambda: server.platform.admission.busy == 2)
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
@@ -94,14 +94,14 @@ async def test_a_place_that_was_left_is_given_to_who_waits(server: Listening) ->
         assert (await waiting).json()["run_result"]["stdout"] == "1\n"
 
 
-async def test_a_client_that_waits_for_a_long_run_is_served(server: Listening) -> None:
+async def test_a_client_that_waits_for_a_long_run_is_served(server: RunningServer) -> None:
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         answer = (await client.post("/run_code", json={"code": "sleep 0.5; echo 1", "language": "bash"})).json()
         again = (await client.post("/run_code", json={"code": "echo 2", "language": "bash"})).json()
     assert (answer["run_result"]["stdout"], again["run_result"]["stdout"]) == ("1\n", "2\n")
 
 
-async def test_many_that_hang_up_leave_nothing_behind(server: Listening) -> None:
+async def test_many_that_hang_up_leave_nothing_behind(server: RunningServer) -> None:
     for delay_s in (0.0, 0.02, 0.05, 0.06, 0.1):
         wires = [await asking(server, {"code": "sleep 0.06", "language": "bash"}) for _ in range(6)]
         await asyncio.sleep(delay_s)

@@ -1,4 +1,4 @@
-"""When the platform itself fails: never scored against the program, never a traceback for the client."""
+"""Failures of the platform never count against the program and never send a traceback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def backend(tmp_path: Path) -> FaultyBackend:
 
 @pytest.fixture
 async def client(backend: FaultyBackend) -> AsyncIterator[Client]:
-    """Nothing is opened ahead, so that every run meets the backend as it is."""
+    """No box is opened in advance, so every run uses the backend."""
     settings = Settings(check_languages=False, log_level="error")
     app = create_app(settings, platform_factory=lambda settings: open_platform(settings, backend_context=backend, prewarm=False))
     async with app.router.lifespan_context(app):

@@ -1,4 +1,4 @@
-"""What belongs to another owner looks exactly like what is not there, in every dialect."""
+"""Objects of other owners look exactly like missing ones, in every dialect."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from tests.api.control_plane.doors import TEMPLATE
+from tests.api.control_plane.clients import TEMPLATE
 from tests.api.keys import new_key
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.settings import Settings
 
@@ -38,7 +38,7 @@ MAKES_WHAT_IS_MISSING = "/workspace/se/"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     settings = Settings(
         state_dir=str(tmp_path_factory.mktemp("state")), require_keys=True, check_languages=False, log_level="error"
     )
@@ -47,34 +47,34 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[List
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def ann(server: Listening) -> AsyncIterator[httpx.AsyncClient]:
+async def ann(server: RunningServer) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=server.url, timeout=60, headers=await new_key(server.platform, "ann")) as client:
         yield client
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bob(server: Listening) -> AsyncIterator[httpx.AsyncClient]:
+async def bob(server: RunningServer) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=server.url, timeout=60, headers=await new_key(server.platform, "bob")) as client:
         yield client
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def hers(ann: httpx.AsyncClient) -> dict[str, str]:
-    """Ids of what ann has."""
+    """Return the ids of ann's objects."""
     session = (await ann.post("/api/v1/sessions", json={"template_id": TEMPLATE})).json()["id"]
     run = {"code": "open('secret.txt', 'w').write('x')", "language": "python"}
     execution = (await ann.post(f"/api/v1/executions/sessions/{session}/execute-sync", json=run)).json()["id"]
     context = (await ann.post(f"/api/v1/sessions/{session}/contexts")).json()["id"]
-    found = {"session_id": session, "sandbox_id": session, "execution_id": execution, "context_id": context}
-    return {**found, "container_id": f"sandbox-{session}"}
+    ids = {"session_id": session, "sandbox_id": session, "execution_id": execution, "context_id": context}
+    return {**ids, "container_id": f"sandbox-{session}"}
 
 
 def filled(path: str, ids: dict[str, str]) -> str:
-    return NAMED.sub(lambda found: ids.get(found[1]) or MISSING.get(found[1], "secret.txt"), path)
+    return NAMED.sub(lambda match: ids.get(match[1]) or MISSING.get(match[1], "secret.txt"), path)
 
 
 def plain(text: str, ids: dict[str, str]) -> str:
-    """An answer without what differs between any two requests, and without the ids that were sent."""
+    """Return a response without what differs between any two requests, and without the ids that were sent."""
     for name, value in sorted((MISSING | ids).items(), key=lambda item: -len(item[1])):
         text = text.replace(value, f"<{'session_id' if name == 'sandbox_id' else name}>")
     return VOLATILE.sub("", text)
@@ -108,7 +108,7 @@ async def test_what_is_somebody_else_s_is_answered_as_what_is_missing(
 async def test_a_workspace_of_somebody_else_is_not_found_in_every_verb(
     ann: httpx.AsyncClient, bob: httpx.AsyncClient, hers: dict[str, str]
 ) -> None:
-    """All but fetching from a document server, of which none is set here."""
+    """Return all routes but those that need a document server, which is not configured here."""
     described = (await ann.get("/openapi.json")).json()["paths"]
     ours = [path for path in described if path.startswith(MAKES_WHAT_IS_MISSING) and "{session_id}" in path]
     paths = [path for path in ours if "efast" not in path]
@@ -134,7 +134,7 @@ async def test_who_deletes_what_is_missing_reads_the_same_as_who_deletes_what_is
 
 
 async def test_a_name_that_is_taken_tells_not_by_whom(bob: httpx.AsyncClient, hers: dict[str, str]) -> None:
-    """Sessions whose names callers choose."""
+    """Sessions whose ids callers choose."""
     for name in ("id", "session_id"):
         answer = await bob.post("/api/v1/sessions", json={"template_id": TEMPLATE, name: hers["session_id"]})
         assert answer.status_code in (201, 404, 409, 422) and "ann" not in answer.text

@@ -1,4 +1,4 @@
-"""While one client attacks a server process, its event loop stays free for the others.
+"""While one client attacks a server, its event loop stays free for others.
 
 Decided by what cannot be luck: no sample of the loop's lag is above a second, where these attacks used to hold it for 3 to 36
 seconds. How fast pings are is measured by `make test-neighbours`.
@@ -54,8 +54,8 @@ def test_a_context_that_sends_large_messages_gets_an_answer(port: int) -> None:
     session = json.loads(client.ask("POST", "/api/v1/sessions", {"template_id": "python-basic"})[1])["id"]
     context = json.loads(client.ask("POST", f"/api/v1/sessions/{session}/contexts")[1])["id"]
     path = f"/api/v1/sessions/{session}/contexts/{context}/execute"
-    status, told = client.ask("POST", path, {"code": neighbours.FLOOD, "timeout": 60})
-    assert status == 200 and json.loads(told)["displays"] == []
+    status, body = client.ask("POST", path, {"code": neighbours.FLOOD, "timeout": 60})
+    assert status == 200 and json.loads(body)["displays"] == []
     assert json.loads(client.ask("POST", path, {"code": "print(1)", "timeout": 60})[1])["stdout"] == "1\n"
 
 

@@ -1,4 +1,4 @@
-"""Keys of the store: whom they let in, what they show of others, how much they allow."""
+"""Keys of the store: access, separation of owners, and limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.api.control_plane.doors import TEMPLATE, Door, door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient, in_process_client
 from tests.api.keys import new_key
 
 from sandbox_runtime.api.middleware.keyring import CACHE_S, Keyring
@@ -21,7 +21,7 @@ OPERATOR = {"X-API-Key": "the-operators-own"}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ControlPlaneClient]:
     settings = Settings(
         state_dir=str(tmp_path_factory.mktemp("state")),
         host="0.0.0.0",
@@ -30,18 +30,18 @@ async def guarded(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doo
         check_languages=False,
         log_level="error",
     )
-    async with door(settings) as opened:
+    async with in_process_client(settings) as opened:
         yield opened
 
 
-async def make(client: Door, headers: dict[str, str], **fields: Any) -> dict[str, Any]:
+async def make(client: ControlPlaneClient, headers: dict[str, str], **fields: Any) -> dict[str, Any]:
     answer = await client.post(SESSIONS, json={"template_id": TEMPLATE, **fields}, headers=headers)
     assert answer.status_code == 201, answer.text
     return dict(answer.json())
 
 
 @pytest.mark.requirement("control_plane-9.05")
-async def test_a_key_of_the_store_opens_every_door(guarded: Door) -> None:
+async def test_a_key_of_the_store_opens_every_door(guarded: ControlPlaneClient) -> None:
     alice = await new_key(guarded.platform, "alice")
     assert (await guarded.get(SESSIONS, headers=alice)).status_code == 200
     assert (await guarded.post("/run_code", json={"code": "print(1)", "language": "python"}, headers=alice)).status_code == 200
@@ -60,14 +60,14 @@ async def test_a_key_of_the_store_opens_every_door(guarded: Door) -> None:
         {"X-API-Key": "internal"},
     ],
 )
-async def test_without_a_key_that_is_known_nothing_is_served(guarded: Door, headers: dict[str, str]) -> None:
+async def test_without_a_key_that_is_known_nothing_is_served(guarded: ControlPlaneClient, headers: dict[str, str]) -> None:
     for path in (SESSIONS, "/api/v1/templates", "/api/v1/runtimes", "/api/v1/health/detailed", "/runtime/health", "/metrics"):
         assert (await guarded.get(path, headers=headers)).status_code == 401, path
     assert (await guarded.get("/api/v1/health", headers=headers)).status_code == 200
 
 
 @pytest.mark.requirement("control_plane-9.05")
-async def test_keys_that_are_over_open_nothing(guarded: Door) -> None:
+async def test_keys_that_are_over_open_nothing(guarded: ControlPlaneClient) -> None:
     now_ms = time.time_ns() // 1_000_000
     for fields in ({"revoked_ms": now_ms}, {"expires_ms": now_ms - 1}):
         key = await new_key(guarded.platform, "mallory", **fields)
@@ -75,14 +75,14 @@ async def test_keys_that_are_over_open_nothing(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.06")
-async def test_another_owner_s_session_does_not_exist(guarded: Door) -> None:
+async def test_another_owner_s_session_does_not_exist(guarded: ControlPlaneClient) -> None:
     alice, bob = await new_key(guarded.platform, "alice"), await new_key(guarded.platform, "bob")
     session = (await make(guarded, alice))["id"]
     run = {"code": "open('secret.txt', 'w').write('x')", "language": "python"}
     path = f"/api/v1/executions/sessions/{session}/execute-sync"
     execution = (await guarded.post(path, json=run, headers=alice)).json()["id"]
     context = (await guarded.post(f"{SESSIONS}/{session}/contexts", headers=alice)).json()["id"]
-    asked: list[tuple[str, str, Any]] = [
+    requests: list[tuple[str, str, Any]] = [
         ("GET", f"{SESSIONS}/{session}", None),
         ("POST", f"{SESSIONS}/{session}/terminate", None),
         ("DELETE", f"{SESSIONS}/{session}", None),
@@ -107,7 +107,7 @@ async def test_another_owner_s_session_does_not_exist(guarded: Door) -> None:
         ("GET", f"/api/v1/containers/sandbox-{session}/logs", None),
         ("GET", f"/runtime/sessions/{session}/status", None),
     ]
-    for method, address, body in asked:
+    for method, address, body in requests:
         answer = await guarded.request(method, address, json=body, headers=bob)
         assert answer.status_code == 404, (method, address, answer.text)
     assert session not in (await guarded.get(SESSIONS, headers=bob)).text
@@ -116,7 +116,7 @@ async def test_another_owner_s_session_does_not_exist(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.06")
-async def test_an_admin_and_the_operator_see_everything(guarded: Door) -> None:
+async def test_an_admin_and_the_operator_see_everything(guarded: ControlPlaneClient) -> None:
     alice, admin = await new_key(guarded.platform, "alice"), await new_key(guarded.platform, "chief", "admin")
     session = (await make(guarded, alice))["id"]
     for headers in (admin, OPERATOR):
@@ -124,22 +124,22 @@ async def test_an_admin_and_the_operator_see_everything(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.06")
-async def test_what_all_share_is_changed_by_admins_alone(guarded: Door) -> None:
+async def test_what_all_share_is_changed_by_admins_alone(guarded: ControlPlaneClient) -> None:
     alice = await new_key(guarded.platform, "alice")
     template = {"id": "shared", "name": "Shared", "image_url": "x", "runtime_type": "python3.11"}
-    asked: list[tuple[str, str, Any]] = [
+    requests: list[tuple[str, str, Any]] = [
         ("POST", "/api/v1/templates", template),
         ("PUT", f"/api/v1/templates/{TEMPLATE}", {"name": "Mine now"}),
         ("DELETE", f"/api/v1/templates/{TEMPLATE}", None),
         ("POST", "/api/v1/health/sync", None),
         ("GET", "/api/v1/audit", None),
     ]
-    for method, address, body in asked:
+    for method, address, body in requests:
         assert (await guarded.request(method, address, json=body, headers=alice)).status_code == 403, address
     assert (await guarded.post("/api/v1/templates", json=template, headers=OPERATOR)).status_code == 201
 
 
-async def test_a_key_that_may_only_look_changes_nothing(guarded: Door) -> None:
+async def test_a_key_that_may_only_look_changes_nothing(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "carol", "read")
     assert (await guarded.get(SESSIONS, headers=key)).status_code == 200
     answer = await guarded.post(SESSIONS, json={"template_id": TEMPLATE}, headers=key)
@@ -147,7 +147,7 @@ async def test_a_key_that_may_only_look_changes_nothing(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.07")
-async def test_a_key_has_so_many_requests_a_minute(guarded: Door) -> None:
+async def test_a_key_has_so_many_requests_a_minute(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "dora", "rate:3")
     answers = [await guarded.get(SESSIONS, headers=key) for _ in range(5)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
@@ -156,7 +156,7 @@ async def test_a_key_has_so_many_requests_a_minute(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.07")
-async def test_a_key_has_so_many_sessions(guarded: Door) -> None:
+async def test_a_key_has_so_many_sessions(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "erin", "sessions:2")
     first = await make(guarded, key)
     await make(guarded, key)
@@ -170,7 +170,7 @@ async def test_a_key_has_so_many_sessions(guarded: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-9.08")
-async def test_changes_name_who_made_them(guarded: Door) -> None:
+async def test_changes_name_who_made_them(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "frank")
     session = (await make(guarded, key))["id"]
     await guarded.delete(f"{SESSIONS}/{session}", headers=key)
@@ -182,24 +182,24 @@ async def test_changes_name_who_made_them(guarded: Door) -> None:
     ]
 
 
-async def test_when_a_key_was_used_is_noted(guarded: Door) -> None:
+async def test_when_a_key_was_used_is_noted(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "grace")
     await guarded.get(SESSIONS, headers=key)
-    found = (await guarded.platform.sessions.store.keys.list()).items
-    assert next(one for one in found if one.owner == "grace").last_used_ms
+    stored = (await guarded.platform.sessions.store.keys.list()).items
+    assert next(stored_key for stored_key in stored if stored_key.owner == "grace").last_used_ms
 
 
-async def test_a_page_of_any_site_may_ask_with_a_key(guarded: Door) -> None:
-    asked = {"Origin": "https://console.example.org", "Access-Control-Request-Method": "POST"}
-    asked["Access-Control-Request-Headers"] = "authorization"
-    preflight = await guarded.options(SESSIONS, headers=asked)
+async def test_a_page_of_any_site_may_ask_with_a_key(guarded: ControlPlaneClient) -> None:
+    requests = {"Origin": "https://console.example.org", "Access-Control-Request-Method": "POST"}
+    requests["Access-Control-Request-Headers"] = "authorization"
+    preflight = await guarded.options(SESSIONS, headers=requests)
     assert preflight.status_code == 200 and preflight.headers["Access-Control-Allow-Origin"] == "*"
     key = await new_key(guarded.platform, "heidi")
     answer = await guarded.get(SESSIONS, headers={**key, "Origin": "https://console.example.org"})
     assert answer.headers["Access-Control-Allow-Origin"] == "*" and "Access-Control-Allow-Credentials" not in answer.headers
 
 
-async def test_a_signed_address_opens_one_file_and_nothing_else(guarded: Door) -> None:
+async def test_a_signed_address_opens_one_file_and_nothing_else(guarded: ControlPlaneClient) -> None:
     key = await new_key(guarded.platform, "ivan")
     session = (await make(guarded, key))["id"]
     await guarded.put(f"{SESSIONS}/{session}/files/a.txt", content=b"mine", headers=key)

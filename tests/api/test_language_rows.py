@@ -1,4 +1,4 @@
-"""What the protocol says of each language beside running it: libraries at hand, names of files, results that are null."""
+"""What the protocol requires of each language besides running: libraries, file names, null results."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def ran(client: Client, language: str, code: str, **fields: Any) -> dict[s
 
 
 @pytest.mark.parametrize(
-    ("language", "code", "files", "told"),
+    ("language", "code", "files", "output"),
     [
         pytest.param("python", "print(40 + 5)", {}, "45", marks=pytest.mark.requirement("fusion-3.10")),
         pytest.param("pytest", "def test_it(): assert True", {}, "1 passed", marks=pytest.mark.requirement("fusion-3.11")),
@@ -121,11 +121,11 @@ async def ran(client: Client, language: str, code: str, **fields: Any) -> dict[s
     ],
 )
 async def test_a_language_finds_what_its_users_expect(
-    client: Client, language: str, code: str, files: dict[str, str], told: str
+    client: Client, language: str, code: str, files: dict[str, str], output: str
 ) -> None:
     answer = await ran(client, language, code, files=files)
     assert answer["status"] == "Success", answer
-    assert told in answer["run_result"]["stdout"]
+    assert output in answer["run_result"]["stdout"]
 
 
 @pytest.mark.requirement("fusion-3.13")

@@ -1,4 +1,4 @@
-"""GET /languages, and what a request for a language gets that does not work here."""
+"""GET /languages, and requests for languages that do not work here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Clie
 
 
 async def entries(client: Client) -> dict[str, dict[str, object]]:
-    """Once every check has come to its end, however long that takes."""
+    """Wait until every check has ended."""
     while True:
         answer = await client.get("/languages")
         assert answer.status_code == 200

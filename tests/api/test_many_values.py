@@ -1,4 +1,4 @@
-"""Request bodies of very many JSON values are refused before they are parsed; long texts are not."""
+"""Bodies with very many JSON values are rejected before they are parsed; long texts are not."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ def references(value: Any) -> Iterator[str]:
 
 def resolves(document: dict[str, Any], reference: str) -> bool:
     root, *names = reference.split("/")
-    found: Any = document
+    node: Any = document
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return root == "#" and found is not None
+        node = node.get(name) if isinstance(node, dict) else None
+    return root == "#" and node is not None
 
 
 def test_every_reference_resolves() -> None:

@@ -1,4 +1,4 @@
-"""Pages of other sites, whose scripts a browser would let talk to this machine."""
+"""Requests that browsers send for pages of other sites."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_a_name_that_was_made_to_point_here_opens_nothing(client: Client, 
     ],
 )
 async def test_without_keys_only_this_machine_is_served(address: str, foreign: bool, tmp_path: Path) -> None:
-    """Also where a server listens on every address by its own flags, and whatever name the request has for it."""
+    """Also if a server listens on all addresses by its own flags, whatever the host name."""
     app = create_app(Settings(state_dir=str(tmp_path)))
     transport = httpx.ASGITransport(app, client=(address, 4000))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
@@ -77,7 +77,7 @@ async def workspace(folder: str) -> AsyncIterator[Workspace]:
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 @pytest.mark.parametrize("mode", ["navigate", "no-cors"])
 async def test_a_link_on_another_site_creates_nothing(workspace: Workspace, site: str, mode: str) -> None:
-    """Neither a link nor an image carries an Origin."""
+    """Links and images send no Origin."""
     answer = await workspace.get(CREATES, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
     assert answer.status_code == 403 and "Sec-Fetch-Site" in answer.text
     assert (await workspace.request_json("GET", "/workspaces"))["workspaces"] == {}
@@ -128,6 +128,6 @@ async def test_a_server_with_keys_serves_the_sites_of_its_settings(
 
 
 async def test_a_signed_address_may_stand_in_a_page_of_another_site(workspace: Workspace) -> None:
-    """Its token is checked by its own route."""
+    """The route checks its token."""
     answer = await workspace.get("/api/v1/signed-files/x.y", headers=CROSS_SITE)
     assert answer.status_code == 403 and "Sec-Fetch-Site" not in answer.text

@@ -1,6 +1,6 @@
-"""More than the server can do: a bounded wait, then an answer that clients can retry.
+"""An overloaded server lets requests wait for a bounded time, then returns an error that clients can retry.
 
-Where a test needs the server's places to be taken for exactly as long as it says, it takes them itself.
+Tests that need the server's slots to be in use for an exact time take them themselves.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ async def patient(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cli
 
 
 def _settings(folders: pytest.TempPathFactory, **more: Any) -> Settings:
-    """Nothing else takes places: no checks of languages, no programs that are started ahead."""
+    """Nothing else uses slots: no language checks, no prestarted programs."""
     return Settings(
         state_dir=str(folders.mktemp("state")),
         max_concurrency=PLACES,
@@ -56,8 +56,8 @@ async def every_place_taken(client: Client) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for one in entered:
-            admission.leave(one)
+        for entry in entered:
+            admission.leave(entry)
 
 
 async def until_waiting(client: Client, count: int) -> None:
@@ -77,15 +77,15 @@ async def test_overload_is_answered_with_504_and_when_to_come_back(small: Client
     for answer in answers:
         assert answer.status_code == 504
         assert int(answer.headers["retry-after"]) >= 1 and answer.json()["detail"]
-    told = sorted("became free" in answer.json()["detail"] for answer in answers)
-    assert told == [False] * (12 - QUEUE) + [True] * QUEUE
+    freed = sorted("became free" in answer.json()["detail"] for answer in answers)
+    assert freed == [False] * (12 - QUEUE) + [True] * QUEUE
 
 
 async def test_who_waits_within_the_bound_is_served(patient: Client) -> None:
     async with every_place_taken(patient):
         waiting = [asyncio.create_task(patient.post("/run_code", json=ECHO)) for _ in range(QUEUE)]
         await until_waiting(patient, QUEUE)
-    assert [(await one).json()["status"] for one in waiting] == ["Success"] * QUEUE
+    assert [(await entry).json()["status"] for entry in waiting] == ["Success"] * QUEUE
 
 
 async def test_after_overload_the_server_serves_again(small: Client) -> None:
@@ -101,7 +101,7 @@ async def test_health_answers_under_load(patient: Client) -> None:
         load = [asyncio.create_task(patient.post("/run_code", json=ECHO)) for _ in range(QUEUE)]
         await until_waiting(patient, QUEUE)
         refused = await asyncio.gather(*(patient.post("/run_code", json=ECHO) for _ in range(4)))
-        told = (await patient.get("/health")).json()
-        assert told["queue"]["running"] == PLACES
-    assert {one.status_code for one in refused} == {504} and {(await one).status_code for one in load} == {200}
+        freed = (await patient.get("/health")).json()
+        assert freed["queue"]["running"] == PLACES
+    assert {entry.status_code for entry in refused} == {504} and {(await entry).status_code for entry in load} == {200}
     assert idle(patient)

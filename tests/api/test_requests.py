@@ -1,4 +1,4 @@
-"""Health, ping, metrics, and the pages around them."""
+"""Health, ping, metrics, and the status codes of errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ async def test_ping_says_pong(client: Client) -> None:
 
 async def test_health_tells_the_backend_and_its_layers(client: Client) -> None:
     answer = await client.get("/health")
-    told = answer.json()
-    assert (answer.status_code, told["status"], told["isolation"]) == (200, "healthy", "namespaces")
-    assert {"layer", "state", "detail", "fix"} <= set(told["layers"][0])
-    assert told["version"]
+    body = answer.json()
+    assert (answer.status_code, body["status"], body["isolation"]) == (200, "healthy", "namespaces")
+    assert {"layer", "state", "detail", "fix"} <= set(body["layers"][0])
+    assert body["version"]
 
 
 async def test_metrics_count_what_ran(client: Client) -> None:
@@ -52,7 +52,7 @@ async def test_an_unknown_path_is_not_found(client: Client) -> None:
 
 
 async def test_every_error_class_has_a_status() -> None:
-    """Those of the tree; what rooms add for themselves is found by the class it stands below."""
+    """Return the classes of errors.py and their subclasses."""
     assert {SandboxError, *_below(SandboxError)} == set(STATUS_CODES)
 
 
@@ -62,5 +62,5 @@ def _below(kind: type[SandboxError]) -> list[type[SandboxError]]:
 
 
 async def test_too_many_tells_when_to_come_back() -> None:
-    told = error_response(TooMany("later", 2.2))
-    assert (told.status_code, told.headers["retry-after"]) == (503, "3")
+    body = error_response(TooMany("later", 2.2))
+    assert (body.status_code, body.headers["retry-after"]) == (503, "3")

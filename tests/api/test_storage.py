@@ -1,4 +1,4 @@
-"""Storage as clients see it: what does not fit is 507, or 429 for a quota, with figures; numbers that are none are refused."""
+"""Full storage is 507, an exceeded quota 429, both with figures; invalid numbers are rejected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.api.control_plane.doors import TEMPLATE, Door, door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient, in_process_client
 from tests.api.keys import new_key
 
 from sandbox_runtime.model import Medium, StorageKind
@@ -27,17 +27,17 @@ def settings_in(folder: Path, **more: object) -> Settings:
 
 
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[Door]:
-    async with door(settings_in(tmp_path)) as opened:
+async def client(tmp_path: Path) -> AsyncIterator[ControlPlaneClient]:
+    async with in_process_client(settings_in(tmp_path)) as opened:
         yield opened
 
 
-def fill(client: Door, owner: str = "") -> Charge:
+def fill(client: ControlPlaneClient, owner: str = "") -> Charge:
     return client.platform.ledger.open(StorageKind.session_files, owner, 64 * MIB, Medium.memory)
 
 
 @pytest.mark.parametrize("dialect", CREATING)
-async def test_a_full_node_is_507_with_figures_in_every_dialect(client: Door, dialect: str) -> None:
+async def test_a_full_node_is_507_with_figures_in_every_dialect(client: ControlPlaneClient, dialect: str) -> None:
     path, body = CREATING[dialect]
     with fill(client):
         answer = await client.post(path, json=body)
@@ -48,7 +48,7 @@ async def test_a_full_node_is_507_with_figures_in_every_dialect(client: Door, di
 
 async def test_a_quota_is_429_and_names_nobody_else(tmp_path: Path) -> None:
     settings = settings_in(tmp_path, api_key="operator-key-123456", storage_owner_memory_bytes=8 * MIB)
-    async with door(settings) as client:
+    async with in_process_client(settings) as client:
         ann, bob = await new_key(client.platform, "ann"), await new_key(client.platform, "bob")
         client.platform.ledger.open(StorageKind.session_files, "ann", 8 * MIB, Medium.memory)
         refused = await client.post("/api/v1/sessions", json={"template_id": TEMPLATE}, headers=ann)
@@ -59,11 +59,11 @@ async def test_a_quota_is_429_and_names_nobody_else(tmp_path: Path) -> None:
         assert full.status_code == 507 and "ann" not in full.text and "yours of that: 7 MiB" in full.text
 
 
-async def test_the_metrics_show_what_is_held(client: Door) -> None:
+async def test_the_metrics_show_what_is_held(client: ControlPlaneClient) -> None:
     with fill(client):
         text = (await client.get("/metrics")).text
         line = 'sandbox_storage_bytes{kind="session_files",medium="memory"}'
-        assert [float(one.split()[1]) for one in text.splitlines() if one.startswith(line)] == [64 * MIB]
+        assert [float(metric.split()[1]) for metric in text.splitlines() if metric.startswith(line)] == [64 * MIB]
         assert 'sandbox_storage_limit_bytes{medium="disk"}' in text
 
 
@@ -71,12 +71,12 @@ async def test_the_metrics_show_what_is_held(client: Door) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("cpu", "nan"), ("cpu", "inf"), ("disk", "-1"), ("disk", "1e999"), ("memory", "0x10"), ("memory", True)]
 )
-async def test_a_number_that_is_none_makes_no_session(client: Door, field: str, name: str, value: object) -> None:
+async def test_a_number_that_is_none_makes_no_session(client: ControlPlaneClient, field: str, name: str, value: object) -> None:
     answer = await client.post("/api/v1/sessions", json={"template_id": TEMPLATE, field: {name: value}})
     assert answer.status_code == 422, answer.text
 
 
-async def test_a_session_with_five_gibibytes_is_made_and_too_many_are_told_in_plain_units(client: Door) -> None:
+async def test_a_session_with_five_gibibytes_is_made_and_too_many_are_told_in_plain_units(client: ControlPlaneClient) -> None:
     assert (await client.session(disk="5Gi"))["resource_limit"]["disk"] == "5Gi"
     answer = await client.post("/api/v1/sessions", json={"template_id": TEMPLATE, "disk": "900Gi"})
     assert answer.status_code == 400 and "at most 16 GiB here, not 900 GiB" in answer.text

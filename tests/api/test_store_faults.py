@@ -1,4 +1,4 @@
-"""A database that fails: clients learn that, and nothing of its address, its user, its path or its statements."""
+"""Errors of a failing database do not reveal its address, user, path or statements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.settings import Settings
 
@@ -42,8 +42,8 @@ STATEMENTS = ("SELECT", "INSERT", "no such table", "t_sandbox")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[Listening, Path]]:
-    """Its store loses every table while it runs, and the database of datasets is away."""
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[RunningServer, Path]]:
+    """The store loses every table while the server runs, and the database of datasets is unreachable."""
     folder = tmp_path_factory.mktemp("state")
     settings = Settings(state_dir=str(folder), check_languages=False, log_level="error", datalake_url=ROWS_URL)
     async with listening(settings, sessions=True) as opened:
@@ -57,7 +57,7 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tupl
 
 @pytest.mark.parametrize(("method", "path", "body"), ASKED)
 async def test_a_failing_store_tells_clients_nothing_of_itself(
-    server: tuple[Listening, Path], method: str, path: str, body: Any
+    server: tuple[RunningServer, Path], method: str, path: str, body: Any
 ) -> None:
     opened, folder = server
     async with httpx.AsyncClient(base_url=opened.url, timeout=60) as client:
@@ -66,7 +66,9 @@ async def test_a_failing_store_tells_clients_nothing_of_itself(
     assert not [word for word in (*HIDDEN, *STATEMENTS, str(folder)) if word in text], text
 
 
-async def test_the_log_says_what_the_client_is_not_told(server: tuple[Listening, Path], caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_log_says_what_the_client_is_not_told(
+    server: tuple[RunningServer, Path], caplog: pytest.LogCaptureFixture
+) -> None:
     opened, folder = server
     async with httpx.AsyncClient(base_url=opened.url, timeout=60) as client:
         answer = await client.get("/api/v1/sessions/sess_1")

@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 import uvicorn
 from tests.api.keys import new_key
-from tests.api.servers import Server, an_ear
+from tests.api.servers import Server, listening_socket
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.api.app import create_app
@@ -59,7 +59,7 @@ async def served(settings: Settings, url: asyncio.Future[tuple[str, list[dict[st
         app.state.platform = platform
         async with mounted(app, platform):
             server = Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
-            with an_ear() as ear:
+            with listening_socket() as ear:
                 serving = asyncio.create_task(server.serve([ear]))
                 keys = [await new_key(platform, owner) for owner in ("ann", "bob")]
                 url.set_result((f"http://127.0.0.1:{ear.getsockname()[1]}/api/v2", keys))

@@ -17,7 +17,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.streamable_http import EventMessage
 from mcp_types import JSONRPCResponse
-from tests.api.servers import Server, an_ear
+from tests.api.servers import Server, listening_socket
 from tests.conftest import skip_where_the_host_lacks
 from tests.mcp.conftest import http_server
 from tests.mcp.results import figures, text
@@ -204,7 +204,7 @@ async def main_server(folder: Path, **changes: Any) -> AsyncIterator[int]:
         app.state.platform = platform
         async with mounted(app, platform):
             server = Server(uvicorn.Config(app, lifespan="off", log_config=None, timeout_graceful_shutdown=5))
-            with an_ear() as ear:
+            with listening_socket() as ear:
                 serving = asyncio.create_task(server.serve([ear]))
                 while not server.started:
                     assert not serving.done(), "the server did not start"

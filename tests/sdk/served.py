@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 import uvicorn
-from tests.api.servers import Server, an_ear
+from tests.api.servers import Server, listening_socket
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.api.app import create_app
@@ -23,7 +23,7 @@ async def serving_sessions(settings: Settings) -> AsyncIterator[str]:
     skip_where_the_host_lacks("namespaces")
     app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     server = Server(uvicorn.Config(app, lifespan="on", log_config=None, access_log=False, timeout_graceful_shutdown=5))
-    with an_ear() as ear:
+    with listening_socket() as ear:
         serving = asyncio.create_task(server.serve([ear]))
         try:
             while not server.started:

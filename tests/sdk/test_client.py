@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime import sdk
 from sandbox_runtime.errors import Denied, InvalidRequest, Unavailable
@@ -24,7 +24,7 @@ HELLO = RunCodeRequest(code="print('hello')", language="python")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     settings = Settings(
         state_dir=str(tmp_path_factory.mktemp("state")), api_key="s3cret", pool_size=0, check_languages=False, log_level="error"
     )
@@ -40,20 +40,20 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.requirement("fusion-13.07")
-async def test_a_program_is_run_from_an_event_loop(server: Listening) -> None:
+async def test_a_program_is_run_from_an_event_loop(server: RunningServer) -> None:
     answer = await run_code_async(HELLO, server.url)
     assert answer.status is RunStatus.Success and answer.run_result is not None
     assert (answer.run_result.stdout, answer.run_result.return_code, answer.compile_result) == ("hello\n", 0, None)
 
 
 @pytest.mark.requirement("fusion-13.02")
-async def test_a_program_is_run_without_an_event_loop(server: Listening) -> None:
+async def test_a_program_is_run_without_an_event_loop(server: RunningServer) -> None:
     answer = await asyncio.to_thread(run_code, HELLO, server.url)
     assert answer.run_result is not None and answer.run_result.stdout == "hello\n"
 
 
 @pytest.mark.requirement("fusion-13.03")
-async def test_cells_are_run(server: Listening) -> None:
+async def test_cells_are_run(server: RunningServer) -> None:
     request = sdk.RunJupyterRequest(cells=["x = 40", "print('said')\nx + 5", "1 / 0"])
     for answer in (
         await sdk.run_jupyter_async(request, server.url),
@@ -64,20 +64,20 @@ async def test_cells_are_run(server: Listening) -> None:
         assert answer.cells[2].error[0]["ename"] == "ZeroDivisionError"
 
 
-async def test_what_the_server_adds_is_kept(server: Listening) -> None:
+async def test_what_the_server_adds_is_kept(server: RunningServer) -> None:
     answer = await run_code_async(HELLO, server.url)
     assert answer.run_result is not None and answer.run_result.model_dump()["details"]["ending"] == "exited"
 
 
 @pytest.mark.requirement("fusion-13.01", "fusion-13.08")
-async def test_the_endpoint_can_be_set_for_all_calls(server: Listening) -> None:
+async def test_the_endpoint_can_be_set_for_all_calls(server: RunningServer) -> None:
     sdk.set_endpoint(server.url + "/")
     assert (await run_code_async(HELLO)).status is RunStatus.Success
     assert len(await sdk.get_prompts_async(MBPP)) == 2
 
 
 @pytest.mark.requirement("fusion-13.01", "fusion-13.08")
-async def test_runs_and_judging_can_have_endpoints_of_their_own(server: Listening) -> None:
+async def test_runs_and_judging_can_have_endpoints_of_their_own(server: RunningServer) -> None:
     sdk.set_sandbox_endpoint(server.url)
     assert (await run_code_async(HELLO)).status is RunStatus.Success
     with pytest.raises(Unavailable):
@@ -86,7 +86,7 @@ async def test_runs_and_judging_can_have_endpoints_of_their_own(server: Listenin
     assert len(await sdk.get_prompts_async(MBPP)) == 2
 
 
-async def test_a_problem_is_asked_for_and_its_answer_judged(server: Listening) -> None:
+async def test_a_problem_is_asked_for_and_its_answer_judged(server: RunningServer) -> None:
     config = sdk.TestConfig()
     asked = await sdk.get_prompt_by_id_async(sdk.GetPromptByIdRequest(dataset="mbpp", id=11, config=config), server.url)
     assert "twice_the_sum" in str(asked.prompt)
@@ -98,24 +98,24 @@ async def test_a_problem_is_asked_for_and_its_answer_judged(server: Listening) -
 
 
 @pytest.mark.requirement("fusion-13.10")
-async def test_many_at_once_come_back_in_order(server: Listening) -> None:
+async def test_many_at_once_come_back_in_order(server: RunningServer) -> None:
     requests = [[RunCodeRequest(code=f"echo {number}", language="bash"), server.url] for number in range(30)]
     answers = await asyncio.to_thread(run_concurrent, run_code, requests, concurrency=6)
     assert [answer.run_result.stdout for answer in answers if answer.run_result] == [f"{number}\n" for number in range(30)]
 
 
-async def test_a_refused_request_is_raised_with_the_reason(server: Listening) -> None:
+async def test_a_refused_request_is_raised_with_the_reason(server: RunningServer) -> None:
     with pytest.raises(InvalidRequest, match=r"422.*Input should be"):
         await run_code_async(RunCodeRequest(code="", language="klingon"), server.url)
 
 
-async def test_a_wrong_key_is_told(server: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_wrong_key_is_told(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_API_KEY", "wrong")
     with pytest.raises(Denied, match="API key"):
         await run_code_async(HELLO, server.url)
 
 
-async def test_a_client_that_waits_no_longer_stops_its_run(server: Listening) -> None:
+async def test_a_client_that_waits_no_longer_stops_its_run(server: RunningServer) -> None:
     with pytest.raises(Unavailable, match="client_timeout"):
         await run_code_async(RunCodeRequest(code="sleep 30", language="bash", run_timeout=40), server.url, client_timeout=0.3)
     async with asyncio.timeout(20):
@@ -129,7 +129,7 @@ async def test_a_server_that_is_not_there_is_told_after_the_last_attempt() -> No
 
 
 @pytest.mark.requirement("fusion-13.06")
-async def test_submit_safe_gives_a_rejected_result_that_tells_why(server: Listening) -> None:
+async def test_submit_safe_gives_a_rejected_result_that_tells_why(server: RunningServer) -> None:
     request = sdk.SubmitRequest(dataset="d", id=7, completion="x", config=sdk.TestConfig())
     for found in (
         await sdk.submit_safe_async(request, server.url),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.errors import InvalidRequest, NotFound, PlatformFault, Unavailable
 from sandbox_runtime.sdk.shared_env import SharedEnvSandbox
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     settings = Settings(state_dir=str(tmp_path_factory.mktemp("state")), log_level="error", check_languages=False)
     async with listening(settings, sessions=True) as opened:
         yield opened
 
 
 @pytest.mark.requirement("workspace-5.02", "workspace-5.03")
-async def test_every_call_of_the_older_client(server: Listening, tmp_path: Path) -> None:
+async def test_every_call_of_the_older_client(server: RunningServer, tmp_path: Path) -> None:
     local = tmp_path / "local.txt"
     local.write_text("from here")
     async with SharedEnvSandbox(session_id="old", servers=[server.url]) as sandbox:
@@ -46,7 +46,7 @@ async def test_every_call_of_the_older_client(server: Listening, tmp_path: Path)
 
 
 @pytest.mark.requirement("workspace-5.02")
-async def test_scripts_give_their_output_their_variables_and_their_handlers_value(server: Listening) -> None:
+async def test_scripts_give_their_output_their_variables_and_their_handlers_value(server: RunningServer) -> None:
     async with SharedEnvSandbox("scripts", [server.url]) as sandbox:
         told = await sandbox.execute_code("x = [1, 2]\nprint(len(x))", filename="s.py", output_params=["x"])
         assert (told["stdout"], told["returncode"], told["output_variables"]) == ("2\n", 0, {"x": [1, 2]})
@@ -57,7 +57,7 @@ async def test_scripts_give_their_output_their_variables_and_their_handlers_valu
 
 
 @pytest.mark.requirement("workspace-5.02")
-async def test_what_the_server_refuses_is_raised(server: Listening) -> None:
+async def test_what_the_server_refuses_is_raised(server: RunningServer) -> None:
     async with SharedEnvSandbox("refused", [server.url]) as sandbox:
         with pytest.raises(NotFound, match="File not found"):
             await sandbox.download_file("none.txt")

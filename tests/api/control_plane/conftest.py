@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from tests.api.control_plane.doors import Door, door
+from tests.api.control_plane.clients import ControlPlaneClient, in_process_client
 
 from sandbox_runtime.settings import Settings
 
@@ -12,7 +12,7 @@ INTERNAL_TOKEN = "internal-token"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ControlPlaneClient]:
     settings = Settings(
         state_dir=str(tmp_path_factory.mktemp("state")),
         node_name="node-1",
@@ -21,5 +21,5 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door
         check_languages=False,
         log_level="error",
     )
-    async with door(settings) as opened:
+    async with in_process_client(settings) as opened:
         yield opened

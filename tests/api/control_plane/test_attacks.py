@@ -1,4 +1,4 @@
-"""Requests that mean harm: they get an answer that says no, and the server goes on."""
+"""Malicious requests are rejected, and the server keeps running."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from tests.api.control_plane.doors import TEMPLATE, Door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,7 +36,7 @@ JSON = {"Content-Type": "application/json"}
         b'{"template_id": "python-basic", "env_vars": {"A": 1}}' * 2,
     ],
 )
-async def test_bodies_that_are_no_request_are_refused(client: Door, body: bytes) -> None:
+async def test_bodies_that_are_no_request_are_refused(client: ControlPlaneClient, body: bytes) -> None:
     session = (await client.session())["id"]
     for path in (SESSIONS, f"{SESSIONS}/{session}/execute", f"{SESSIONS}/{session}/files/move", "/api/v1/templates"):
         answer = await client.post(path, content=body, headers=JSON)
@@ -47,7 +47,7 @@ async def test_bodies_that_are_no_request_are_refused(client: Door, body: bytes)
 @pytest.mark.parametrize(
     "name", ["..", "%2e%2e", "..%2f..%2fetc%2fpasswd", "%00", "a%0d%0aX-Evil: 1", "x" * 5000, "%ff%fe", "' OR 1=1 --", "*", "{}"]
 )
-async def test_ids_that_are_none_find_nothing(client: Door, name: str) -> None:
+async def test_ids_that_are_none_find_nothing(client: ControlPlaneClient, name: str) -> None:
     for path in (
         f"{SESSIONS}/{name}",
         f"/api/v1/executions/{name}/result",
@@ -61,18 +61,18 @@ async def test_ids_that_are_none_find_nothing(client: Door, name: str) -> None:
             assert name in ("..", "%2e%2e"), path
 
 
-async def test_an_error_does_not_repeat_what_was_sent(client: Door) -> None:
+async def test_an_error_does_not_repeat_what_was_sent(client: ControlPlaneClient) -> None:
     secret = "hunter2" * 1000
     answer = await client.post(SESSIONS, json={"template_id": TEMPLATE, "timeout": secret})
     assert answer.status_code == 422 and "hunter2" not in answer.text
 
 
-async def test_a_body_that_is_too_large_is_not_read(client: Door) -> None:
+async def test_a_body_that_is_too_large_is_not_read(client: ControlPlaneClient) -> None:
     answer = await client.post(SESSIONS, content=b"x" * (65 * 1024 * 1024), headers=JSON)
     assert answer.status_code == 413
 
 
-async def test_a_body_without_a_length_is_counted(client: Door) -> None:
+async def test_a_body_without_a_length_is_counted(client: ControlPlaneClient) -> None:
     session = (await client.session())["id"]
 
     async def endless() -> Any:
@@ -84,7 +84,7 @@ async def test_a_body_without_a_length_is_counted(client: Door) -> None:
     assert (await client.get(f"{SESSIONS}/{session}/files")).json()["count"] == 0
 
 
-async def test_an_archive_that_leads_elsewhere_or_explodes_is_refused(client: Door) -> None:
+async def test_an_archive_that_leads_elsewhere_or_explodes_is_refused(client: ControlPlaneClient) -> None:
     def tar(name: str, kind: bytes = tarfile.REGTYPE, target: str = "") -> bytes:
         held = io.BytesIO()
         with tarfile.open(fileobj=held, mode="w") as archive:
@@ -106,13 +106,13 @@ async def test_an_archive_that_leads_elsewhere_or_explodes_is_refused(client: Do
     assert "out" not in listed and "dev" not in listed
 
 
-async def test_many_who_ask_for_one_id_get_one_session(client: Door) -> None:
-    asked = {"template_id": TEMPLATE, "id": "contended"}
-    answers = await asyncio.gather(*(client.post(SESSIONS, json=asked) for _ in range(8)))
+async def test_many_who_ask_for_one_id_get_one_session(client: ControlPlaneClient) -> None:
+    body = {"template_id": TEMPLATE, "id": "contended"}
+    answers = await asyncio.gather(*(client.post(SESSIONS, json=body) for _ in range(8)))
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 7
 
 
-async def test_deep_values_of_a_handler_come_back_or_are_told(client: Door) -> None:
+async def test_deep_values_of_a_handler_come_back_or_are_told(client: ControlPlaneClient) -> None:
     session = (await client.session())["id"]
     code = "def handler(event):\n    v = []\n    for _ in range(5000):\n        v = [v]\n    return v"
     answer = await client.post(f"/api/v1/executions/sessions/{session}/execute-sync", json={"code": code, "language": "python"})
@@ -120,9 +120,9 @@ async def test_deep_values_of_a_handler_come_back_or_are_told(client: Door) -> N
     assert json.loads((await client.get(f"/api/v1/executions/{answer.json()['id']}")).text)["id"]
 
 
-async def test_a_program_cannot_write_into_the_answer(client: Door) -> None:
-    """Markers that other executors look for in the output are output here."""
+async def test_a_program_cannot_write_into_the_answer(client: ControlPlaneClient) -> None:
+    """Markers that other executors parse are plain output here."""
     session = (await client.session())["id"]
     code = "print('===SANDBOX_RESULT===\\n{\"a\": 1}\\n===SANDBOX_RESULT_END===')\ndef handler(event):\n    return 'real'"
-    told = await client.run(session, code)
-    assert told["return_value"] == "real" and "SANDBOX_RESULT" in told["stdout"]
+    execution = await client.run(session, code)
+    assert execution["return_value"] == "real" and "SANDBOX_RESULT" in execution["stdout"]

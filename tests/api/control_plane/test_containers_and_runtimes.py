@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.api.control_plane.doors import TEMPLATE, Door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -38,20 +38,20 @@ RESPONSE = [
 
 
 @pytest.mark.requirement("control_plane-2.10")
-async def test_the_box_of_a_session_is_a_container_in_both_shapes(client: Door) -> None:
+async def test_the_box_of_a_session_is_a_container_in_both_shapes(client: ControlPlaneClient) -> None:
     session = await client.session()
     whole = (await client.get("/api/v1/containers", params={"status": "running"})).json()
-    one = next(entry for entry in whole["containers"] if entry["session_id"] == session["id"])
-    assert set(INFO) <= set(one) and set(RESPONSE) <= set(one)
-    assert one["container_id"] == session["container_id"] and one["template_id"] == TEMPLATE
-    assert one["memory_mb"] == 512 and one["uptime_seconds"] >= 0 and one["status"] == "running"
-    for name in (one["container_id"], one["container_name"]):
+    container = next(entry for entry in whole["containers"] if entry["session_id"] == session["id"])
+    assert set(INFO) <= set(container) and set(RESPONSE) <= set(container)
+    assert container["container_id"] == session["container_id"] and container["template_id"] == TEMPLATE
+    assert container["memory_mb"] == 512 and container["uptime_seconds"] >= 0 and container["status"] == "running"
+    for name in (container["container_id"], container["container_name"]):
         assert (await client.get(f"/api/v1/containers/{name}")).json()["session_id"] == session["id"]
     assert (await client.get("/api/v1/containers/none")).status_code == 404
 
 
 @pytest.mark.requirement("control_plane-2.10")
-async def test_containers_are_found_by_status_and_kind(client: Door) -> None:
+async def test_containers_are_found_by_status_and_kind(client: ControlPlaneClient) -> None:
     session = await client.session()
     await client.post(f"/api/v1/sessions/{session['id']}/terminate")
     gone = (await client.get("/api/v1/containers", params={"status": "exited"})).json()["containers"]
@@ -64,7 +64,7 @@ async def test_containers_are_found_by_status_and_kind(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-2.10")
-async def test_the_log_of_a_container_is_what_its_executions_printed(client: Door) -> None:
+async def test_the_log_of_a_container_is_what_its_executions_printed(client: ControlPlaneClient) -> None:
     session = await client.session()
     for n in range(3):
         await client.run(session["id"], f"print('line {n}')")
@@ -77,10 +77,10 @@ async def test_the_log_of_a_container_is_what_its_executions_printed(client: Doo
 
 
 @pytest.mark.requirement("control_plane-2.11")
-async def test_this_machine_is_a_healthy_runtime(client: Door) -> None:
+async def test_this_machine_is_a_healthy_runtime(client: ControlPlaneClient) -> None:
     await client.session()
     whole = (await client.get("/api/v1/runtimes")).json()
-    node = next(one for one in whole["runtimes"] if one["id"] == "node-1")
+    node = next(container for container in whole["runtimes"] if container["id"] == "node-1")
     wanted = "id type url status cpu_usage mem_usage session_count max_sessions cached_templates last_heartbeat failure_count"
     assert set(wanted.split()) <= set(node)
     assert node["status"] == "healthy" and node["session_count"] > 0 and 0 <= node["mem_usage"] <= 1
@@ -93,7 +93,7 @@ async def test_this_machine_is_a_healthy_runtime(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-2.13")
-async def test_the_addresses_of_a_runtime_node_have_the_same_verbs(client: Door) -> None:
+async def test_the_addresses_of_a_runtime_node_have_the_same_verbs(client: ControlPlaneClient) -> None:
     made = (await client.post("/runtime/sessions", json={"template_id": TEMPLATE})).json()
     answer = await client.post(f"/runtime/sessions/{made['id']}/execute", json={"code": "print(1)", "language": "python"})
     assert answer.status_code == 200 and answer.json()["execution_id"]
@@ -104,19 +104,19 @@ async def test_the_addresses_of_a_runtime_node_have_the_same_verbs(client: Door)
 
 
 @pytest.mark.requirement("control_plane-1.02", "control_plane-1.03", "control_plane-1.04")
-async def test_health_is_told_shortly_and_in_detail(client: Door) -> None:
+async def test_health_is_told_shortly_and_in_detail(client: ControlPlaneClient) -> None:
     short = (await client.get("/api/v1/health")).json()
     assert set(short) == {"status", "version", "uptime"} and short["status"] == "healthy" and short["uptime"] >= 0
     whole = (await client.get("/api/v1/health/detailed")).json()
     assert set(whole["dependencies"]) == {"database", "storage", "runtime_nodes"}
-    assert all(found["status"] == "healthy" for found in whole["dependencies"].values())
+    assert all(dependency["status"] == "healthy" for dependency in whole["dependencies"].values())
     synced = (await client.post("/api/v1/health/sync")).json()
     assert synced["status"] == "completed" and synced["message"] and isinstance(synced["result"], dict)
     about = (await client.get("/api/v1/")).json()
     assert set(about) == {"name", "version", "status", "features", "documentation"} and about["status"] == "operational"
 
 
-async def test_changes_are_found_in_the_audit(client: Door) -> None:
+async def test_changes_are_found_in_the_audit(client: ControlPlaneClient) -> None:
     session = await client.session()
     await client.put(f"/api/v1/sessions/{session['id']}/files/f.txt", content=b"x")
     await client.post(f"/api/v1/sessions/{session['id']}/terminate")
@@ -126,7 +126,7 @@ async def test_changes_are_found_in_the_audit(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-4.01")
-async def test_metrics_have_the_names_that_operators_know(client: Door) -> None:
+async def test_metrics_have_the_names_that_operators_know(client: ControlPlaneClient) -> None:
     await client.run((await client.session())["id"], "print(1)")
     text = (await client.get("/metrics")).text
     for name in (

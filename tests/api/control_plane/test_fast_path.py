@@ -21,7 +21,7 @@ SYNC = "/api/v1/executions/sessions/s/execute-sync"
 
 @pytest_asyncio.fixture(params=["fast", "plain"])
 async def client(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
-    """Without an open platform: what is invalid is rejected before it is needed."""
+    """No platform is open: invalid requests are rejected before it is needed."""
     if request.param == "plain":
         monkeypatch.setattr(router, "dialect", dataclasses.replace(router.dialect, fast_routes=()))
     app = create_app(Settings(state_dir=str(tmp_path)))

@@ -1,4 +1,4 @@
-"""Files of sessions over /api/v1: in, out, listed, and names that lead elsewhere."""
+"""Files of sessions over /api/v1: upload, download, list, and paths that lead out of the workspace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from tests.api.control_plane.doors import Door
+from tests.api.control_plane.clients import ControlPlaneClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -20,17 +20,19 @@ def files_of(session: dict[str, Any]) -> str:
     return f"/api/v1/sessions/{session['id']}/files"
 
 
-async def upload(client: Door, session: dict[str, Any], name: str, content: bytes, path: str = "") -> dict[str, Any]:
+async def upload(
+    client: ControlPlaneClient, session: dict[str, Any], name: str, content: bytes, path: str = ""
+) -> dict[str, Any]:
     answer = await client.post(f"{files_of(session)}/upload", params={"path": path}, files={"file": (name, content)})
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
 
 
 @pytest.mark.requirement("control_plane-1.19", "control_plane-1.20", "control_plane-2.12")
-async def test_a_file_that_was_sent_in_is_there_for_programs_and_comes_back(client: Door) -> None:
+async def test_a_file_that_was_sent_in_is_there_for_programs_and_comes_back(client: ControlPlaneClient) -> None:
     session = await client.session()
-    told = await upload(client, session, "data.bin", b"\x00\xff" * 10, path="in/data.bin")
-    assert told == {"session_id": session["id"], "file_path": "in/data.bin", "path": "in/data.bin", "size": 20}
+    body = await upload(client, session, "data.bin", b"\x00\xff" * 10, path="in/data.bin")
+    assert body == {"session_id": session["id"], "file_path": "in/data.bin", "path": "in/data.bin", "size": 20}
     assert (await client.run(session["id"], "wc -c < in/data.bin", "shell"))["stdout"].strip() == "20"
     answer = await client.get(f"{files_of(session)}/in/data.bin")
     assert answer.status_code == 200 and answer.content == b"\x00\xff" * 10
@@ -48,43 +50,43 @@ async def test_a_file_that_was_sent_in_is_there_for_programs_and_comes_back(clie
         ("a/b/c.txt", "a/b/c.txt"),
     ],
 )
-async def test_path_names_the_file_or_its_folder(client: Door, path: str, there: str) -> None:
+async def test_path_names_the_file_or_its_folder(client: ControlPlaneClient, path: str, there: str) -> None:
     session = await client.session()
     assert (await upload(client, session, "up.txt", b"hello", path))["file_path"] == there
     assert (await client.get(f"{files_of(session)}/{there}")).content == b"hello"
 
 
 @pytest.mark.requirement("control_plane-1.18")
-async def test_files_are_listed_below_a_path(client: Door) -> None:
+async def test_files_are_listed_below_a_path(client: ControlPlaneClient) -> None:
     session = await client.session()
     for name in ("a.txt", "sub/b.txt", "sub/deep/c.txt"):
         await upload(client, session, "f", b"123", name)
     whole = (await client.get(files_of(session))).json()
-    assert whole["count"] == 3 and [one["name"] for one in whole["files"]] == ["a.txt", "sub/b.txt", "sub/deep/c.txt"]
+    assert whole["count"] == 3 and [entry["name"] for entry in whole["files"]] == ["a.txt", "sub/b.txt", "sub/deep/c.txt"]
     assert whole["files"][1]["container_path"] == "/workspace/sub/b.txt" and whole["files"][1]["size"] == 3
     assert set(whole["files"][0]) == {"name", "container_path", "size", "modified_time", "etag"}
     below = (await client.get(files_of(session), params={"path": "/workspace/sub"})).json()
-    assert [one["name"] for one in below["files"]] == ["sub/b.txt", "sub/deep/c.txt"]
+    assert [entry["name"] for entry in below["files"]] == ["sub/b.txt", "sub/deep/c.txt"]
     assert (await client.get(files_of(session), params={"limit": 2})).json()["truncated"]
     for limit in (0, 10_001):
         assert (await client.get(files_of(session), params={"limit": limit})).status_code == 422
 
 
 @pytest.mark.requirement("control_plane-1.20", "control_plane-2.12")
-async def test_a_large_file_is_an_address_that_needs_no_key(client: Door) -> None:
+async def test_a_large_file_is_an_address_that_needs_no_key(client: ControlPlaneClient) -> None:
     session = await client.session()
     await client.run(session["id"], "open('big', 'wb').write(b'x' * (10 * 1024 * 1024))")
-    told = (await client.get(f"{files_of(session)}/big")).json()
-    assert told["session_id"] == session["id"] and told["file_path"] == "big" and told["size"] == 10 * MIB
-    answer = await client.get(told["presigned_url"])
+    body = (await client.get(f"{files_of(session)}/big")).json()
+    assert body["session_id"] == session["id"] and body["file_path"] == "big" and body["size"] == 10 * MIB
+    answer = await client.get(body["presigned_url"])
     assert answer.status_code == 200 and len(answer.content) == 10 * MIB
-    tampered = told["presigned_url"][:-4] + "AAAA"
+    tampered = body["presigned_url"][:-4] + "AAAA"
     assert (await client.get(tampered)).status_code == 403
     assert len((await client.get(f"{files_of(session)}/big", params={"download": True})).content) == 10 * MIB
 
 
 @pytest.mark.requirement("control_plane-2.12")
-async def test_a_redirect_leads_to_the_same_bytes(client: Door) -> None:
+async def test_a_redirect_leads_to_the_same_bytes(client: ControlPlaneClient) -> None:
     session = await client.session()
     await upload(client, session, "f.txt", b"small")
     answer = await client.get(f"{files_of(session)}/f.txt", params={"redirect": True})
@@ -92,7 +94,7 @@ async def test_a_redirect_leads_to_the_same_bytes(client: Door) -> None:
     assert (await client.get(answer.headers["Location"])).content == b"small"
 
 
-async def test_a_part_of_a_file_can_be_had(client: Door) -> None:
+async def test_a_part_of_a_file_can_be_had(client: ControlPlaneClient) -> None:
     session = await client.session()
     await upload(client, session, "f.txt", b"0123456789")
     path = f"{files_of(session)}/f.txt"
@@ -101,7 +103,7 @@ async def test_a_part_of_a_file_can_be_had(client: Door) -> None:
     assert (await client.get(path, params={"offset": 80})).content == b""
 
 
-async def test_files_are_written_moved_and_deleted(client: Door) -> None:
+async def test_files_are_written_moved_and_deleted(client: ControlPlaneClient) -> None:
     session = await client.session()
     base = files_of(session)
     assert (await client.put(f"{base}/n/new.txt", content=b"body")).json()["size"] == 4
@@ -112,7 +114,7 @@ async def test_files_are_written_moved_and_deleted(client: Door) -> None:
     assert (await client.get(f"{base}/other.txt")).status_code == 404
 
 
-async def test_archives_come_out_and_go_in(client: Door) -> None:
+async def test_archives_come_out_and_go_in(client: ControlPlaneClient) -> None:
     session, other = await client.session(), await client.session()
     await upload(client, session, "f", b"one", "d/one.txt")
     packed = await client.get(f"/api/v1/sessions/{session['id']}/archive", params={"path": "d"})
@@ -128,7 +130,7 @@ async def test_archives_come_out_and_go_in(client: Door) -> None:
     assert (await client.get(f"/api/v1/sessions/{other['id']}/archive", params={"path": "none"})).status_code == 404
 
 
-async def test_a_watch_tells_what_changes(client: Door) -> None:
+async def test_a_watch_tells_what_changes(client: ControlPlaneClient) -> None:
     session = await client.session()
     path = f"/api/v1/sessions/{session['id']}/watch"
     await upload(client, session, "f.txt", b"x")
@@ -137,7 +139,7 @@ async def test_a_watch_tells_what_changes(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-1.19")
-async def test_a_file_that_is_too_large_is_refused(client: Door) -> None:
+async def test_a_file_that_is_too_large_is_refused(client: ControlPlaneClient) -> None:
     session = await client.session()
     answer = await client.post(f"{files_of(session)}/upload", files={"file": ("f", b"x" * (22 * MIB))})
     assert answer.status_code == 413
@@ -149,7 +151,7 @@ async def test_a_file_that_is_too_large_is_refused(client: Door) -> None:
 @pytest.mark.parametrize(
     "name", ["../out", "a/../../out", "/etc/passwd", "..\\out/../..", "/workspace/../etc/passwd", "x" * 300, "\x01/../../x"]
 )
-async def test_names_that_lead_elsewhere_are_refused(client: Door, name: str) -> None:
+async def test_names_that_lead_elsewhere_are_refused(client: ControlPlaneClient, name: str) -> None:
     session = await client.session()
     for answer in (
         await client.post(f"{files_of(session)}/upload", params={"path": name}, files={"file": ("f", b"x")}),
@@ -159,7 +161,7 @@ async def test_names_that_lead_elsewhere_are_refused(client: Door, name: str) ->
         assert 400 <= answer.status_code < 500, (name, answer.status_code, answer.text)
 
 
-async def test_links_lead_nowhere(client: Door) -> None:
+async def test_links_lead_nowhere(client: ControlPlaneClient) -> None:
     session = await client.session()
     await client.run(session["id"], "ln -s /etc/passwd link; ln -s / root", "shell")
     for name in ("link", "root/etc/passwd"):
@@ -167,7 +169,7 @@ async def test_links_lead_nowhere(client: Door) -> None:
         assert 400 <= answer.status_code < 500 and b"root:" not in answer.content
 
 
-async def test_a_name_with_line_breaks_gets_into_no_header(client: Door) -> None:
+async def test_a_name_with_line_breaks_gets_into_no_header(client: ControlPlaneClient) -> None:
     session = await client.session()
     code = "open('a\\r\\nX-Evil: 1\\r\\n\\r\\n', 'w').write('x')"
     await client.run(session["id"], code)
@@ -176,7 +178,7 @@ async def test_a_name_with_line_breaks_gets_into_no_header(client: Door) -> None
 
 
 @pytest.mark.parametrize("filename", ["../../x.txt", "..", "C:\\dir\\x.txt", "/etc/x.txt"])
-async def test_of_the_sender_s_own_name_only_the_last_part_counts(client: Door, filename: str) -> None:
+async def test_of_the_sender_s_own_name_only_the_last_part_counts(client: ControlPlaneClient, filename: str) -> None:
     session = await client.session()
     answer = await client.post(f"{files_of(session)}/upload", files={"file": (filename, b"x")})
     assert answer.status_code == 400 if filename == ".." else answer.json()["file_path"] == "x.txt"
@@ -190,7 +192,7 @@ async def test_of_the_sender_s_own_name_only_the_last_part_counts(client: Door, 
         (b"--b\r\n", "multipart/form-data; boundary=b"),
     ],
 )
-async def test_what_is_no_form_is_refused(client: Door, content: bytes, kind: str) -> None:
+async def test_what_is_no_form_is_refused(client: ControlPlaneClient, content: bytes, kind: str) -> None:
     session = await client.session()
     answer = await client.post(f"{files_of(session)}/upload", content=content, headers={"Content-Type": kind})
     assert answer.status_code == 400, json.dumps(answer.json())

@@ -1,4 +1,4 @@
-"""Bytes as messages, without a server."""
+"""Encoding output bytes as messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox_runtime.sessions import OutputPiece
 def test_a_character_in_two_pieces_is_one() -> None:
     encoder = Utf8EventEncoder({"stdout": 0})
     euro = "€".encode()
-    told = [
+    messages = [
         m
         for piece in (
             OutputPiece("stdout", 0, b"a" + euro[:1]),
@@ -22,14 +22,14 @@ def test_a_character_in_two_pieces_is_one() -> None:
         )
         for m in encoder.messages(piece)
     ]
-    assert [(one["offset"], one["next_offset"], one["data"]) for one in told] == [(0, 1, "a"), (1, 5, "€b")]
+    assert [(message["offset"], message["next_offset"], message["data"]) for message in messages] == [(0, 1, "a"), (1, 5, "€b")]
     assert list(encoder.last()) == []
 
 
 def test_half_a_character_at_the_end_is_told_as_it_is() -> None:
     encoder = Utf8EventEncoder({"stdout": 7})
     assert list(encoder.messages(OutputPiece("stdout", 7, b"\xf0\x9f"))) == []
-    assert [base64.b64decode(one["data_base64"]) for one in encoder.last()] == [b"\xf0\x9f"]
+    assert [base64.b64decode(message["data_base64"]) for message in encoder.last()] == [b"\xf0\x9f"]
     assert encoder.offsets == {"stdout": 9}
 
 

@@ -1,4 +1,4 @@
-"""Sessions over /api/v1: made, seen, ended."""
+"""Sessions over /api/v1: create, list, end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.api.control_plane.doors import TEMPLATE, Door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -39,7 +39,7 @@ FIELDS = [
 
 
 @pytest.mark.requirement("control_plane-1.05", "control_plane-1.24")
-async def test_a_session_is_made_with_every_field_of_the_protocol(client: Door) -> None:
+async def test_a_session_is_made_with_every_field_of_the_protocol(client: ControlPlaneClient) -> None:
     made = await client.session(timeout=120, env_vars={"A": "b"})
     assert set(FIELDS) <= set(made)
     assert made["status"] == "running" and made["template_id"] == TEMPLATE and made["timeout"] == 120
@@ -48,7 +48,7 @@ async def test_a_session_is_made_with_every_field_of_the_protocol(client: Door) 
 
 
 @pytest.mark.requirement("control_plane-3.03")
-async def test_ids_have_the_form_that_clients_know(client: Door) -> None:
+async def test_ids_have_the_form_that_clients_know(client: ControlPlaneClient) -> None:
     made = await client.session()
     assert re.fullmatch(r"sess_\d{8}_[0-9a-f]{8,}", made["id"])
     execution = await client.submit(made["id"], "print(1)")
@@ -56,7 +56,7 @@ async def test_ids_have_the_form_that_clients_know(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-2.02")
-async def test_resources_can_be_asked_for_in_either_form(client: Door) -> None:
+async def test_resources_can_be_asked_for_in_either_form(client: ControlPlaneClient) -> None:
     plain = await client.session(cpu="0.5", memory="256Mi", disk="300Mi")
     assert plain["resource_limit"] == {"cpu": "0.5", "memory": "256Mi", "disk": "300Mi", "max_processes": 128}
     whole = await client.session(cpu="2", resources={"cpu": "1", "memory": "1Gi", "max_processes": 64})
@@ -64,7 +64,7 @@ async def test_resources_can_be_asked_for_in_either_form(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-2.03")
-async def test_a_persistent_session_of_an_agent_is_given_again(client: Door) -> None:
+async def test_a_persistent_session_of_an_agent_is_given_again(client: ControlPlaneClient) -> None:
     first = await client.session(mode="persistent", agent_id="agent-1")
     second = await client.session(mode="persistent", agent_id="agent-1")
     assert first["id"] == second["id"] and first["mode"] == "persistent" and first["agent_id"] == "agent-1"
@@ -96,7 +96,7 @@ async def test_a_persistent_session_of_an_agent_is_given_again(client: Door) -> 
         {"resources": {"max_processes": 1025}},
     ],
 )
-async def test_fields_out_of_bounds_are_refused(client: Door, fields: dict[str, Any]) -> None:
+async def test_fields_out_of_bounds_are_refused(client: ControlPlaneClient, fields: dict[str, Any]) -> None:
     answer = await client.post(SESSIONS, json={"template_id": TEMPLATE, **fields})
     assert answer.status_code == 422 and answer.json()["error_code"] == "Sandbox.InvalidParameter"
     assert answer.json()["detail"][0]["loc"][0] == "body"
@@ -118,14 +118,14 @@ async def test_fields_out_of_bounds_are_refused(client: Door, fields: dict[str, 
         {"dependencies": [{"name": "https://example.org/x"}]},
     ],
 )
-async def test_what_cannot_be_made_is_400_and_says_why(client: Door, fields: dict[str, Any]) -> None:
+async def test_what_cannot_be_made_is_400_and_says_why(client: ControlPlaneClient, fields: dict[str, Any]) -> None:
     answer = await client.post(SESSIONS, json={"template_id": TEMPLATE, **fields})
     assert answer.status_code == 400, answer.text
     assert answer.json()["message"] and answer.json()["detail"]
 
 
 @pytest.mark.requirement("control_plane-1.05")
-async def test_an_id_that_is_taken_is_409(client: Door) -> None:
+async def test_an_id_that_is_taken_is_409(client: ControlPlaneClient) -> None:
     made = await client.session(id="mine-1")
     assert made["id"] == "mine-1"
     answer = await client.post(SESSIONS, json={"template_id": TEMPLATE, "id": "mine-1"})
@@ -133,7 +133,7 @@ async def test_an_id_that_is_taken_is_409(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-1.06", "control_plane-2.01")
-async def test_sessions_are_listed_in_both_shapes(client: Door) -> None:
+async def test_sessions_are_listed_in_both_shapes(client: ControlPlaneClient) -> None:
     made = await client.session()
     whole = (await client.get(SESSIONS, params={"limit": 1})).json()
     assert whole["items"] == whole["sessions"] and whole["items"][0]["id"] == made["id"]
@@ -146,15 +146,15 @@ async def test_sessions_are_listed_in_both_shapes(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-1.07", "control_plane-1.26")
-async def test_a_session_that_is_not_there_is_404_in_both_shapes(client: Door) -> None:
+async def test_a_session_that_is_not_there_is_404_in_both_shapes(client: ControlPlaneClient) -> None:
     answer = await client.get(f"{SESSIONS}/sess_20260101_00000000")
-    told = answer.json()
-    assert answer.status_code == 404 and told["error"] == "Not Found" and told["message"] and told["detail"]
-    assert told["error_code"] == "Sandbox.SessionNotFound" and told["description"] and "error_detail" in told
+    body = answer.json()
+    assert answer.status_code == 404 and body["error"] == "Not Found" and body["message"] and body["detail"]
+    assert body["error_code"] == "Sandbox.SessionNotFound" and body["description"] and "error_detail" in body
 
 
 @pytest.mark.requirement("control_plane-1.09", "control_plane-3.01")
-async def test_a_terminated_session_is_still_known_and_runs_nothing(client: Door) -> None:
+async def test_a_terminated_session_is_still_known_and_runs_nothing(client: ControlPlaneClient) -> None:
     made = await client.session()
     ended = (await client.post(f"{SESSIONS}/{made['id']}/terminate")).json()
     assert ended["status"] == "terminated" and ended["completed_at"]
@@ -165,7 +165,7 @@ async def test_a_terminated_session_is_still_known_and_runs_nothing(client: Door
 
 
 @pytest.mark.requirement("control_plane-1.10")
-async def test_a_deleted_session_is_gone_with_its_executions(client: Door) -> None:
+async def test_a_deleted_session_is_gone_with_its_executions(client: ControlPlaneClient) -> None:
     made = await client.session()
     execution = (await client.run(made["id"], "print(1)"))["id"]
     answer = await client.delete(f"{SESSIONS}/{made['id']}")
@@ -176,7 +176,7 @@ async def test_a_deleted_session_is_gone_with_its_executions(client: Door) -> No
 
 
 @pytest.mark.requirement("control_plane-1.08")
-async def test_packages_need_the_network_and_say_so(client: Door) -> None:
+async def test_packages_need_the_network_and_say_so(client: ControlPlaneClient) -> None:
     made = await client.session()
     path = f"{SESSIONS}/{made['id']}/dependencies/install"
     answer = await client.post(path, json={"dependencies": [{"name": "requests", "version": "2.31.0"}]})
@@ -185,7 +185,7 @@ async def test_packages_need_the_network_and_say_so(client: Door) -> None:
     assert (await client.post(path, json={"dependencies": [{"name": "a"}] * 51})).status_code == 422
 
 
-async def test_a_session_is_paused_and_resumed_or_told_why_not(client: Door) -> None:
+async def test_a_session_is_paused_and_resumed_or_told_why_not(client: ControlPlaneClient) -> None:
     made = await client.session()
     paused = await client.post(f"{SESSIONS}/{made['id']}/pause")
     if paused.status_code == 501:
@@ -199,7 +199,7 @@ async def test_a_session_is_paused_and_resumed_or_told_why_not(client: Door) -> 
     assert (await client.post(f"{SESSIONS}/{made['id']}/resume")).status_code == 409
 
 
-async def test_a_session_says_which_network_it_has(client: Door) -> None:
+async def test_a_session_says_which_network_it_has(client: ControlPlaneClient) -> None:
     assert (await client.session(network="none"))["network"] == "none"
     refused = await client.post(SESSIONS, json={"template_id": TEMPLATE, "network": "nat"})
     assert refused.status_code == 501 and "allow_network" in refused.json()["message"]
@@ -208,7 +208,7 @@ async def test_a_session_says_which_network_it_has(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-1.01")
-async def test_every_answer_names_its_request_and_its_time(client: Door) -> None:
+async def test_every_answer_names_its_request_and_its_time(client: ControlPlaneClient) -> None:
     named = await client.get(SESSIONS, headers={"X-Request-ID": "abc-1"})
     assert named.headers["X-Request-ID"] == "abc-1" and float(named.headers["X-Process-Time"]) >= 0
     missing = await client.get(f"{SESSIONS}/none")
@@ -218,7 +218,7 @@ async def test_every_answer_names_its_request_and_its_time(client: Door) -> None
 
 
 @pytest.mark.requirement("control_plane-1.01")
-async def test_long_answers_come_packed_for_those_who_take_them_so(client: Door) -> None:
+async def test_long_answers_come_packed_for_those_who_take_them_so(client: ControlPlaneClient) -> None:
     packed = await client.get(SESSIONS, headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip" and packed.json()["items"]
     plain = await client.get(SESSIONS, headers={"Accept-Encoding": "identity"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.api.control_plane.doors import TEMPLATE, Door
+from tests.api.control_plane.clients import TEMPLATE, ControlPlaneClient
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -26,25 +26,25 @@ FIELDS = [
 ]
 
 
-def asked(key: str, **fields: Any) -> dict[str, Any]:
+def template_body(key: str, **fields: Any) -> dict[str, Any]:
     return {"id": key, "name": f"Template {key}", "image_url": "registry/image:1", "runtime_type": "python3.11", **fields}
 
 
 @pytest.mark.requirement("control_plane-1.15", "control_plane-1.30")
-async def test_a_template_is_made_with_the_defaults_of_the_protocol(client: Door) -> None:
-    answer = await client.post(TEMPLATES, json=asked("t1"))
-    told = answer.json()
-    assert answer.status_code == 201 and set(FIELDS) <= set(told)
-    assert (told["default_cpu_cores"], told["default_memory_mb"], told["default_disk_mb"]) == (0.5, 512, 1024)
-    assert told["default_timeout_sec"] == 300 and told["is_active"] and told["default_env_vars"] == {}
-    assert (await client.get(f"{TEMPLATES}/t1")).json() == told
+async def test_a_template_is_made_with_the_defaults_of_the_protocol(client: ControlPlaneClient) -> None:
+    answer = await client.post(TEMPLATES, json=template_body("t1"))
+    template = answer.json()
+    assert answer.status_code == 201 and set(FIELDS) <= set(template)
+    assert (template["default_cpu_cores"], template["default_memory_mb"], template["default_disk_mb"]) == (0.5, 512, 1024)
+    assert template["default_timeout_sec"] == 300 and template["is_active"] and template["default_env_vars"] == {}
+    assert (await client.get(f"{TEMPLATES}/t1")).json() == template
 
 
 @pytest.mark.requirement("control_plane-1.15")
-async def test_a_taken_id_or_name_is_409(client: Door) -> None:
-    await client.post(TEMPLATES, json=asked("t2"))
-    assert (await client.post(TEMPLATES, json=asked("t2", name="Another"))).status_code == 409
-    assert (await client.post(TEMPLATES, json=asked("t2b", name="Template t2"))).status_code == 409
+async def test_a_taken_id_or_name_is_409(client: ControlPlaneClient) -> None:
+    await client.post(TEMPLATES, json=template_body("t2"))
+    assert (await client.post(TEMPLATES, json=template_body("t2", name="Another"))).status_code == 409
+    assert (await client.post(TEMPLATES, json=template_body("t2b", name="Template t2"))).status_code == 409
 
 
 @pytest.mark.requirement("control_plane-1.30")
@@ -65,13 +65,13 @@ async def test_a_taken_id_or_name_is_409(client: Door) -> None:
         {"image_url": None},
     ],
 )
-async def test_fields_out_of_bounds_are_422(client: Door, fields: dict[str, Any]) -> None:
-    assert (await client.post(TEMPLATES, json=asked("bad", **fields))).status_code == 422
+async def test_fields_out_of_bounds_are_422(client: ControlPlaneClient, fields: dict[str, Any]) -> None:
+    assert (await client.post(TEMPLATES, json=template_body("bad", **fields))).status_code == 422
 
 
 @pytest.mark.requirement("control_plane-1.16", "control_plane-1.30")
-async def test_a_template_is_changed_field_by_field(client: Door) -> None:
-    before = (await client.post(TEMPLATES, json=asked("t3", default_env_vars={"A": "1"}))).json()
+async def test_a_template_is_changed_field_by_field(client: ControlPlaneClient) -> None:
+    before = (await client.post(TEMPLATES, json=template_body("t3", default_env_vars={"A": "1"}))).json()
     answer = await client.put(f"{TEMPLATES}/t3", json={"default_memory_mb": 1024, "id": "t9", "runtime_type": "go1.21"})
     after = answer.json()
     assert answer.status_code == 200 and after["default_memory_mb"] == 1024
@@ -84,26 +84,26 @@ async def test_a_template_is_changed_field_by_field(client: Door) -> None:
 
 
 @pytest.mark.requirement("control_plane-1.15")
-async def test_templates_are_a_bare_list_with_the_seeded_one(client: Door) -> None:
-    found = (await client.get(TEMPLATES)).json()
-    seeded = next(one for one in found if one["id"] == TEMPLATE)
+async def test_templates_are_a_bare_list_with_the_seeded_one(client: ControlPlaneClient) -> None:
+    templates = (await client.get(TEMPLATES)).json()
+    seeded = next(template for template in templates if template["id"] == TEMPLATE)
     assert (seeded["default_cpu_cores"], seeded["default_memory_mb"], seeded["default_disk_mb"]) == (1, 512, 1024)
     assert seeded["default_timeout_sec"] == 300
     assert len((await client.get(TEMPLATES, params={"limit": 1})).json()) == 1
 
 
 @pytest.mark.requirement("control_plane-2.09")
-async def test_the_design_s_names_are_taken_and_told(client: Door) -> None:
+async def test_the_design_s_names_are_taken_and_told(client: ControlPlaneClient) -> None:
     body = {"id": "t4", "name": "T4", "image": "registry/x", "base_image": "debian", "pre_installed_packages": ["numpy"]}
-    told = (await client.post(TEMPLATES, json={**body, "security_context": {"user": 1000}})).json()
-    assert told["image"] == told["image_url"] == "registry/x" and told["pre_installed_packages"] == ["numpy"]
-    assert told["base_image"] == "debian" and told["security_context"] == {"user": 1000}
-    assert told["default_resources"]["memory"] == "512Mi"
+    template = (await client.post(TEMPLATES, json={**body, "security_context": {"user": 1000}})).json()
+    assert template["image"] == template["image_url"] == "registry/x" and template["pre_installed_packages"] == ["numpy"]
+    assert template["base_image"] == "debian" and template["security_context"] == {"user": 1000}
+    assert template["default_resources"]["memory"] == "512Mi"
 
 
 @pytest.mark.requirement("control_plane-1.17", "control_plane-2.08")
-async def test_a_template_in_use_stays_until_its_sessions_end(client: Door) -> None:
-    await client.post(TEMPLATES, json=asked("t5"))
+async def test_a_template_in_use_stays_until_its_sessions_end(client: ControlPlaneClient) -> None:
+    await client.post(TEMPLATES, json=template_body("t5"))
     session = await client.session(template_id="t5")
     assert (await client.delete(f"{TEMPLATES}/t5")).status_code == 400
     await client.post(f"/api/v1/sessions/{session['id']}/terminate")
@@ -112,8 +112,10 @@ async def test_a_template_in_use_stays_until_its_sessions_end(client: Door) -> N
     assert (await client.get(f"{TEMPLATES}/t5")).status_code == 404
 
 
-async def test_what_a_template_says_holds_for_its_sessions(client: Door) -> None:
-    await client.post(TEMPLATES, json=asked("t6", default_env_vars={"GIVEN": "yes"}, default_memory_mb=256, default_timeout=77))
+async def test_what_a_template_says_holds_for_its_sessions(client: ControlPlaneClient) -> None:
+    await client.post(
+        TEMPLATES, json=template_body("t6", default_env_vars={"GIVEN": "yes"}, default_memory_mb=256, default_timeout=77)
+    )
     session = await client.session(template_id="t6")
     assert session["resource_limit"]["memory"] == "256Mi" and session["timeout"] == 77
     assert (await client.run(session["id"], "echo $GIVEN", "shell"))["stdout"] == "yes\n"

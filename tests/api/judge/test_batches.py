@@ -13,7 +13,7 @@ import httpx
 import pytest
 import pytest_asyncio
 from tests.api.keys import new_key
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.sdk import SandboxClient
 from sandbox_runtime.settings import Settings
@@ -48,13 +48,13 @@ def settings_in(folder: Path, **changes: Any) -> Settings:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     async with listening(settings_in(tmp_path_factory.mktemp("judge")), sessions=True) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def client(server: Listening) -> AsyncIterator[httpx.AsyncClient]:
+async def client(server: RunningServer) -> AsyncIterator[httpx.AsyncClient]:
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as opened:
         yield opened
 
@@ -118,7 +118,7 @@ async def test_scores_are_told_by_group(client: httpx.AsyncClient) -> None:
     assert summary["groups"]["difficulty"]["hard"]["pass_at"] == {"1": 1.0}
 
 
-async def test_a_cancelled_batch_leaves_no_box(client: httpx.AsyncClient, server: Listening) -> None:
+async def test_a_cancelled_batch_leaves_no_box(client: httpx.AsyncClient, server: RunningServer) -> None:
     batch = (await send(client, lines(*[(1, STUCK)] * 3))).json()["id"]
     async with asyncio.timeout(WITHIN_S):
         while not server.platform.pool.in_use:
@@ -159,7 +159,7 @@ async def test_batches_are_listed_newest_first(client: httpx.AsyncClient) -> Non
     ],
 )
 async def test_what_is_wrong_is_refused_and_leaves_nothing(
-    client: httpx.AsyncClient, server: Listening, query: dict[str, str], kind: str, content: bytes, status: int
+    client: httpx.AsyncClient, server: RunningServer, query: dict[str, str], kind: str, content: bytes, status: int
 ) -> None:
     folder = Path(server.platform.settings.batches_dir)
     before = set(folder.iterdir())
@@ -179,7 +179,7 @@ async def test_a_k_that_is_none_is_refused(client: httpx.AsyncClient, text: str)
     assert (await client.get(f"{AT}/{batch}/summary", params={"pass_at": text})).status_code == 422
 
 
-async def test_the_client_sends_follows_and_reads(server: Listening) -> None:
+async def test_the_client_sends_follows_and_reads(server: RunningServer) -> None:
     async with SandboxClient(server.url) as client:
         batch = await client.create_batch("mbpp", [{"id": 1, "completion": ADD}, {"id": 2, "completion": "?"}])
         judged = [item async for item in client.batch_results(batch.id, follow=True)]

@@ -1,4 +1,4 @@
-"""A real Chromium, driven over a pipe with its own debugging protocol: no driver program, no port, no package of its own."""
+"""A real Chromium, driven over a pipe with its debugging protocol: no driver program, port or package needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANSWER_WITHIN_S = 60.0
 
 
 class Browser:
-    """One page. requested holds every address it asked for, complaints what its console and its policy said."""
+    """One page. `requested` lists the URLs it loaded, `complaints` the messages of its console and its policy."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.WriteTransport) -> None:
         self._reader, self._writer = reader, writer

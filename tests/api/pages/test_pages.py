@@ -1,4 +1,4 @@
-"""The pages for people: the way in, the documentation, and what goes with them."""
+"""The HTML pages: index, documentation and their assets."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ async def test_no_link_between_pages_is_broken(client: Client) -> None:
         for target in re.findall(r'href="([^"#]+)', page):
             if target.startswith("http"):
                 continue
-            found = await client.get(f"/SandboxFusion/{name.rpartition('/')[0]}/".replace("//", "/") + target, headers=KEY)
-            assert found.status_code < 400, f"{name}: {target}"
+            answer = await client.get(f"/SandboxFusion/{name.rpartition('/')[0]}/".replace("//", "/") + target, headers=KEY)
+            assert answer.status_code < 400, f"{name}: {target}"
 
 
 async def test_links_within_a_page_lead_to_a_heading(client: Client) -> None:
     page = (await client.get("/SandboxFusion/reference/http/control-plane")).text
     wanted, named = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r' id="([^"]+)"', page))
-    assert "refusal" in wanted and wanted <= named
+    assert "errorresponse" in wanted and wanted <= named
 
 
 KEY = {"X-API-Key": "s3cret"}

@@ -1,4 +1,4 @@
-"""The playground in a real browser: it runs programs, and nothing that a program prints runs in it."""
+"""The playground in a real browser: it runs programs, and never executes what they print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 from tests.api.pages.browser import Browser, browsing
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 
 from sandbox_runtime.settings import Settings
 
@@ -21,7 +21,7 @@ PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADh
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    server: Listening
+    server: RunningServer
     browser: Browser
 
     async def reload(self) -> None:
@@ -72,8 +72,8 @@ async def playground(running: Open) -> Open:
 async def test_a_program_runs_and_all_of_its_result_is_shown(playground: Open) -> None:
     await playground.run("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     shown = await playground.result()
-    for told in ("Failed", "pod-7", "Run", "Finished", "return code 3", "time 0.", "out", "err"):
-        assert told in shown
+    for texts in ("Failed", "pod-7", "Run", "Finished", "return code 3", "time 0.", "out", "err"):
+        assert texts in shown
 
 
 @pytest.mark.requirement("fusion-12.06")
@@ -173,7 +173,10 @@ async def test_a_completion_is_judged_and_its_tests_are_shown(playground: Open) 
     await browser.until("document.querySelector('#prompt').textContent")
     assert "Print their sum" in await browser.text_of("#prompt")
     right = "```python\ninput()\nprint(sum(map(int, input().split())))\n```"
-    for completion, told in ((right, ("Accepted", "Test 3: passed")), ("```python\nprint(0)\n```", ("Rejected", "wrong answer"))):
+    for completion, texts in (
+        (right, ("Accepted", "Test 3: passed")),
+        ("```python\nprint(0)\n```", ("Rejected", "wrong answer")),
+    ):
         await browser.value(
             f"document.querySelector('#completion textarea').value = {json.dumps(completion)};"
             "document.querySelector('#completion textarea').dispatchEvent(new Event('input'));"
@@ -181,7 +184,7 @@ async def test_a_completion_is_judged_and_its_tests_are_shown(playground: Open) 
         )
         await browser.until("document.querySelector('#dataset-result .tag') && !document.querySelector('#submit').disabled")
         shown = await browser.text_of("#dataset-result")
-        assert all(text in shown for text in told), shown
+        assert all(text in shown for text in texts), shown
 
 
 async def test_nothing_is_asked_of_another_site(playground: Open) -> None:
@@ -244,7 +247,7 @@ async def test_what_a_cell_displays_cannot_run(playground: Open, bundle: dict[st
     ],
 )
 async def test_even_markup_that_got_in_would_not_run(playground: Open, attempt: str) -> None:
-    """The policy is the second wall, proven by climbing over the first."""
+    """The policy also stops scripts if escaping fails."""
     await playground.browser.value(f"(() => {{ {attempt} }})()")
     await playground.browser.value("new Promise((done) => setTimeout(done, 200))")
     await playground.untouched()

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 import pytest_asyncio
-from tests.api.servers import Listening, listening
+from tests.api.servers import RunningServer, listening
 from tests.api.workspace.conftest import PREFIX, Workspace, open_workspace, settings_in
 
 from sandbox_runtime.api import file_response
@@ -141,7 +141,7 @@ async def test_without_a_key_there_is_health_alone(owned: Workspace) -> None:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Listening]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RunningServer]:
     async with listening(settings_in(str(tmp_path_factory.mktemp("state"))), sessions=True) as opened:
         yield opened
 
@@ -152,7 +152,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: Listening) -> None:
+async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: RunningServer) -> None:
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         await client.post(f"{PREFIX}/execute/left", json={"command": "true"})
         _, wire = await server.connect()
@@ -167,7 +167,7 @@ async def test_the_execution_of_a_client_that_hangs_up_is_cancelled(server: List
         assert (await client.post(f"{PREFIX}/execute/left", json={"command": "echo 1"})).json()["stdout"] == "1\n"
 
 
-async def test_a_reader_that_stands_still_is_let_go(server: Listening, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reader_that_stands_still_is_let_go(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_response, "CHUNK_TIMEOUT_S", 0.5)
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as client:
         created = await client.post(f"{PREFIX}/execute/still", json={"command": "head -c 50000000 /dev/zero > f"})

@@ -1,4 +1,4 @@
-"""A server with sessions, and what tests ask of it."""
+"""Clients of a server with sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sandbox_runtime.settings import Settings
 TEMPLATE = "python-basic"
 
 
-class Door(httpx.AsyncClient):
+class ControlPlaneClient(httpx.AsyncClient):
     platform: Platform
 
     async def session(self, **fields: Any) -> dict[str, Any]:
@@ -39,18 +39,18 @@ class Door(httpx.AsyncClient):
 
 
 @contextlib.asynccontextmanager
-async def door(settings: Settings) -> AsyncIterator[Door]:
+async def in_process_client(settings: Settings) -> AsyncIterator[ControlPlaneClient]:
     app = create_app(settings, platform_factory=partial(open_platform, sessions=True))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with Door(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:
+        async with ControlPlaneClient(transport=transport, base_url="http://127.0.0.1:8000", timeout=60) as client:
             client.platform = app.state.platform
             yield client
 
 
 @contextlib.asynccontextmanager
-async def listening_door(settings: Settings) -> AsyncIterator[Door]:
-    """The same on a real connection."""
-    async with listening(settings, sessions=True) as server, Door(base_url=server.url, timeout=60) as client:
+async def network_client(settings: Settings) -> AsyncIterator[ControlPlaneClient]:
+    """Return a client that uses a real connection."""
+    async with listening(settings, sessions=True) as server, ControlPlaneClient(base_url=server.url, timeout=60) as client:
         client.platform = server.platform
         yield client
