@@ -21,7 +21,7 @@ MAX_SORTED = 2000
 _PAGE_SIZE = 500
 _ALL = "all"
 _PAUSED_STATUSES = ("paused", "stopped")
-"""Both are the session state paused; `about_json` tells them apart."""
+"""Both are the session state paused; `about_json` distinguishes them."""
 
 
 async def list_page(sessions: Sessions, owner: str, query: PageQuery, filters: dict[str, str]) -> tuple[list[Session], int]:

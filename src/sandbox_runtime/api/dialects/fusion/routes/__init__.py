@@ -1,1 +1,1 @@
-"""The routes of this dialect."""
+"""Routes of this dialect."""

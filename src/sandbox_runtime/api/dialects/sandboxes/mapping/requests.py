@@ -28,6 +28,7 @@ _ENV = "/usr/bin/env"
 _NETWORK = {None: "", "none": "none", "bridge": "nat", "host": "nat"}
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?)\s*((?:[<>=!~]=?|===).*)?")
 _SHELL_NAMES = frozenset({"sh", "shell"})
+"""Names by which the protocol's clients request Bash. Results have the language bash."""
 
 
 def session_spec(body: CreateSandboxRequest, defaults: Resources) -> SessionSpec:
