@@ -28,7 +28,7 @@ from sandbox_runtime.api import errors
 from sandbox_runtime.api.middleware import stack
 from sandbox_runtime.api.routes import SERVER
 from sandbox_runtime.assembly import Platform, open_platform, version
-from sandbox_runtime.cli.mcp_routes import owner_of
+from sandbox_runtime.cli.mcp_routes import find_owner
 from sandbox_runtime.mcp.config import McpConfig, load_config
 from sandbox_runtime.mcp.hosts.local import LocalHost
 from sandbox_runtime.mcp.hosts.port import SandboxHost, SandboxSpec
@@ -251,7 +251,7 @@ async def serve_on(platform: Platform, settings: Settings, port: int, config: Mc
     tools = {**enabled_tools(config), **suite_tools()}
     server = McpServer(config, lambda _request: host, version(), tools, Renamed(config, tools, await files_for_the_suite(host)))
     add_to(server.sdk_server)
-    async with open_routes(server, owner_of, standalone=True) as routes:
+    async with open_routes(server, find_owner, standalone=True) as routes:
         app.router.routes[0:0] = routes
         web = uvicorn.Config(app, host="127.0.0.1", port=port, lifespan="off", log_level="warning")
         await uvicorn.Server(web).serve()

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.commands import sandbox
 from typer.testing import CliRunner
 
-from sandbox_runtime.cli.exit_codes import code_of
+from sandbox_runtime.cli.exit_codes import error_exit_code
 from sandbox_runtime.cli.main import build
 from sandbox_runtime.errors import SandboxError
 
@@ -23,7 +23,7 @@ def datasets(folder: Path, *words: str) -> tuple[int, str]:
     """In this process: starting another takes longer than all that the command does."""
     done = CliRunner().invoke(build(), ["datasets", *words, "--set", f"state_dir={folder}"])
     if isinstance(done.exception, SandboxError):
-        return code_of(done.exception), str(done.exception)
+        return error_exit_code(done.exception), str(done.exception)
     return done.exit_code, done.output
 
 

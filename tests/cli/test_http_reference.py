@@ -7,8 +7,8 @@ import re
 import pytest
 
 from sandbox_runtime.api.app import openapi_document
-from sandbox_runtime.cli.http_reference import DOORS, door_of, http_pages, operations
-from sandbox_runtime.cli.schema_text import default_of, kind_of
+from sandbox_runtime.cli.http_reference import INTERFACES, http_pages, interface_of, operations
+from sandbox_runtime.cli.schema_text import default_text, type_text
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +18,14 @@ def pages() -> dict[str, str]:
 
 def test_every_route_is_on_the_page_of_its_door_with_a_sentence_about_it(pages: dict[str, str]) -> None:
     for method, path, said in operations(openapi_document()):
-        text = pages[f"http/{door_of(path).file}.md"]
+        text = pages[f"http/{interface_of(path).file}.md"]
         _, found, rest = text.partition(f"\n### {method} {path}\n")
         assert found and said.get("description"), f"{method} {path} says nothing of itself: give it a docstring"
         assert rest.startswith(said["description"])
 
 
 def test_every_door_has_routes_and_every_link_to_a_model_leads_to_it(pages: dict[str, str]) -> None:
-    assert len(pages) == len(DOORS)
+    assert len(pages) == len(INTERFACES)
     for name, text in pages.items():
         headings = {line.removeprefix("### ").lower() for line in text.splitlines() if line.startswith("### ")}
         assert headings and set(re.findall(r"\]\(#([^)]+)\)", text)) <= headings, name
@@ -66,8 +66,8 @@ def test_a_route_shows_what_it_takes_with_bounds_and_defaults_and_what_it_answer
     ],
 )
 def test_a_schema_is_told_in_words(schema: dict[str, object], told: str) -> None:
-    assert kind_of(schema) == told
+    assert type_text(schema) == told
 
 
 def test_what_has_no_default_is_empty_and_what_must_be_given_says_so() -> None:
-    assert [default_of({}, True), default_of({}, False), default_of({"default": None}, False)] == ["required", "", "`null`"]
+    assert [default_text({}, True), default_text({}, False), default_text({"default": None}, False)] == ["required", "", "`null`"]

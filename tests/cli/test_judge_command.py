@@ -91,12 +91,12 @@ def test_reference_solutions_are_accepted_or_named(rows: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({}, "say what is to be judged"),
-        ({"self_check": True, "completions": "x"}, "say what is to be judged"),
-        ({"completions": "/nowhere.jsonl"}, "cannot be read"),
+        ({}, "give exactly one of"),
+        ({"self_check": True, "completions": "x"}, "give exactly one of"),
+        ({"completions": "/nowhere.jsonl"}, "cannot read"),
         ({"self_check": True, "pass_at": "0"}, "--pass-at"),
-        ({"self_check": True, "options": "["}, "no JSON"),
-        ({"self_check": True, "url": "http://127.0.0.1:1"}, "runs here"),
+        ({"self_check": True, "options": "["}, "not valid JSON"),
+        ({"self_check": True, "url": "http://127.0.0.1:1"}, "cannot be combined"),
     ],
 )
 def test_what_is_asked_wrongly_is_told(asked: dict[str, Any], told: str) -> None:
@@ -108,4 +108,4 @@ def test_an_id_nobody_knows_is_not_judged_and_no_wrong_answer(rows: Path, tmp_pa
     code, told, problems = judged(rows, tmp_path, "-c", str(answers(tmp_path, (77, ADD), (1, ADD))), "--json")
     summary = json.loads(told)
     assert (code, summary["not_judged"], summary["total"]["pass_at"]) == (1, 1, {"1": 1.0})
-    assert "says nothing about them" in problems
+    assert "could not be judged" in problems

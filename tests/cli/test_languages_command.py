@@ -71,7 +71,7 @@ def test_an_installation_that_fails_is_told_by_the_exit_code(sets: list[str], tm
     assert brief.returncode == 1 and b"no luck" in brief.stderr
 
 
-@pytest.mark.parametrize(("words", "told"), [((), b"say which languages"), (("klingon",), b"klingon")])
+@pytest.mark.parametrize(("words", "told"), [((), b"name what to install"), (("klingon",), b"klingon")])
 def test_what_to_install_must_be_said(sets: list[str], words: tuple[str, ...], told: bytes) -> None:
     done = sandbox("languages", "install", *words, *sets)
     assert done.returncode != 0 and told in done.stderr

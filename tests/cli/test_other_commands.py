@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tests.cli.commands import sandbox
 
-from sandbox_runtime.cli.exit_codes import CODE_OF_ENDING, CODE_OF_ERROR
-from sandbox_runtime.cli.reference import pages
+from sandbox_runtime.cli.exit_codes import ENDING_EXIT_CODES, ERROR_EXIT_CODES
+from sandbox_runtime.cli.reference import generate_pages
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.model import Ending
 from sandbox_runtime.settings import all_settings
@@ -49,7 +49,7 @@ def test_a_bad_setting_is_told_in_one_line() -> None:
 
 
 def test_the_reference_pages_are_up_to_date() -> None:
-    stale = [name for name, text in pages().items() if (REFERENCE / name).read_text() != text]
+    stale = [name for name, text in generate_pages().items() if (REFERENCE / name).read_text() != text]
     assert not stale, "run `sandbox docs --write`"
 
 
@@ -67,5 +67,5 @@ def test_every_error_class_and_every_ending_has_an_exit_code() -> None:
         of_the_tree = [found for found in kind.__subclasses__() if found.__module__ == SandboxError.__module__]
         return {kind}.union(*(below(found) for found in of_the_tree))
 
-    assert set(CODE_OF_ERROR) == below(SandboxError)
-    assert set(CODE_OF_ENDING) == set(Ending) - {Ending.exited, Ending.signaled}
+    assert set(ERROR_EXIT_CODES) == below(SandboxError)
+    assert set(ENDING_EXIT_CODES) == set(Ending) - {Ending.exited, Ending.signaled}

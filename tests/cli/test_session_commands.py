@@ -140,14 +140,14 @@ async def test_output_can_be_read_later_and_followed(remote: Remote, session: st
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["exec", "SESSION"], "say what is to be run"),
-        (["exec", "SESSION", "-c", "x", "--", "ls"], "only one of them"),
+        (["exec", "SESSION"], "give exactly one of"),
+        (["exec", "SESSION", "-c", "x", "--", "ls"], "give exactly one of"),
         (["exec", "SESSION", "-c", "x", "--event", "[1]"], "JSON object"),
-        (["exec", "SESSION", "-c", "x", "--event", "{"], "no JSON"),
+        (["exec", "SESSION", "-c", "x", "--event", "{"], "not valid JSON"),
         (["exec", "SESSION", "-e", "A", "ls"], "NAME=VALUE"),
-        (["exec", "SESSION", "--file", "/nothing"], "cannot be read"),
+        (["exec", "SESSION", "--file", "/nothing"], "cannot read"),
         (["cp", "a", "b"], "SESSION:PATH"),
-        (["cp", "SESSION:", "."], "name the file"),
+        (["cp", "SESSION:", "."], "path of the file is missing"),
         (["session", "create", "--memory", "lots"], "memory"),
     ],
 )

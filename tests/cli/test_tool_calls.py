@@ -20,7 +20,7 @@ from sandbox_runtime.api.app import create_app
 from sandbox_runtime.api.dialects.sandboxes.schemas.tools import ToolResult
 from sandbox_runtime.api.dialects.sandboxes.tool_calls import CallLimits, ToolCallRegistry
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.mcp_routes import mounted
+from sandbox_runtime.cli.mcp_routes import mount_mcp
 from sandbox_runtime.errors import NotFound, TooMany
 from sandbox_runtime.settings import Settings
 
@@ -57,7 +57,7 @@ async def served(settings: Settings, url: asyncio.Future[tuple[str, list[dict[st
     app = create_app(settings)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
-        async with mounted(app, platform):
+        async with mount_mcp(app, platform):
             server = Server(uvicorn.Config(app, lifespan="off", log_config=None, access_log=False))
             with listening_socket() as ear:
                 serving = asyncio.create_task(server.serve([ear]))

@@ -7,8 +7,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
-from sandbox_runtime.cli.main import COMMANDS
+from sandbox_runtime.cli.main import build
 from sandbox_runtime.settings import aliases, all_settings, environment_name
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,7 +83,7 @@ def test_every_command_of_the_pages_exists(path: Path) -> None:
     named = re.findall(
         r"(?:^|[`/\s(])sandbox ([a-z]+)(?=[\s`])", "\n".join(re.findall(r"`[^`\n]+`|```(?:sh|console)\n.*?```", text, re.DOTALL))
     )
-    assert not sorted(set(named) - set(COMMANDS))
+    assert not sorted(set(named) - set(typer.main.get_command(build()).commands))
 
 
 def test_the_chinese_readme_has_the_same_shape() -> None:

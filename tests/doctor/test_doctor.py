@@ -12,7 +12,7 @@ import pytest
 from tests.cli.commands import sandbox
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.cli.doctor_report import lines_of
+from sandbox_runtime.cli.doctor_report import format_diagnosis
 from sandbox_runtime.doctor import Attack, Diagnosis, LayerAssessment, LayerStanding, State, Verdict, assess_layers, load_corpus
 from sandbox_runtime.doctor.diagnosis import WEAKER_AS_PLAIN_USER
 from sandbox_runtime.doctor.host import processor_warning
@@ -50,7 +50,7 @@ def test_no_isolation_is_never_to_be_trusted(settings: dict[str, str], tmp_path:
     done = sandbox("doctor", "--isolation", "none", "--json", str(tmp_path / "report.json"), **settings)
     report = json.loads((tmp_path / "report.json").read_text())
     assert done.returncode == 1
-    assert "NOT to be trusted" in done.stdout.decode()
+    assert "NOT safe" in done.stdout.decode()
     assert any("network" in failure for failure in report["failures"])
     assert next(row["fix"] for row in report["layers"] if row["layer"] == "network")
 
@@ -121,7 +121,7 @@ def everything_of(corpus: Sequence[Attack], state: State) -> Diagnosis:
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_a_report_has_a_line_for_each_attack_and_none_that_wraps(columns: int) -> None:
     corpus = load_corpus()
-    lines = [line.plain for line in lines_of(everything_of(corpus, State.held), columns, verdicts=True)]
+    lines = [line.plain for line in format_diagnosis(everything_of(corpus, State.held), columns, verdicts=True)]
     assert max(map(len, lines)) <= columns
     assert len(lines) <= len(corpus) + len(Layer) + 20
     assert all(any(one.name in line for line in lines) for one in corpus if len(one.name) < columns - 30)
@@ -129,8 +129,8 @@ def test_a_report_has_a_line_for_each_attack_and_none_that_wraps(columns: int) -
 
 def test_what_escaped_is_told_in_full() -> None:
     corpus = load_corpus()[:3]
-    text = "".join(line.plain.strip() for line in lines_of(everything_of(corpus, State.escaped), 80, verdicts=True))
-    assert text.count("x" * 70) >= 3 * 4 and "NOT to be trusted" in text
+    text = "".join(line.plain.strip() for line in format_diagnosis(everything_of(corpus, State.escaped), 80, verdicts=True))
+    assert text.count("x" * 70) >= 3 * 4 and "NOT safe" in text
 
 
 def test_the_command_fits_eighty_columns(settings: dict[str, str]) -> None:

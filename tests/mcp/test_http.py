@@ -27,7 +27,7 @@ from websockets.exceptions import InvalidStatus
 
 from sandbox_runtime.api.app import create_app
 from sandbox_runtime.assembly import open_platform
-from sandbox_runtime.cli.mcp_routes import mounted
+from sandbox_runtime.cli.mcp_routes import mount_mcp
 from sandbox_runtime.mcp.transports.event_store import EventBudget
 from sandbox_runtime.settings import Settings
 
@@ -202,7 +202,7 @@ async def main_server(folder: Path, **changes: Any) -> AsyncIterator[int]:
     app = create_app(settings)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
-        async with mounted(app, platform):
+        async with mount_mcp(app, platform):
             server = Server(uvicorn.Config(app, lifespan="off", log_config=None, timeout_graceful_shutdown=5))
             with listening_socket() as ear:
                 serving = asyncio.create_task(server.serve([ear]))

@@ -85,7 +85,7 @@ def test_it_speaks_tls_where_it_is_given_a_certificate(tmp_path: Path) -> None:
     ("flags", "told"),
     [
         (["--host", "0.0.0.0"], "SANDBOX_API_KEY"),
-        (["--workers", "3"], "one server"),
+        (["--workers", "3"], "must be 1"),
         (["--ssl-keyfile", "k"], "together"),
     ],
 )

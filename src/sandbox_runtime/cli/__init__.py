@@ -1,5 +1,5 @@
-"""The `sandbox` command: argument parsing and printing; every command is one call.
+"""The `sandbox` command: argument parsing and printing.
 
-Contract: one file a command, each with `register(app)`. Heavy rooms are imported when a command runs, so that `sandbox version`
-answers at once. The only room that imports typer, rich and uvicorn.
+One module per command, each with `register(app)`. Heavy packages are imported when a command runs, so that `sandbox version`
+starts fast. The only package that imports typer, rich and uvicorn.
 """

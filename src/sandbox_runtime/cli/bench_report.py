@@ -1,4 +1,4 @@
-"""How the figures of a bench run are shown: progress while it runs, tables at the end."""
+"""Output of `sandbox bench`: a progress bar while it runs, tables at the end."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MET = {
     TargetState.unknown: "[dim]-",
 }
 _MB = 1_000_000
-_WIDE = 150
-_QUIET = 0.8
-"""Share of the machine that must be idle when nothing of ours runs."""
+_WIDTH = 150
+_MIN_IDLE = 0.8
+"""Share of the machine that must be idle before and after the run."""
 
 
-class Shown:
-    """A bar for what is being measured, on standard error, gone when all is done."""
+class ProgressBar:
+    """A progress bar on stderr, removed at the end."""
 
     def __init__(self) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -55,8 +55,10 @@ class Shown:
 def print_report(report: Report, console: Console | None = None) -> None:
     console = console or _console()
     console.print(_machine(report), highlight=False)
-    if min(report.machine["idle_before"], report.machine["idle_after"]) < _QUIET:
-        console.print("[yellow]the machine was busy with other things; run it again on a quiet one before you trust a figure")
+    if min(report.machine["idle_before"], report.machine["idle_after"]) < _MIN_IDLE:
+        console.print(
+            "[yellow]the machine was busy with other work; repeat this on an idle machine before relying on the results"
+        )
     console.print(_goals_table(report))
     if report.timings:
         console.print(_timings_table(report))
@@ -69,9 +71,9 @@ def print_report(report: Report, console: Console | None = None) -> None:
 
 
 def _console() -> Console:
-    """Where the output goes to a file or a pipe there is no edge to fold at."""
+    """Return a console that is wide if the output is a file or a pipe."""
     console = Console()
-    return console if console.is_terminal else Console(width=_WIDE)
+    return console if console.is_terminal else Console(width=_WIDTH)
 
 
 def _machine(report: Report) -> str:
@@ -85,30 +87,38 @@ def _machine(report: Report) -> str:
 
 
 def _goals_table(report: Report) -> Table:
-    table = Table(box=box.SIMPLE, title="Figures and their goals", title_justify="left")
+    table = Table(box=box.SIMPLE, title="Measurements and targets", title_justify="left")
     table.add_column("what")
     for title in ("ours p50 / p95 / p99", "per second", "baseline", "ratio", "bar", "hope"):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("met?")
-    for one in report.judged():
-        if one.value is not None or not report.partial:
-            table.add_row(*_goal_row(one, report))
+    for result in report.judged():
+        if result.value is not None or not report.partial:
+            table.add_row(*_goal_row(result, report))
     return table
 
 
-def _goal_row(one: TargetResult, report: Report) -> list[str]:
-    goal, ours = one.goal, report.timings.get(one.goal.ours)
+def _goal_row(result: TargetResult, report: Report) -> list[str]:
+    goal, ours = result.goal, report.timings.get(result.goal.ours)
     if not goal.is_ratio:
-        return [_titled(goal, report), _amount(goal, one.value), _NOTHING, _NOTHING, _NOTHING, *_marks(goal), _MET[one.met]]
+        return [
+            _title(goal, report),
+            _amount(goal, result.value),
+            _NOTHING,
+            _NOTHING,
+            _NOTHING,
+            *_targets(goal),
+            _MET[result.met],
+        ]
     baseline = report.timings.get(goal.baseline)
     compared = "" if baseline is None else f"{_baseline_figure(goal, baseline)} {goal.baseline}"
-    ratio = _NOTHING if one.value is None else _times(one.value)
-    return [goal.title, _percentiles(ours), _rate(ours), compared or _NOTHING, ratio, *_marks(goal), _MET[one.met]]
+    ratio = _NOTHING if result.value is None else _times(result.value)
+    return [goal.title, _percentiles(ours), _rate(ours), compared or _NOTHING, ratio, *_targets(goal), _MET[result.met]]
 
 
-def _titled(goal: PerfTarget, report: Report) -> str:
+def _title(goal: PerfTarget, report: Report) -> str:
     if goal.ours == "box_pss_bytes" and report.memory:
-        return f"{goal.title} (PSS, {max(one.boxes for one in report.memory)} boxes)"
+        return f"{goal.title} (PSS, {max(memory.boxes for memory in report.memory)} boxes)"
     if goal.ours.startswith("crowd") and report.crowd:
         return f"{goal.title} ({report.crowd.clients} for {report.crowd.seconds:g} s)"
     if goal.ours in ("session_bytes", "session_slower") and report.sessions:
@@ -120,7 +130,7 @@ def _titled(goal: PerfTarget, report: Report) -> str:
     return goal.title
 
 
-def _marks(goal: PerfTarget) -> list[str]:
+def _targets(goal: PerfTarget) -> list[str]:
     sign = "≥ " if goal.is_ratio else "≤ "
     return [_NOTHING if mark is None else sign + _amount(goal, mark) for mark in (goal.bar, goal.hope)]
 
@@ -163,20 +173,20 @@ def _timings_table(report: Report) -> Table:
 
 def _memory_lines(report: Report) -> list[str]:
     return [
-        f"{one.boxes} idle boxes: {one.pss_bytes / _MB:.2f} MB each (PSS), {one.private_bytes / _MB:.2f} MB of it private; "
-        f"each added {one.added_bytes / _MB:.2f} MB in all; spawners {one.spawners_pss_bytes / _MB:.1f} MB"
-        for one in report.memory
+        f"{memory.boxes} idle boxes: {memory.pss_bytes / _MB:.2f} MB each (PSS), {memory.private_bytes / _MB:.2f} MB private; "
+        f"each added {memory.added_bytes / _MB:.2f} MB in all; spawners {memory.spawners_pss_bytes / _MB:.1f} MB"
+        for memory in report.memory
     ]
 
 
 def _crowd_lines(report: Report) -> list[str]:
-    found = report.crowd
-    if found is None:
+    crowd = report.crowd
+    if crowd is None:
         return []
-    times = "" if found.p50_s is None or found.p99_s is None else f", p50 {_ms(found.p50_s)}, p99 {_ms(found.p99_s)}"
+    times = "" if crowd.p50_s is None or crowd.p99_s is None else f", p50 {_ms(crowd.p50_s)}, p99 {_ms(crowd.p99_s)}"
     return [
-        f"{found.clients} clients for {found.seconds:g} s: {found.answers} right answers{times}; {found.errors} errors "
-        f"({found.refused} refused), {found.hung} hung, {found.wrong_blame} with wrong blame"
+        f"{crowd.clients} clients for {crowd.seconds:g} s: {crowd.answers} right answers{times}; {crowd.errors} errors "
+        f"({crowd.refused} refused), {crowd.hung} hung, {crowd.wrong_blame} with wrong blame"
     ]
 
 

@@ -1,5 +1,5 @@
-"""`sandbox datasets`: which problems there are here, and adding more. They live in the folder that the setting datasets_dir
-names; a running server sees changes with its next request."""
+"""`sandbox datasets`: list, add, show and remove datasets of the judge, stored in the folder of the setting datasets_dir. A
+running server sees changes with its next request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from sandbox_runtime.cli.flags import Config, Set, settings_from
-from sandbox_runtime.cli.tables import print_table
+from sandbox_runtime.cli.output import AsJson, print_table
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.settings import Settings
 
@@ -21,20 +21,19 @@ if TYPE_CHECKING:
     from sandbox_runtime.model.judge import Dataset
 
 T = TypeVar("T")
-Name = Annotated[str, typer.Argument(help="Id of the dataset, as `sandbox datasets list` tells.")]
-Files = Annotated[list[Path], typer.Argument(help="Files as their authors publish them (JSON, JSON lines, gz, zip), or tables.")]
+Name = Annotated[str, typer.Argument(help="Id of the dataset, see `sandbox datasets list`.")]
+Files = Annotated[list[Path], typer.Argument(help="Published files (JSON, JSON lines, gz, zip), or tables.")]
 RowName = Annotated[str, typer.Argument(help="Id of the problem.")]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Put them in the place of those that were added before.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace the rows added before.")]
 Kind = Annotated[
     str | None,
-    typer.Option("--type", help="Class of the benchmark, for a dataset that is not registered.", show_default=False),
+    typer.Option("--type", help="Benchmark class, required for an unregistered dataset.", show_default=False),
 ]
-AsPrompt = Annotated[bool, typer.Option("--prompt", help="The prompt instead of the row.")]
+AsPrompt = Annotated[bool, typer.Option("--prompt", help="Print the prompt instead of the row.")]
 
 
 def register(app: typer.Typer) -> None:
-    datasets = typer.Typer(help="Datasets of the judge: listed, added, shown, removed.", no_args_is_help=True)
+    datasets = typer.Typer(help="List, add, show and remove datasets of the judge.", no_args_is_help=True)
     datasets.command("list")(list_datasets)
     datasets.command("add")(add)
     datasets.command("show")(show)
@@ -43,9 +42,9 @@ def register(app: typer.Typer) -> None:
 
 
 def list_datasets(as_json: AsJson = False, config: Config = None, sets: Set = None) -> None:
-    """Print every dataset: how many rows it has and where they are."""
+    """List the datasets with number and location of their rows."""
     settings = settings_from(config, sets)
-    rows = _with_rows(settings, lambda found: _listed(found, settings))
+    rows = _run_with_rows(settings, lambda source: _dataset_rows(source, settings))
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
@@ -54,7 +53,7 @@ def list_datasets(as_json: AsJson = False, config: Config = None, sets: Set = No
 
 
 def add(name: Name, files: Files, kind: Kind = None, replace: Replace = False, config: Config = None, sets: Set = None) -> None:
-    """Read rows from files and keep them for a dataset."""
+    """Import the rows of a dataset from files."""
     from sandbox_runtime.benchmarks.importers import parsed, read_published
     from sandbox_runtime.judge.rows.table_writer import write_table
 
@@ -62,22 +61,22 @@ def add(name: Name, files: Files, kind: Kind = None, replace: Replace = False, c
     dataset = _dataset(settings, name, kind)
     table = read_published([parsed(str(path), _content(path)) for path in files], name)
     for row in table.rows:
-        _check(dataset, row)
+        _check_row(dataset, row)
     count = write_table(Path(settings.tables_dir), dataset.table, table.rows, replace=replace)
     print(f"{name}: {count} rows, in {settings.tables_dir}")
     if kind is not None:
-        print(f"it is not registered: name its class as config.dataset_type, {kind}")
+        print(f"the dataset is not registered: set config.dataset_type to {kind} in requests")
 
 
 def show(
     name: Name, row_id: RowName, as_prompt: AsPrompt = False, kind: Kind = None, config: Config = None, sets: Set = None
 ) -> None:
-    """Print one problem, with all that is known of it."""
+    """Print one problem of a dataset."""
     from sandbox_runtime.model.judge import Options
 
     settings = settings_from(config, sets)
     dataset = _dataset(settings, name, kind)
-    row = _with_rows(settings, lambda rows: rows.one(dataset, row_id))
+    row = _run_with_rows(settings, lambda rows: rows.one(dataset, row_id))
     if not as_prompt:
         print(json.dumps(dict(row), indent=2, ensure_ascii=False))
         return
@@ -86,25 +85,25 @@ def show(
 
 
 def remove(name: Name, config: Config = None, sets: Set = None) -> None:
-    """Forget the rows that were added for a dataset."""
+    """Remove the imported rows of a dataset."""
     from sandbox_runtime.benchmarks.registry import table_of
     from sandbox_runtime.judge.rows.table_writer import remove_table
 
     settings = settings_from(config, sets)
-    found = _registered(settings).get(name)
-    tables = (table_of(name),) if found is None else (found.table, *found.other_tables)
+    dataset = _registered(settings).get(name)
+    tables = (table_of(name),) if dataset is None else (dataset.table, *dataset.other_tables)
     if not any([remove_table(Path(settings.tables_dir), table) for table in tables]):
-        raise NotFound(f"no rows of {name!r} are in {settings.tables_dir}")
-    print(f"the rows of {name} are removed")
+        raise NotFound(f"{settings.tables_dir} has no rows of {name!r}")
+    print(f"removed the rows of {name}")
 
 
-async def _listed(rows: Rows, settings: Settings) -> list[dict[str, Any]]:
-    found = []
+async def _dataset_rows(rows: Rows, settings: Settings) -> list[dict[str, Any]]:
+    listed = []
     for dataset in _registered(settings).values():
         source = await rows.source_of(dataset)
         count = 0 if source is None else await rows.count(dataset)
-        found.append({"dataset": dataset.id, "rows": count, "source": source, "class": dataset.benchmark.name})
-    return found
+        listed.append({"dataset": dataset.id, "rows": count, "source": source, "class": dataset.benchmark.name})
+    return listed
 
 
 def _registered(settings: Settings) -> dict[str, Dataset]:
@@ -122,12 +121,12 @@ def _dataset(settings: Settings, name: str, kind: str | None) -> Dataset:
         return known
     classes = benchmark_classes()
     if kind is None or kind not in classes:
-        raise NotFound(f"there is no dataset {name!r}; name the class of its benchmark with --type: {', '.join(classes)}")
+        raise NotFound(f"unknown dataset {name!r}; give its benchmark class with --type, one of {', '.join(classes)}")
     return Dataset(name, classes[kind], table_of(name, settings.dataset.default_dataset_table))
 
 
-def _check(dataset: Dataset, row: Any) -> None:
-    """Whether the benchmark can ask for it: rows of another form are refused here and not one by one when they are judged."""
+def _check_row(dataset: Dataset, row: Any) -> None:
+    """Check that the benchmark can use the row, so that bad rows are refused now and not when they are judged."""
     from sandbox_runtime.model.judge import Options
 
     try:
@@ -144,10 +143,10 @@ def _content(path: Path) -> bytes:
             raise InvalidRequest(f"{path} is larger than {MOST_BYTES} bytes")
         return path.read_bytes()
     except OSError as error:
-        raise InvalidRequest(f"{path} cannot be read: {error}") from error
+        raise InvalidRequest(f"cannot read {path}: {error}") from error
 
 
-def _with_rows(settings: Settings, work: Callable[[Rows], Awaitable[T]]) -> T:
+def _run_with_rows(settings: Settings, work: Callable[[Rows], Awaitable[T]]) -> T:
     from sandbox_runtime.assembly import build_row_options
     from sandbox_runtime.judge.rows import open_rows
 

@@ -1,4 +1,4 @@
-"""`sandbox db`: the revision of the tables, and how to bring them up to date."""
+"""`sandbox db`: show and change the revision of the database tables."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ EXIT_OUTDATED = 1
 
 
 def register(app: typer.Typer) -> None:
-    db = typer.Typer(help="The tables of the database that the setting database_url names.", no_args_is_help=True)
+    db = typer.Typer(help="Manage the tables of the database (setting database_url).", no_args_is_help=True)
     db.command("upgrade")(upgrade)
     db.command("downgrade")(downgrade)
-    db.command("current", epilog=f"Exit code: 0 up to date, {EXIT_OUTDATED} not.")(current)
+    db.command("current", epilog=f"Exit code: 0 if up to date, else {EXIT_OUTDATED}.")(current)
     app.add_typer(db, name="db")
 
 
 def upgrade(config: Config = None, sets: Set = None) -> None:
-    """Bring the tables up to date. The server does the same when it starts."""
+    """Upgrade the tables to this version. The server does the same when it starts."""
     from sandbox_runtime.store import upgrade_tables
 
     settings = settings_from(config, sets)
     before = asyncio.run(upgrade_tables(settings.store_url, _options(settings)))
-    done = "is up to date" if before.up_to_date else f"was brought up to date from {before.current or 'nothing'}"
+    done = "is up to date" if before.up_to_date else f"was upgraded from {before.current or 'an empty database'}"
     print(f"{before.newest}: the database {done}")
 
 
 def downgrade(
-    revision: Annotated[str, typer.Argument(help="The revision to go back to, such as r0005.")],
+    revision: Annotated[str, typer.Argument(help="The target revision, such as r0005.")],
     config: Config = None,
     sets: Set = None,
 ) -> None:
-    """Take newer revisions back, before going back to an older version. What only they hold is gone. Stop servers first."""
+    """Downgrade the tables, before installing an older version. Deletes what only newer revisions store. Stop servers first."""
     from sandbox_runtime.store import downgrade_tables
 
     settings = settings_from(config, sets)
     asyncio.run(downgrade_tables(settings.store_url, revision, _options(settings)))
-    print(f"{revision}: the database was taken back")
+    print(f"{revision}: the database was downgraded")
 
 
 def current(config: Config = None, sets: Set = None) -> None:
-    """Print the revision of the tables and the one that this version needs. Changes nothing."""
+    """Print the revision of the tables and the revision that this version needs."""
     from sandbox_runtime.store import current_revision
 
     settings = settings_from(config, sets)

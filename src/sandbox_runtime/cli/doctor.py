@@ -1,4 +1,4 @@
-"""`sandbox doctor`: is this deployment what it claims to be? `--attack` tries everything."""
+"""`sandbox doctor`: verify the isolation of this deployment by attacking it."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.attack_target import Key, Mine, OtherKey, ReadKey, Url, chosen, named_server
+from sandbox_runtime.cli.attacks import Key, Mine, OtherKey, ReadKey, Url, parse_server, print_corpus, select_attacks
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
-from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
+from sandbox_runtime.cli.output import write_text
+from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.settings import Settings
 
 if TYPE_CHECKING:
     from sandbox_runtime.doctor import Attack, Diagnosis, LayerAssessment, Server, Verdict
 
-All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus, not only the short proof of each layer.")]
-Listing = Annotated[bool, typer.Option("--list", help="Print the attacks by family, with the layers and guards they test.")]
+All = Annotated[bool, typer.Option("--attack", help="Run the whole attack corpus instead of one short check per layer.")]
+Listing = Annotated[bool, typer.Option("--list", help="List the attacks by family, with the layers and guards they test.")]
 Families = Annotated[
     list[str] | None,
-    typer.Option("--family", metavar="NAME", help="With --attack: only this family; may be repeated.", show_default=False),
+    typer.Option("--family", metavar="NAME", help="With --attack or --list: only this family; repeatable.", show_default=False),
 ]
 AsJson = Annotated[
-    str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON to FILE, - for stdout.", show_default=False)
+    str | None, typer.Option("--json", metavar="FILE", help="Write the report as JSON to FILE; - for stdout.", show_default=False)
 ]
 
 EXIT_FAILED = 1
 EXIT_CANNOT_RUN = 2
-HELP = "Exit code: 0 everything held, 1 something did not or a required layer is missing, 2 no box can be made here."
+HELP = "Exit code: 0 all attacks failed, 1 an attack succeeded or a required layer is missing, 2 no box can be created here."
 
 
 def register(app: typer.Typer) -> None:
@@ -54,25 +55,24 @@ def doctor(
     config: Config = None,
     sets: Set = None,
 ) -> None:
-    """Attack this deployment and say which layers of isolation held.
+    """Attack this deployment and report which isolation layers held.
 
-    With --attack the corpus also attacks a server that is started for that alone; --url names one that runs instead.
+    --attack also attacks a temporary server; --url attacks a running one instead.
     """
-    from sandbox_runtime.cli.attack_list import print_corpus
     from sandbox_runtime.cli.doctor_report import print_diagnosis
 
-    corpus = chosen(families or (), everything=everything or listing or url is not None)
+    corpus = select_attacks(families or (), everything=everything or listing or url is not None)
     if listing:
         print_corpus(corpus)
         return
-    server = named_server(url, key, other_key, read_key, mine=mine)
+    server = parse_server(url, key, other_key, read_key, mine=mine)
     settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
     if as_json not in (None, "-"):
-        _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": ["the examination did not come to its end"]})
+        _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": ["the examination did not finish"]})
     try:
-        diagnosis = asyncio.run(_examine(settings, corpus, server, _progress(as_json)))
+        diagnosis = asyncio.run(_examine(settings, corpus, server, _shows_progress(as_json)))
     except (Unavailable, PlatformFault) as error:
-        _refuse(settings, error, as_json)
+        _report_unusable(settings, error, as_json)
         raise typer.Exit(EXIT_CANNOT_RUN) from error
     if as_json is not None:
         _write(as_json, diagnosis.as_dict())
@@ -85,12 +85,13 @@ async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server 
     from sandbox_runtime.assembly.storage import describe_storage
     from sandbox_runtime.doctor import Diagnosis, attack_server, host
 
-    tell = _Progress(len(corpus)) if progress else None
+    on_verdict = _Progress(len(corpus)) if progress else None
     layers: list[LayerAssessment] = []
     if server is not None:
-        verdicts = await attack_server(server, [one for one in corpus if one.scenario == "client"], on_verdict=tell)
+        clients = [attack for attack in corpus if attack.scenario == "client"]
+        verdicts = await attack_server(server, clients, on_verdict=on_verdict)
     else:
-        layers, verdicts = await _attack(settings, corpus, tell)
+        layers, verdicts = await _attack(settings, corpus, on_verdict)
     return Diagnosis(
         isolation=settings.isolation if server is None else f"the server at {server.url}",
         as_root=os.geteuid() == 0,
@@ -103,59 +104,59 @@ async def _examine(settings: Settings, corpus: Sequence[Attack], server: Server 
 
 
 async def _attack(
-    settings: Settings, corpus: Sequence[Attack], tell: Callable[[Verdict], None] | None
+    settings: Settings, corpus: Sequence[Attack], on_verdict: Callable[[Verdict], None] | None
 ) -> tuple[list[LayerAssessment], list[Verdict]]:
-    """Boxes first, and then, where the corpus holds attacks on it, a server that is started for them."""
+    """Attack boxes, then a temporary server if the corpus has attacks on servers."""
     from sandbox_runtime.assembly import build_policies, open_configured_backend, parse_preset
     from sandbox_runtime.doctor import assess_layers, attack, attack_server
 
-    clients = [one for one in corpus if one.scenario == "client"]
+    clients = [case for case in corpus if case.scenario == "client"]
     async with open_configured_backend(settings) as backend:
         verdicts = await attack(
             backend,
             build_policies(settings)[parse_preset(settings)[0]],
-            [one for one in corpus if one.scenario != "client"],
+            [case for case in corpus if case.scenario != "client"],
             python=settings.guest_python,
             state_dir=settings.state_dir,
             reopen=lambda: open_configured_backend(settings),
-            on_verdict=tell,
+            on_verdict=on_verdict,
         )
         layers = assess_layers(backend.layers(), verdicts)
     if clients:
-        from sandbox_runtime.cli.temporary_server import throwaway_server
+        from sandbox_runtime.cli.temporary_server import temporary_server
 
-        async with throwaway_server(settings) as server:
-            verdicts += await attack_server(server, clients, on_verdict=tell)
+        async with temporary_server(settings) as server:
+            verdicts += await attack_server(server, clients, on_verdict=on_verdict)
     return layers, verdicts
 
 
 async def _backends(settings: Settings) -> dict[str, str]:
-    """Which backends can open a box on this host. The one in use just has."""
+    """Return for each backend whether it can open a box on this host. The one in use just did."""
     from sandbox_runtime.assembly import build_backend_options
     from sandbox_runtime.isolation.backends import NAMES, open_backend
     from sandbox_runtime.isolation.options import Preset
     from sandbox_runtime.model import Policy
 
     plain = dataclasses.replace(build_backend_options(settings), presets={"std": Preset()})
-    found = {settings.isolation: "in use"}
+    states = {settings.isolation: "in use"}
     for name in NAMES:
-        if name in found:
+        if name in states:
             continue
         try:
             async with open_backend(name, plain) as backend:
                 await (await backend.open(Policy())).close()
-            found[name] = "available" if name != "none" else "available, without any isolation"
+            states[name] = "available" if name != "none" else "available, without any isolation"
         except SandboxError as error:
-            found[name] = f"not available: {error}"
-    return found
+            states[name] = f"not available: {error}"
+    return states
 
 
-def _progress(as_json: str | None) -> bool:
+def _shows_progress(as_json: str | None) -> bool:
     return as_json != "-" and sys.stderr.isatty()
 
 
 class _Progress:
-    """One line on a terminal that tells how far the corpus is."""
+    """A progress line on the terminal."""
 
     def __init__(self, total: int) -> None:
         self._left = total
@@ -166,10 +167,10 @@ class _Progress:
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
-def _refuse(settings: Settings, error: SandboxError, as_json: str | None) -> None:
+def _report_unusable(settings: Settings, error: SandboxError, as_json: str | None) -> None:
     if as_json is not None:
         _write(as_json, {"ok": False, "isolation": settings.isolation, "failures": [str(error)]})
-    print(f"sandbox: isolation {settings.isolation} cannot make a box here: {error}", file=sys.stderr)
+    print(f"sandbox: isolation {settings.isolation} cannot create a box here: {error}", file=sys.stderr)
 
 
 def _write(target: str, report: dict[str, object]) -> None:
@@ -177,7 +178,4 @@ def _write(target: str, report: dict[str, object]) -> None:
     if target == "-":
         print(text)
         return
-    try:
-        Path(target).write_text(text + "\n")
-    except OSError as error:
-        raise InvalidRequest(f"the report cannot be written to {target}: {error.strerror}") from error
+    write_text(Path(target), text + "\n")

@@ -1,4 +1,4 @@
-"""`sandbox exec`: a command or a program in a session, its output as it comes."""
+"""`sandbox exec`: run a command or a program in a session and stream its output."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sandbox_runtime.cli.remote import AsJson, Env, Timeout, Url, client_of, conclude, pairs, show
+from sandbox_runtime.cli.remote import AsJson, Env, Timeout, Url, exit_for, open_client, parse_pairs, print_output
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from sandbox_runtime.sdk import ExecutionResult, SyncSandboxClient
 
-Session = Annotated[str, typer.Argument(metavar="SESSION", help="Its id.")]
+Session = Annotated[str, typer.Argument(metavar="SESSION", help="Id of the session.")]
 Words = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[COMMAND [ARG]...]",
-        help="One word: a line for the shell. More: a program and its arguments.",
+        help="One word: a shell command line. Several: a program and its arguments.",
         show_default=False,
     ),
 ]
-Code = Annotated[str | None, typer.Option("--code", "-c", help="A program instead of a command.", show_default=False)]
-Source = Annotated[Path | None, typer.Option("--file", "-f", help="The same, from a local file.", show_default=False)]
-Language = Annotated[str, typer.Option("--language", "-l", help="Of the program.")]
+Code = Annotated[str | None, typer.Option("--code", "-c", help="Run this program instead of a command.", show_default=False)]
+Source = Annotated[Path | None, typer.Option("--file", "-f", help="Run the program in this local file.", show_default=False)]
+Language = Annotated[str, typer.Option("--language", "-l", help="Language of the program.")]
 Event = Annotated[
-    str | None, typer.Option("--event", metavar="JSON", help="What its handler is called with.", show_default=False)
+    str | None, typer.Option("--event", metavar="JSON", help="Event passed to the program's handler.", show_default=False)
 ]
-Stdin = Annotated[bool, typer.Option("--stdin", "-i", help="Give it our standard input, once that has ended.")]
-Detach = Annotated[bool, typer.Option("--detach", "-d", help="Print the id of the execution and go; `sandbox logs` shows more.")]
+Stdin = Annotated[bool, typer.Option("--stdin", "-i", help="Pass standard input, read to its end first.")]
+Detach = Annotated[bool, typer.Option("--detach", "-d", help="Print the execution id and exit; see `sandbox logs`.")]
 
-HELP = """Exit code: that of the program; 124 where its time ran out, 130 where it was cancelled, 70 for a fault of the platform.
-Ctrl-C cancels it."""
+HELP = """Exit code: the program's own; 124 on timeout, 130 if cancelled, 70 on a platform error. Ctrl-C cancels the execution."""
 
 
 def register(app: typer.Typer) -> None:
@@ -56,41 +55,41 @@ def exec_(
     as_json: AsJson = False,
     url: Url = "",
 ) -> None:
-    """Run a command, or a program, in a session: `sandbox exec SESSION -- ls -l`, `sandbox exec SESSION -c "print(1)"`."""
-    text, kind = _asked(words, code, source, language)
+    """Run a command or a program in a session: `sandbox exec SESSION -- ls -l`, `sandbox exec SESSION -c "print(1)"`."""
+    text, kind = _program(words, code, source, language)
     more: dict[str, Any] = {
         "language": kind,
         "event": None if event is None else _event(event),
         "stdin": sys.stdin.read() if stdin else None,
-        "env": pairs(env, "--env"),
+        "env": parse_pairs(env, "--env"),
     }
-    with client_of(url) as client:
+    with open_client(url) as client:
         submitted = client.submit_code(session_id, text, timeout, **more)
         if detach:
             print(submitted.id)
             return
-        raise conclude(_followed(client, submitted.id, as_json))
+        raise exit_for(_follow(client, submitted.id, as_json))
 
 
-def _followed(client: SyncSandboxClient, execution_id: str, as_json: bool) -> ExecutionResult:
-    """Its end. Whoever interrupts us means the execution."""
+def _follow(client: SyncSandboxClient, execution_id: str, as_json: bool) -> ExecutionResult:
+    """Print the output until the execution ends. Ctrl-C cancels the execution."""
     try:
         if not as_json:
-            show(client.follow(execution_id))
-        found = client.wait_execution(execution_id)
+            print_output(client.follow(execution_id))
+        execution = client.wait_execution(execution_id)
     except KeyboardInterrupt:
-        found = client.cancel_execution(execution_id)
+        execution = client.cancel_execution(execution_id)
     if as_json:
-        print(found.model_dump_json(indent=2))
-    elif found.result is not None:
-        print(json.dumps(found.result, ensure_ascii=False))
-    return found
+        print(execution.model_dump_json(indent=2))
+    elif execution.result is not None:
+        print(json.dumps(execution.result, ensure_ascii=False))
+    return execution
 
 
-def _asked(words: list[str] | None, code: str | None, source: Path | None, language: str) -> tuple[str, str]:
-    """The text, and what it is written in."""
-    if sum(bool(given) for given in (words, code is not None, source is not None)) != 1:
-        raise InvalidRequest("say what is to be run: a command, or --code, or --file; and only one of them")
+def _program(words: list[str] | None, code: str | None, source: Path | None, language: str) -> tuple[str, str]:
+    """Return the code and its language."""
+    if sum(bool(source) for source in (words, code is not None, source is not None)) != 1:
+        raise InvalidRequest("give exactly one of: a command, --code, --file")
     if words:
         return (words[0] if len(words) == 1 else shlex.join(words)), "shell"
     if source is None:
@@ -98,14 +97,14 @@ def _asked(words: list[str] | None, code: str | None, source: Path | None, langu
     try:
         return source.read_text(encoding="utf-8"), language
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{source} cannot be read: {error}") from error
+        raise InvalidRequest(f"cannot read {source}: {error}") from error
 
 
 def _event(text: str) -> dict[str, Any]:
     try:
         event = json.loads(text)
     except ValueError as error:
-        raise InvalidRequest(f"--event is no JSON: {error}") from error
+        raise InvalidRequest(f"--event is not valid JSON: {error}") from error
     if not isinstance(event, dict):
         raise InvalidRequest("--event must be a JSON object")
     return event

@@ -1,4 +1,4 @@
-"""`.sandboxrc.json`: what `sandbox-run` takes for granted, from the folder one is in, else from one's home."""
+"""`.sandboxrc.json`: defaults of `sandbox-run`, read from the current folder, else from the home folder."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from sandbox_runtime.errors import InvalidRequest
 NAME = ".sandboxrc.json"
 FORMATS = ("pretty", "json", "yaml")
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
-_MOST_BYTES = 64 * 1024
+_MAX_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class BoxPart:
-    """cpu_quota: seconds of processor time. memory_limit: KB. max_user_progress: processes. max_idle_time and max_task_count
-    are for boxes that serve more than one call; here each call has its own, so they are checked and change nothing."""
-
+class BoxSection:
     allow_network: bool = False
     cpu_quota: int = 300
+    """Seconds of CPU time."""
     memory_limit: int = 262_144
+    """KiB."""
     max_idle_time: int = 60
+    """No effect, like max_task_count: it is for boxes that serve several calls, and here each call has its own box."""
     max_user_progress: int = 10
+    """Processes."""
     max_task_count: int = 10
 
 
 @dataclass(frozen=True, slots=True)
-class CliPart:
+class CliSection:
     default_timeout: int = 300
     default_format: str = "pretty"
     enable_colors: bool = True
@@ -37,22 +38,22 @@ class CliPart:
 
 
 @dataclass(frozen=True, slots=True)
-class LoggingPart:
+class LogSection:
     level: str = "WARNING"
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerConfig:
-    sandbox: BoxPart = BoxPart()
-    cli: CliPart = CliPart()
-    logging: LoggingPart = LoggingPart()
+    sandbox: BoxSection = BoxSection()
+    cli: CliSection = CliSection()
+    logging: LogSection = LogSection()
 
 
-Part = TypeVar("Part", BoxPart, CliPart, LoggingPart)
+Section = TypeVar("Section", BoxSection, CliSection, LogSection)
 
 
 def find(cwd: Path, home: Path) -> HandlerConfig:
-    """The first that is there; the built-in values where there is none."""
+    """Return the first existing configuration, or the defaults."""
     for folder in (cwd, home):
         if (folder / NAME).is_file():
             return read(folder / NAME)
@@ -62,38 +63,38 @@ def find(cwd: Path, home: Path) -> HandlerConfig:
 def read(path: Path) -> HandlerConfig:
     try:
         with path.open(encoding="utf-8") as file:
-            text = file.read(_MOST_BYTES + 1)
-        table = json.loads(text) if len(text) <= _MOST_BYTES else None
+            text = file.read(_MAX_BYTES + 1)
+        table = json.loads(text) if len(text) <= _MAX_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"{path} cannot be read: {error}") from error
+        raise InvalidRequest(f"cannot read {path}: {error}") from error
     if not isinstance(table, dict):
-        raise InvalidRequest(f"{path} must be a JSON object of at most {_MOST_BYTES} bytes")
+        raise InvalidRequest(f"{path} must be a JSON object of at most {_MAX_BYTES} bytes")
     unknown = sorted(set(table) - {field.name for field in fields(HandlerConfig)})
     if unknown:
-        raise InvalidRequest(f"{path}: {unknown[0]!r} is no section; there are sandbox, cli and logging")
+        raise InvalidRequest(f"{path}: unknown section {unknown[0]!r}; the sections are sandbox, cli and logging")
     config = HandlerConfig(
-        _part(table, "sandbox", BoxPart(), path),
-        _part(table, "cli", CliPart(), path),
-        _part(table, "logging", LoggingPart(), path),
+        _read_section(table, "sandbox", BoxSection(), path),
+        _read_section(table, "cli", CliSection(), path),
+        _read_section(table, "logging", LogSection(), path),
     )
     _check(config, path)
     return config
 
 
-def _part(table: dict[str, Any], name: str, default: Part, path: Path) -> Part:
-    given = table.get(name, {})
+def _read_section(table: dict[str, Any], name: str, default: Section, path: Path) -> Section:
+    values = table.get(name, {})
     known = {field.name: type(getattr(default, field.name)) for field in fields(default)}
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InvalidRequest(f"{path}: {name} must be an object")
-    for key, value in given.items():
+    for key, value in values.items():
         if key not in known:
-            raise InvalidRequest(f"{path}: {name}.{key} is no setting; there are {', '.join(known)}")
+            raise InvalidRequest(f"{path}: unknown key {name}.{key}; the keys are {', '.join(known)}")
         if type(value) is not known[key] or (known[key] is int and value <= 0):
-            raise InvalidRequest(f"{path}: {name}.{key} must be {_WORDS[known[key]]}, not {value!r}")
-    return type(default)(**given)
+            raise InvalidRequest(f"{path}: {name}.{key} must be {_TYPE_NAMES[known[key]]}, not {value!r}")
+    return type(default)(**values)
 
 
-_WORDS = {int: "a whole number above 0", bool: "true or false", str: "a text"}
+_TYPE_NAMES = {int: "an integer above 0", bool: "true or false", str: "a string"}
 
 
 def _check(config: HandlerConfig, path: Path) -> None:

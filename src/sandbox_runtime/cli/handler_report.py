@@ -1,4 +1,4 @@
-"""What `sandbox-run` prints: for people, as JSON, as YAML. Pure."""
+"""The output of `sandbox-run`: text, JSON or YAML."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any
 
 _GREEN, _RED, _BOLD, _PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_WORDS_OF_YAML = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """details: what there is to tell beside the result, for those who want to know everything."""
-
     exit_code: int
     stdout: str
     stderr: str
@@ -25,19 +23,20 @@ class Report:
     summary: str
     timestamp: str
     details: Mapping[str, str] = field(default_factory=dict)
+    """Printed with --verbose."""
 
     def fields(self, *, verbose: bool) -> dict[str, Any]:
-        told = {
+        fields = {
             "exit_code": self.exit_code,
             "stdout": self.stdout,
             "stderr": self.stderr,
             "result": self.result,
             "metrics": dict(self.metrics),
         }
-        return {**told, "timestamp": self.timestamp} if verbose else told
+        return {**fields, "timestamp": self.timestamp} if verbose else fields
 
 
-def rendered(report: Report, form: str, *, profile: bool, verbose: bool, color: bool) -> str:
+def render(report: Report, form: str, *, profile: bool, verbose: bool, color: bool) -> str:
     if form == "json":
         return json.dumps(report.fields(verbose=verbose), indent=2, ensure_ascii=False) + "\n"
     if form == "yaml":
@@ -68,31 +67,31 @@ def _lines(values: Mapping[str, object]) -> str:
 
 
 def as_yaml(value: Any) -> str:
-    """Blocks for what has parts, and JSON for the rest, which YAML reads as well."""
+    """Write mappings and lists as YAML blocks, and everything else as JSON, which is valid YAML."""
     return "\n".join(_block(value, "")) + "\n"
 
 
 def _block(value: Any, indent: str) -> list[str]:
     lines = []
-    for lead, one in _entries(value):
-        if isinstance(one, dict | list) and one:
-            lines += [f"{indent}{lead}", *_block(one, f"{indent}  ")]
+    for lead, item in _entries(value):
+        if isinstance(item, dict | list) and item:
+            lines += [f"{indent}{lead}", *_block(item, f"{indent}  ")]
         else:
-            lines.append(f"{indent}{lead} {_scalar(one)}")
+            lines.append(f"{indent}{lead} {_scalar(item)}")
     return lines or [f"{indent}{_scalar(value)}"]
 
 
 def _entries(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
-        return [(f"{_key(name)}:", one) for name, one in value.items()]
-    return [("-", one) for one in value] if isinstance(value, list) else []
+        return [(f"{_key(name)}:", item) for name, item in value.items()]
+    return [("-", item) for item in value] if isinstance(value, list) else []
 
 
 def _scalar(value: Any) -> str:
-    """In ASCII: some characters that JSON allows end a line in YAML."""
+    """Return ASCII-only JSON: some characters that JSON allows end a line in YAML."""
     return json.dumps(value)
 
 
 def _key(name: object) -> str:
     text = str(name)
-    return text if _PLAIN_KEY.fullmatch(text) and text.lower() not in _WORDS_OF_YAML else json.dumps(text)
+    return text if _PLAIN_KEY.fullmatch(text) and text.lower() not in _YAML_WORDS else json.dumps(text)

@@ -1,10 +1,11 @@
-"""`sandbox judge`: verdicts of completions, here and now or by a server, with scores and a report."""
+"""`sandbox judge`: judge completions locally or on a server, and print scores."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,48 +15,54 @@ from sandbox_runtime.cli.flags import Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from sandbox_runtime.cli.judge_runner import Judged
+    from sandbox_runtime.cli.judge_runner import JudgeRun
 
-Name = Annotated[str, typer.Argument(metavar="DATASET", help="Its id; `sandbox datasets` lists them.")]
+Name = Annotated[str, typer.Argument(metavar="DATASET", help="Id of the dataset, see `sandbox datasets list`.")]
 Completions = Annotated[
     str | None,
     typer.Option(
         "--completions",
         "-c",
         metavar="FILE",
-        help='JSON lines {"id": …, "completion": "…"}, .gz too; - for our own input. task_id is taken for id.',
+        help='JSON lines {"id": …, "completion": "…"}, optionally gzipped (.gz); - for stdin. task_id is accepted for id.',
         show_default=False,
     ),
 ]
 Samples = Annotated[
-    int | None, typer.Option("--samples", help="Only the first so many completions of each problem.", min=1, show_default=False)
+    int | None, typer.Option("--samples", help="Judge only the first N completions of each problem.", min=1, show_default=False)
 ]
-PassAt = Annotated[str, typer.Option("--pass-at", help="Values of k for pass@k, with commas.")]
+PassAt = Annotated[str, typer.Option("--pass-at", help="Values of k for pass@k, comma-separated.")]
 Options = Annotated[
-    str, typer.Option("--options", metavar="JSON", help="Options for all, in the words of /submit's config.", show_default=False)
+    str,
+    typer.Option(
+        "--options", metavar="JSON", help="Options for all completions, as in the config of /submit.", show_default=False
+    ),
 ]
-Language = Annotated[str | None, typer.Option("--language", "-l", help="Where the dataset leaves it open.", show_default=False)]
+Language = Annotated[
+    str | None, typer.Option("--language", "-l", help="Language, if the dataset does not set it.", show_default=False)
+]
 Parallel = Annotated[
-    int | None, typer.Option("--parallel", "-p", help="Completions judged at once (setting batch_parallel).", min=1, max=10_000)
+    int | None,
+    typer.Option("--parallel", "-p", help="Completions judged concurrently (setting batch_parallel).", min=1, max=10_000),
 ]
-Limit = Annotated[int | None, typer.Option("--limit", help="Stop after so many completions, or rows.", min=1, show_default=False)]
+Limit = Annotated[
+    int | None, typer.Option("--limit", help="Stop after N completions, or rows with --self-check.", min=1, show_default=False)
+]
 Results = Annotated[
     Path | None,
-    typer.Option("--results", "-o", metavar="FILE", help="Write every result here, as JSON lines.", show_default=False),
+    typer.Option("--results", "-o", metavar="FILE", help="Write every result to FILE as JSON lines.", show_default=False),
 ]
-Html = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write a report as HTML.", show_default=False)]
+Html = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML report to FILE.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 SelfCheck = Annotated[
-    bool, typer.Option("--self-check", help="Judge the dataset's own reference solutions; exit with 1 if one is not accepted.")
+    bool, typer.Option("--self-check", help="Judge the dataset's reference solutions; exit with 1 if one is rejected.")
 ]
 Url = Annotated[
     str | None,
-    typer.Option(
-        "--url", help="Have a server judge them, as a batch; its key is taken from SANDBOX_API_KEY.", show_default=False
-    ),
+    typer.Option("--url", help="Judge on this server, as a batch. Its API key is read from SANDBOX_API_KEY.", show_default=False),
 ]
 Key = Annotated[
-    str, typer.Option("--key", help="With --url: the same key finds the batch that was sent before.", show_default=False)
+    str, typer.Option("--key", help="With --url: idempotency key; the same key resumes the same batch.", show_default=False)
 ]
 
 _NOT_ALL = 1
@@ -87,39 +94,40 @@ def judge(
     ks = _ks(pass_at)
     config = _config(options, language)
     if self_check == (completions is not None):
-        raise InvalidRequest("say what is to be judged: --completions FILE, or --self-check for the reference solutions")
+        raise InvalidRequest("give exactly one of --completions FILE and --self-check")
     if self_check and url:
-        raise InvalidRequest("--self-check runs here: it needs the dataset's rows")
+        raise InvalidRequest("--self-check cannot be combined with --url: it needs the dataset's rows")
     from sandbox_runtime.cli import judge_runner
     from sandbox_runtime.cli.judge_report import print_summary, write_report
 
     settings = settings_from(None, ["log_level=error", *(sets or [])], isolation=isolation)
-    asked = judge_runner.Asked(dataset, config, parallel or settings.batch_parallel, limit, results)
+    judge_options = judge_runner.JudgeOptions(dataset, config, parallel or settings.batch_parallel, limit, results)
     if self_check:
-        found = _run(judge_runner.self_checked(settings, asked))
-    elif url is not None:
-        found = judge_runner.judged_by_server(url, asked, judge_runner.read_completions(completions or "-", samples, limit), key)
+        run = _run(judge_runner.self_check(settings, judge_options))
     else:
-        found = _run(judge_runner.judged_here(settings, asked, judge_runner.read_completions(completions or "-", samples, limit)))
+        lines = judge_runner.read_completions(completions or "-", samples, limit)
+        if url is not None:
+            run = judge_runner.judge_remotely(url, judge_options, lines, key)
+        else:
+            run = _run(judge_runner.judge_locally(settings, judge_options, lines))
     if report:
-        write_report(report, dataset, found, ks)
-    print_summary(dataset, found, ks, as_json=as_json, self_check=self_check)
-    raise typer.Exit(_code(found, self_check))
+        write_report(report, dataset, run, ks)
+    print_summary(dataset, run, ks, as_json=as_json, self_check=self_check)
+    raise typer.Exit(_exit_code(run, self_check))
 
 
-def _run(work: Any) -> Judged:
+def _run(work: Coroutine[Any, Any, JudgeRun]) -> JudgeRun:
     import uvloop
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        found: Judged = runner.run(work)
-        return found
+        return runner.run(work)
 
 
-def _code(found: Judged, self_check: bool) -> int:
-    if self_check and any(not one["accepted"] for one in found.results):
+def _exit_code(run: JudgeRun, self_check: bool) -> int:
+    if self_check and any(not result["accepted"] for result in run.results):
         return _NOT_ALL
-    if any(one["reason"] == "not_judged" for one in found.results):
-        print("sandbox: some completions were not judged; that says nothing about them", file=sys.stderr)
+    if any(result["reason"] == "not_judged" for result in run.results):
+        print("sandbox: some completions could not be judged", file=sys.stderr)
         return _NOT_ALL
     return 0
 
@@ -130,7 +138,7 @@ def _ks(text: str) -> tuple[int, ...]:
     except ValueError:
         ks = ()
     if not ks or min(ks) < 1:
-        raise InvalidRequest(f"--pass-at {text!r}: write whole numbers from 1 on, with commas: 1,5,10")
+        raise InvalidRequest(f"--pass-at {text!r} must be integers from 1 on, comma-separated: 1,5,10")
     return ks
 
 
@@ -138,7 +146,7 @@ def _config(text: str, language: str | None) -> dict[str, Any]:
     try:
         config = json.loads(text or "{}")
     except ValueError as error:
-        raise InvalidRequest(f"--options is no JSON: {error}") from error
+        raise InvalidRequest(f"--options is not valid JSON: {error}") from error
     if not isinstance(config, dict):
         raise InvalidRequest("--options must be a JSON object")
     return config | ({"language": language} if language else {})

@@ -1,4 +1,4 @@
-"""How verdicts are shown: tables in the terminal, and a page that stands on its own."""
+"""Reports of `sandbox judge`: tables in the terminal and a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -14,65 +14,65 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sandbox_runtime.cli.judge_runner import Judged
-from sandbox_runtime.errors import InvalidRequest
+from sandbox_runtime.cli.judge_runner import JudgeRun
+from sandbox_runtime.cli.output import write_text
 from sandbox_runtime.judge.metrics import Sample, Score, Summary, summarize
 from sandbox_runtime.model import Reason
 
-_NAMED = 20
-"""Failures that are named in the terminal; the rest are in the file of results."""
+_MAX_FAILURES = 20
+"""Failures listed in the terminal; the results file has all."""
 
 
-def summary_of(found: Judged, ks: Sequence[int]) -> Summary:
-    return summarize((Sample(one["id"], Reason(one["reason"]), one.get("groups", {})) for one in found.results), ks)
+def summarize_run(run: JudgeRun, ks: Sequence[int]) -> Summary:
+    return summarize((Sample(result["id"], Reason(result["reason"]), result.get("groups", {})) for result in run.results), ks)
 
 
-def print_summary(dataset: str, found: Judged, ks: Sequence[int], *, as_json: bool, self_check: bool) -> None:
-    summary = summary_of(found, ks)
+def print_summary(dataset: str, run: JudgeRun, ks: Sequence[int], *, as_json: bool, self_check: bool) -> None:
+    summary = summarize_run(run, ks)
     if as_json:
-        print(json.dumps(told(dataset, summary, found), indent=2))
+        print(json.dumps(summary_json(dataset, summary, run), indent=2))
         return
     console = Console()
     console.print(_scores(dataset, summary, ks))
-    reasons = ", ".join(f"{count} {name}" for name, count in sorted(summary.reasons.items(), key=lambda one: -one[1]))
+    reasons = ", ".join(f"{count} {name}" for name, count in sorted(summary.reasons.items(), key=lambda result: -result[1]))
     console.print(reasons or "nothing was judged", highlight=False, markup=False)
-    if guards := guards_of(found):
+    if guards := count_guards(run):
         console.print("guard: " + ", ".join(f"{count} {name}" for name, count in guards.items()), highlight=False, markup=False)
     if self_check:
-        _print_failures(console, found)
-    if found.skipped:
-        name, reason = next(iter(found.skipped.items()))
-        console.print(f"{len(found.skipped)} rows without a reference solution ({name}: {reason})", highlight=False, markup=False)
+        _print_failures(console, run)
+    if run.skipped:
+        name, reason = next(iter(run.skipped.items()))
+        console.print(f"{len(run.skipped)} rows without a reference solution ({name}: {reason})", highlight=False, markup=False)
 
 
-def _print_failures(console: Console, found: Judged) -> None:
-    failed = [one for one in found.results if not one["accepted"]]
-    for one in failed[:_NAMED]:
-        line = (one.get("message") or "").partition("\n")[0]
-        console.print(f"  {one['id']}: {one['reason']} {line}"[:300], highlight=False, markup=False)
-    if len(failed) > _NAMED:
-        console.print(f"  and {len(failed) - _NAMED} more", highlight=False)
+def _print_failures(console: Console, run: JudgeRun) -> None:
+    failed = [result for result in run.results if not result["accepted"]]
+    for result in failed[:_MAX_FAILURES]:
+        line = (result.get("message") or "").partition("\n")[0]
+        console.print(f"  {result['id']}: {result['reason']} {line}"[:300], highlight=False, markup=False)
+    if len(failed) > _MAX_FAILURES:
+        console.print(f"  and {len(failed) - _MAX_FAILURES} more", highlight=False)
 
 
-def told(dataset: str, summary: Summary, found: Judged) -> dict[str, Any]:
-    groups = {kind: {name: _told(score) for name, score in values.items()} for kind, values in summary.groups.items()}
+def summary_json(dataset: str, summary: Summary, run: JudgeRun) -> dict[str, Any]:
+    groups = {kind: {name: _score_json(score) for name, score in values.items()} for kind, values in summary.groups.items()}
     return {
         "dataset": dataset,
-        "total": _told(summary.total),
+        "total": _score_json(summary.total),
         "groups": groups,
         "reasons": dict(summary.reasons),
-        "guards": guards_of(found),
+        "guards": count_guards(run),
         "not_judged": summary.not_judged,
-        "skipped": found.skipped,
+        "skipped": run.skipped,
     }
 
 
-def guards_of(found: Judged) -> dict[str, int]:
-    """How many verdicts were reached out of the solution's reach (split), and how many in its process (shared)."""
-    return dict(Counter(one["guard"] for one in found.results if one.get("guard")))
+def count_guards(run: JudgeRun) -> dict[str, int]:
+    """Count verdicts reached outside the solution's process (split) and inside it (shared)."""
+    return dict(Counter(result["guard"] for result in run.results if result.get("guard")))
 
 
-def _told(score: Score) -> dict[str, Any]:
+def _score_json(score: Score) -> dict[str, Any]:
     pass_at = {str(k): value for k, value in score.pass_at.items()}
     return {"problems": score.problems, "samples": score.samples, "accepted": score.accepted, "pass_at": pass_at}
 
@@ -117,27 +117,24 @@ summary {{ cursor: pointer; font-weight: 600; margin-top: 1rem }}
 {reasons}
 <h2>Guards</h2>
 {guards}
-<h2>Completions that were not accepted</h2>
+<h2>Rejected completions</h2>
 {failures}
 </body></html>
 """
 
 
-def write_report(path: Path, dataset: str, found: Judged, ks: Sequence[int]) -> None:
-    """One file, without scripts; whatever a program printed is text in it and nothing else."""
-    summary = summary_of(found, ks)
+def write_report(path: Path, dataset: str, run: JudgeRun, ks: Sequence[int]) -> None:
+    """Write one HTML file without scripts. Program output is escaped."""
+    summary = summarize_run(run, ks)
     page = _PAGE.format(
         title=html.escape(f"Verdicts of {dataset}"),
         when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         scores=_score_table(dataset, summary, ks),
         reasons=_table(("reason", "completions"), ((name, str(count)) for name, count in sorted(summary.reasons.items()))),
-        guards=_table(("guard", "completions"), ((name, str(count)) for name, count in sorted(guards_of(found).items()))),
-        failures=_failures(found),
+        guards=_table(("guard", "completions"), ((name, str(count)) for name, count in sorted(count_guards(run).items()))),
+        failures=_failures(run),
     )
-    try:
-        path.write_text(page, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InvalidRequest(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, page)
 
 
 def _score_table(dataset: str, summary: Summary, ks: Sequence[int]) -> str:
@@ -157,28 +154,28 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><tr>{cells('th', heads)}</tr>{body}</table>"
 
 
-def _failures(found: Judged) -> str:
+def _failures(run: JudgeRun) -> str:
     by_reason: dict[str, list[dict[str, Any]]] = {}
-    for one in found.results:
-        if not one["accepted"]:
-            by_reason.setdefault(one["reason"], []).append(one)
+    for result in run.results:
+        if not result["accepted"]:
+            by_reason.setdefault(result["reason"], []).append(result)
     return "".join(_section(reason, ones) for reason, ones in sorted(by_reason.items())) or "<p>None.</p>"
 
 
-def _told_of(one: dict[str, Any]) -> str:
-    """What the program did, or the assertion that failed; the traceback on demand."""
-    shown = f"<pre>{html.escape(' '.join(one.get('tamper', [])) or one.get('message', ''))}</pre>"
-    if not one.get("stderr"):
+def _message_html(result: dict[str, Any]) -> str:
+    """Return the message, or what the program tampered with, and its stderr in a collapsed block."""
+    shown = f"<pre>{html.escape(' '.join(result.get('tamper', [])) or result.get('message', ''))}</pre>"
+    if not result.get("stderr"):
         return shown
-    return f"{shown}<details><summary>standard error</summary><pre>{html.escape(one['stderr'])}</pre></details>"
+    return f"{shown}<details><summary>standard error</summary><pre>{html.escape(result['stderr'])}</pre></details>"
 
 
 def _section(reason: str, ones: Sequence[dict[str, Any]]) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(str(one['id']))}</td><td class=n>{html.escape(str(one.get('sample', '')))}</td>"
-        f"<td class=n>{one.get('passed', '')}/{one.get('cases', '')}</td>"
-        f"<td>{_told_of(one)}</td></tr>"
-        for one in ones
+        f"<tr><td>{html.escape(str(result['id']))}</td><td class=n>{html.escape(str(result.get('sample', '')))}</td>"
+        f"<td class=n>{result.get('passed', '')}/{result.get('cases', '')}</td>"
+        f"<td>{_message_html(result)}</td></tr>"
+        for result in ones
     )
     kind = "not_judged" if reason == Reason.not_judged else "failed"
     heads = "<tr><th>id</th><th class=n>sample</th><th class=n>cases passed</th><th>message</th></tr>"

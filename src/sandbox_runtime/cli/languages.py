@@ -1,4 +1,4 @@
-"""`sandbox languages`: which there are and which work here; `sandbox languages install` brings their toolchains."""
+"""`sandbox languages`: list languages and check which work here; `sandbox languages install` installs toolchains."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
-from sandbox_runtime.cli.tables import print_table
+from sandbox_runtime.cli.output import AsJson, print_table
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.languages import Catalog, Language, assets_folder, load_catalog
 from sandbox_runtime.languages.language import GROUPS
@@ -25,20 +25,19 @@ if TYPE_CHECKING:
 
 ALL = "all"
 EXIT_FAILED = 1
-HELP = f"NAME is a language, a group ({', '.join(GROUPS)}) or {ALL}. Exit code: 0 all of them work, {EXIT_FAILED} some do not."
+HELP = f"NAME is a language, a group ({', '.join(GROUPS)}) or {ALL}. Exit code: 0 if all of them work, else {EXIT_FAILED}."
 
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for programs.")]
 Which = Annotated[
-    list[str] | None, typer.Option("--only", metavar="NAME", help="A language or group; may be repeated.", show_default=False)
+    list[str] | None, typer.Option("--only", metavar="NAME", help="Only this language or group; repeatable.", show_default=False)
 ]
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAME…", help="Languages or groups.", show_default=False)]
-Only = Annotated[bool, typer.Option("--list", help="Tell what would be installed and from where; install nothing.")]
-Unchecked = Annotated[bool, typer.Option("--no-check", help="Do not run the checks of the languages afterwards.")]
-Again = Annotated[bool, typer.Option("--again", help="Also what is installed already.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAME…", help="Languages or groups to install.", show_default=False)]
+Only = Annotated[bool, typer.Option("--list", help="List what would be installed and from where; install nothing.")]
+Unchecked = Annotated[bool, typer.Option("--no-check", help="Skip the check that the languages work afterwards.")]
+Again = Annotated[bool, typer.Option("--again", help="Reinstall what is already installed.")]
 
 
 def register(app: typer.Typer) -> None:
-    languages = typer.Typer(help="Which languages there are, and which work here.", invoke_without_command=True)
+    languages = typer.Typer(help="List languages, check which work here, install toolchains.", invoke_without_command=True)
     languages.callback()(show)
     languages.command("install", epilog=HELP)(install)
     app.add_typer(languages, name="languages")
@@ -52,18 +51,18 @@ def show(
     config: Config = None,
     sets: Set = None,
 ) -> None:
-    """Run the check of every language and tell which work here, in which version, and what the others lack."""
+    """Run the check program of every language and print which work here, their versions, and what the others need."""
     if context.invoked_subcommand:
         return
     settings = _settings(config, sets, isolation)
     catalog = load_catalog(settings.languages_dir)
-    chosen = [language for name in which or [ALL] for language in _named(catalog, name)]
-    proofs = asyncio.run(_prove(settings, [language.name for language in chosen]))
+    languages = [language for name in which or [ALL] for language in _select(catalog, name)]
+    proofs = asyncio.run(_run_checks(settings, [language.name for language in languages]))
     rows = [_row(catalog.find(proof.language), proof, settings) for proof in proofs]
     if as_json:
         print(json.dumps(rows, indent=2))
     else:
-        print_table(("language", "also called", "group", "works", "version, or why not"), [_shown(row) for row in rows])
+        print_table(("language", "also called", "group", "works", "version, or why not"), [_table_row(row) for row in rows])
 
 
 def install(
@@ -77,12 +76,12 @@ def install(
 ) -> None:
     """Install toolchains with the package clients of this machine, then check that their languages work."""
     settings = _settings(config, sets, isolation)
-    chosen = _chosen(load_catalog(settings.languages_dir), names or ([ALL] if only else []))
+    languages = _select_for_install(load_catalog(settings.languages_dir), names or ([ALL] if only else []))
     if only:
-        print_table(("language", "group", "MB", "from"), [_route(language) for language in chosen])
+        print_table(("language", "group", "MB", "from"), [_source(language) for language in languages])
         return
-    reports = _install(settings, chosen, again)
-    fine = _told_briefly(reports) if unchecked else _checked(settings, reports)
+    reports = _install(settings, languages, again)
+    fine = _print_failures(reports) if unchecked else _check_installed(settings, reports)
     raise typer.Exit(0 if fine else EXIT_FAILED)
 
 
@@ -90,15 +89,15 @@ def _settings(config: Path | None, sets: list[str] | None, isolation: str | None
     return settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
 
 
-def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Language]:
+def _select_for_install(catalog: Catalog, names: Sequence[str]) -> list[Language]:
     if not names:
         raise InvalidRequest(
-            f"say which languages: names, {', '.join(GROUPS)} or {ALL}; `sandbox languages install --list` tells"
+            f"name what to install: languages, {', '.join(GROUPS)} or {ALL}; `sandbox languages install --list` lists them"
         )
-    return catalog.with_dependencies(language for name in names for language in _named(catalog, name))
+    return catalog.with_dependencies(language for name in names for language in _select(catalog, name))
 
 
-def _named(catalog: Catalog, name: str) -> list[Language]:
+def _select(catalog: Catalog, name: str) -> list[Language]:
     if name in (ALL, *GROUPS):
         return [language for language in catalog if name in (ALL, language.group)]
     return [catalog.find(name)]
@@ -111,16 +110,16 @@ def _install(settings: Settings, languages: Sequence[Language], again: bool) -> 
     return installer.install(languages, reinstall=again)
 
 
-def _checked(settings: Settings, reports: Sequence[InstallReport]) -> bool:
-    """Whether all work that can be had at all."""
-    there = [report.language for report in reports if report.state in ("installed", "present")]
-    proofs = {proof.language: proof for proof in asyncio.run(_prove(settings, there))} if there else {}
+def _check_installed(settings: Settings, reports: Sequence[InstallReport]) -> bool:
+    """Print the checks and return whether all available languages work."""
+    installed = [report.language for report in reports if report.state in ("installed", "present")]
+    proofs = {proof.language: proof for proof in asyncio.run(_run_checks(settings, installed))} if installed else {}
     titles = ("language", "toolchain", "works", "version, or why not")
-    print_table(titles, [_told(report, proofs.get(report.language)) for report in reports])
-    return all(_fine(report, proofs.get(report.language)) for report in reports)
+    print_table(titles, [_install_row(report, proofs.get(report.language)) for report in reports])
+    return all(_is_ok(report, proofs.get(report.language)) for report in reports)
 
 
-def _told_briefly(reports: Sequence[InstallReport]) -> bool:
+def _print_failures(reports: Sequence[InstallReport]) -> bool:
     for report in reports:
         if report.reason:
             _progress(f"{report.language} is {report.state}: {report.reason}")
@@ -131,7 +130,7 @@ def _progress(line: str) -> None:
     print(f"languages: {line}", file=sys.stderr, flush=True)
 
 
-async def _prove(settings: Settings, names: Sequence[str]) -> tuple[LanguageStatus, ...]:
+async def _run_checks(settings: Settings, names: Sequence[str]) -> tuple[LanguageStatus, ...]:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, prewarm=False) as platform:
@@ -139,7 +138,7 @@ async def _prove(settings: Settings, names: Sequence[str]) -> tuple[LanguageStat
 
 
 def _row(language: Language, proof: LanguageStatus, settings: Settings) -> dict[str, object]:
-    """prepared: what its installation makes to have it start or compile faster is there and belongs to its compiler."""
+    """`prepared`: files that the installation generates for faster starts or compilation exist and match the compiler."""
     from sandbox_runtime.toolchains import is_installed
 
     prepared = not language.install.after or is_installed(Path(settings.toolchains_dir), language, assets_folder(language))
@@ -155,7 +154,7 @@ def _row(language: Language, proof: LanguageStatus, settings: Settings) -> dict[
     }
 
 
-def _shown(row: dict[str, object]) -> tuple[str, ...]:
+def _table_row(row: dict[str, object]) -> tuple[str, ...]:
     aliases = row["aliases"]
     assert isinstance(aliases, list)
     enabled = bool(row["enabled"])
@@ -164,26 +163,26 @@ def _shown(row: dict[str, object]) -> tuple[str, ...]:
         ", ".join(aliases),
         str(row["group"]),
         _yes(enabled),
-        f"{row['version']}{_slower(row)}" if enabled else str(row["reason"]),
+        f"{row['version']}{_slow_note(row)}" if enabled else str(row["reason"]),
     )
 
 
-def _slower(row: dict[str, object]) -> str:
+def _slow_note(row: dict[str, object]) -> str:
     return "" if row["prepared"] else f" (faster after: sandbox languages install {row['name']})"
 
 
-def _told(report: InstallReport, proof: LanguageStatus | None) -> tuple[str, ...]:
+def _install_row(report: InstallReport, proof: LanguageStatus | None) -> tuple[str, ...]:
     enabled = proof is not None and proof.enabled
     detail = report.reason if proof is None else proof.version if enabled else proof.reason
     return report.language, f"{report.state}{_seconds(report.wall_s)}", _yes(enabled), detail
 
 
-def _fine(report: InstallReport, proof: LanguageStatus | None) -> bool:
-    """A language that cannot be had at all is no failure of this installation."""
+def _is_ok(report: InstallReport, proof: LanguageStatus | None) -> bool:
+    """A language that is unavailable on this host does not count as failed."""
     return report.state == "unavailable" or (proof is not None and proof.enabled)
 
 
-def _route(language: Language) -> tuple[str, ...]:
+def _source(language: Language) -> tuple[str, ...]:
     install = dataclasses.asdict(language.install)
     packages = [f"{client}: {' '.join(install[client])}" for client in ("apt", "pip", "npm", "maven", "go") if install[client]]
     route = language.install.unavailable or "; ".join(packages) or f"nothing to install; it needs {language.needs}"

@@ -1,4 +1,4 @@
-"""The generated page about languages. Pure: the same on every machine."""
+"""The generated language reference."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from sandbox_runtime.languages.language import GROUPS
 
 _HEAD = """# Languages
 
-This page is made from the catalog by `sandbox docs --write`.
+This page is generated from the catalog by `sandbox docs --write`.
 
-A language is offered where its check program, which echoes its input, works on the host; `sandbox languages` and `GET /languages`
-tell which do, in which version, and what the others lack. `sandbox languages install NAME…` brings toolchains: names, the groups
-below, or `all`; `make languages` is short for the groups major and minor. How to add one of your own:
+A language is available if its check program, which echoes its input, works on the host. `sandbox languages` and `GET /languages`
+list which do, their versions, and what the others need. `sandbox languages install NAME…` installs toolchains by name, by group
+(below) or `all`; `make languages` installs the groups major and minor. To add a language:
 [add a language](../guides/add-a-language.md).
 """
 _ABOUT = {
-    "major": "Those that most programs are written in.",
-    "minor": "Further ones that are asked for often.",
-    "gpu": "Projects that need a graphics card; they are brought in the files of the request, and the code is not looked at.",
-    "more": "Beyond those.",
+    "major": "The most common languages.",
+    "minor": "Other frequently used languages.",
+    "gpu": "Projects that need a GPU. The request's files contain the project; the code is ignored.",
+    "more": "All others.",
 }
-_TITLES = "\n| name | language | also called | files | comes from |\n|---|---|---|---|---|\n"
+_TITLES = "\n| name | language | aliases | files | installed from |\n|---|---|---|---|---|\n"
 _COMMANDS = """
 ## Commands
-What is started, word by word. `{source}` is the program, `{stem}` the same without its extension, `{binary}` what a compile step
-makes, `{main}` the class or object found in the code, `{jars}` the jars among the files of the request, `{python}` the
-interpreter that the setting `guest_python` names, `{toolchains}` the folder of the setting `toolchains_dir`. Flags in `[…]` are
-used where they link on the host.
+The commands that compile and run a program. `{source}` is the source file, `{stem}` its name without extension, `{binary}` the
+output of the compile step, `{main}` the class or object found in the code, `{jars}` the jars among the request's files,
+`{python}` the interpreter of the setting `guest_python`, `{toolchains}` the folder of the setting `toolchains_dir`. Flags in
+`[…]` are used if they link on the host.
 """
 _CLIENTS = ("apt", "pip", "npm", "maven", "go")
 
 
 def languages_page() -> str:
     languages = list(load_catalog())
-    groups = "".join(_group(name, [one for one in languages if one.group == name]) for name in GROUPS)
+    groups = "".join(_group(name, [language for language in languages if language.group == name]) for name in GROUPS)
     return _HEAD + groups + _COMMANDS + "".join(_commands(language) for language in languages)
 
 
@@ -43,30 +43,30 @@ def _group(name: str, languages: list[Language]) -> str:
 
 
 def _row(language: Language) -> str:
-    also = ", ".join(f"`{alias}`" for alias in language.aliases)
-    ends = " ".join(f"`.{end}`" for end in language.extensions)
-    return f"| `{language.name}` | {language.title} | {also} | {ends} | {_route(language)} |\n"
+    aliases = ", ".join(f"`{alias}`" for alias in language.aliases)
+    extensions = " ".join(f"`.{extension}`" for extension in language.extensions)
+    return f"| `{language.name}` | {language.title} | {aliases} | {extensions} | {_source(language)} |\n"
 
 
-def _route(language: Language) -> str:
+def _source(language: Language) -> str:
     install = language.install
     if install.unavailable:
-        return f"no route here: {install.unavailable}"
-    packages = [f"{client} {' '.join(f'`{_plain(one)}`' for one in getattr(install, client))}" for client in _CLIENTS]
-    found = [text for text in packages if "`" in text]
-    found += [f"the toolchain of `{base}`" for base in install.on]
-    return "; ".join(found) or language.needs
+        return f"not installable: {install.unavailable}"
+    packages = [f"{client} {' '.join(f'`{_cell(name)}`' for name in getattr(install, client))}" for client in _CLIENTS]
+    sources = [text for text in packages if "`" in text]
+    sources += [f"the toolchain of `{base}`" for base in install.on]
+    return "; ".join(sources) or language.needs
 
 
-def _plain(package: str) -> str:
-    """A bar would end the cell of the table."""
+def _cell(package: str) -> str:
+    """Replace the bar, which would end the table cell."""
     return package.replace(" | ", " or ")
 
 
 def _commands(language: Language) -> str:
     steps = [("compile", language.compile), ("run", language.run)]
     lines = "".join(_command(name, recipe) for name, recipe in steps if recipe is not None)
-    return f"\n### {language.name}\nThe code goes into `{language.source}`. It needs {language.needs}.\n```\n{lines}```\n"
+    return f"\n### {language.name}\nSource file: `{language.source}`. Needs {language.needs}.\n```\n{lines}```\n"
 
 
 def _command(name: str, recipe: Recipe) -> str:

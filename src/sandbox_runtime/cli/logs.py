@@ -1,4 +1,4 @@
-"""`sandbox logs`: what an execution printed, or prints."""
+"""`sandbox logs`: print the output of an execution."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.remote import Url, client_of, conclude, show
+from sandbox_runtime.cli.remote import Url, exit_for, open_client, print_output
 from sandbox_runtime.errors import NotFound
 
 if TYPE_CHECKING:
     from sandbox_runtime.sdk import ExecutionResult, SyncSandboxClient
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Of an execution; or of a session, for the last one in it.")]
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Until it ends; our exit code is then its own.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="Id of an execution, or of a session for its latest execution.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Follow until it ends, and exit with its exit code.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -21,23 +21,23 @@ def register(app: typer.Typer) -> None:
 
 
 def logs(name: Id, follow: Follow = False, url: Url = "") -> None:
-    """Print the output of an execution, standard error apart."""
+    """Print the output of an execution to stdout and stderr."""
     from sandbox_runtime.sdk import Output
 
-    with client_of(url) as client:
-        found = _found(client, name)
+    with open_client(url) as client:
+        execution = _find_execution(client, name)
         if not follow:
-            show([Output("stdout", 0, found.stdout.encode()), Output("stderr", 0, found.stderr.encode())])
+            print_output([Output("stdout", 0, execution.stdout.encode()), Output("stderr", 0, execution.stderr.encode())])
             return
-        show(client.follow(found.id))
-        raise conclude(client.wait_execution(found.id))
+        print_output(client.follow(execution.id))
+        raise exit_for(client.wait_execution(execution.id))
 
 
-def _found(client: SyncSandboxClient, name: str) -> ExecutionResult:
+def _find_execution(client: SyncSandboxClient, name: str) -> ExecutionResult:
     try:
         return client.get_execution(name)
     except NotFound:
         page = client.list_executions(name, limit=1)
     if not page.items:
-        raise NotFound(f"nothing was executed in the session {name} yet")
+        raise NotFound(f"the session {name} has no executions")
     return client.get_execution(page.items[0].id)

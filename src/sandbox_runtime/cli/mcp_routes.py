@@ -1,4 +1,4 @@
-"""MCP over HTTP: in the main server, and in the one of `mcp-sandboxd --http`. Behind the same gate as all else."""
+"""MCP over HTTP, in the main server and in `mcp-sandboxd --http`, behind the same access checks as all other routes."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ from sandbox_runtime.telemetry import Log
 SOCKET_OPTIONS: dict[str, Any] = {"ws_ping_interval": 54.0, "ws_ping_timeout": 60.0, "ws_max_size": 10 * 1024 * 1024}
 
 
-def owner_of(scope: Scope) -> str:
-    """A key that may only look has nothing to do here: tools act."""
+def find_owner(scope: Scope) -> str:
+    """Return the owner of the request. Raises Denied for a read-only key, because tools make changes."""
     caller = caller_of(HTTPConnection(scope))
     if caller.grants.read_only:
-        raise Denied("this key may look and change nothing (its scope is read): tools act")
+        raise Denied("this key is read-only; MCP requires a key with write access")
     return caller.owner
 
 
-def _caller_of(request: HTTPConnection) -> tuple[str, int | None]:
+def _find_caller(request: HTTPConnection) -> tuple[str, int | None]:
     caller = caller_of(request)
     return caller.owner, caller.grants.max_sessions
 
 
 @asynccontextmanager
-async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
-    """/mcp and /mcp/ws in the main server, for the time of the block. The configuration is that of mcp-sandboxd."""
+async def mount_mcp(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
+    """Serve /mcp and /mcp/ws in the main server during the block, with the configuration of mcp-sandboxd."""
     config = load_config(os.environ)
     warn_ineffective_keys(config, RunMode(mounted=True, http=True), platform.log)
     async with (
         open_hosts(platform, config) as hosts,
-        open_server_on(platform, config, _caller_of, hosts) as server,
-        open_routes(server, owner_of) as routes,
+        open_server_on(platform, config, _find_caller, hosts) as server,
+        open_routes(server, find_owner) as routes,
         sandboxes.open_tool_calls(app),
     ):
         app.router.routes[0:0] = routes
@@ -69,7 +69,7 @@ async def mounted(app: FastAPI, platform: Platform) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterator[tuple[FastAPI, Settings]]:
-    """The application of `mcp-sandboxd --http`, and the settings it stands on."""
+    """Yield the application of `mcp-sandboxd --http` and its settings."""
     host = "127.0.0.1" if config.server.address == "localhost" else config.server.address
     with process_folder(config) as folder:
         settings = dataclasses.replace(to_settings(config, folder), host=host, port=config.server.port)
@@ -81,7 +81,7 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
             app.state.platform = _NoStore()
             async with (
                 open_server(config, log, server_url, http=True) as server,
-                open_routes(server, owner_of, standalone=True) as routes,
+                open_routes(server, find_owner, standalone=True) as routes,
             ):
                 app.router.routes[0:0] = routes
                 yield app, settings
@@ -90,8 +90,8 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
             app.state.platform = platform
             warn_ineffective_keys(config, RunMode(http=True), log)
             async with (
-                open_server_on(platform, config, _caller_of, hosts) as server,
-                open_routes(server, owner_of, standalone=True, extra_metrics=hosts.metrics) as routes,
+                open_server_on(platform, config, _find_caller, hosts) as server,
+                open_routes(server, find_owner, standalone=True, extra_metrics=hosts.metrics) as routes,
                 sandboxes.open_tool_calls(app),
             ):
                 app.router.routes[0:0] = routes
@@ -102,8 +102,8 @@ async def open_app(config: McpConfig, server_url: str, log: Log) -> AsyncIterato
 
 
 class _NoStore:
-    """Keys of a store are the other server's; here the operator's own is known."""
+    """A platform without a key store: with --server only the operator's key is accepted here."""
 
     @property
     def sessions(self) -> object:
-        raise Unavailable("this process has no sessions of its own")
+        raise Unavailable("this process has no sessions: they are on the server of --server")

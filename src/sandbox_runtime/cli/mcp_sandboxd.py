@@ -1,4 +1,4 @@
-"""`mcp-sandboxd`, which is also `sandbox mcp`: sandboxes for clients of the Model Context Protocol."""
+"""`mcp-sandboxd` and `sandbox mcp`: the MCP server."""
 
 from __future__ import annotations
 
@@ -9,37 +9,48 @@ from typing import Annotated
 
 import typer
 
-from sandbox_runtime.cli.exit_codes import code_of
+from sandbox_runtime.cli.exit_codes import error_exit_code
 from sandbox_runtime.errors import InvalidRequest, SandboxError, operator_text
 
 Config = Annotated[Path | None, typer.Option("--config", "-c", help="Configuration file (YAML).", show_default=False)]
-LogLevel = Annotated[str | None, typer.Option("--log-level", "-l", help="debug, info, warn or error.", show_default=False)]
-LogFormat = Annotated[str | None, typer.Option("--log-format", "-f", help="json, text or console.", show_default=False)]
-WorkspaceDir = Annotated[str | None, typer.Option("--workspace-dir", "-w", help="Folder for what it keeps.", show_default=False)]
-Http = Annotated[bool, typer.Option("--http", help="Serve HTTP and WebSocket instead of standard input and output.")]
-Port = Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on with --http.", show_default=False)]
-Server = Annotated[
-    str, typer.Option("--server", help="Address of a running server whose sandboxes are used.", show_default=False)
+LogLevel = Annotated[
+    str | None, typer.Option("--log-level", "-l", help="Log level: debug, info, warn or error.", show_default=False)
 ]
-Version = Annotated[bool, typer.Option("--version", help="Tell the version and end.")]
-Tools = Annotated[str | None, typer.Option("--tools", help='Tools to offer, by commas; "all" for every one.', show_default=False)]
+LogFormat = Annotated[
+    str | None, typer.Option("--log-format", "-f", help="Log format: json, text or console.", show_default=False)
+]
+WorkspaceDir = Annotated[str | None, typer.Option("--workspace-dir", "-w", help="Folder for its data.", show_default=False)]
+Http = Annotated[bool, typer.Option("--http", help="Serve HTTP and WebSocket instead of stdio.")]
+Port = Annotated[int | None, typer.Option("--port", "-p", help="Port to listen on with --http.", show_default=False)]
+Server = Annotated[str, typer.Option("--server", help="Use the sandboxes of the server at this URL.", show_default=False)]
+Version = Annotated[bool, typer.Option("--version", help="Print the version and exit.")]
+Tools = Annotated[
+    str | None, typer.Option("--tools", help='Tools to enable, comma-separated; "all" for every tool.', show_default=False)
+]
+File = Annotated[
+    Path | None, typer.Argument(help="The file; if omitted, the one that the server would load.", show_default=False)
+]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write to.", show_default=False)]
 
 
 def build(name: str = "mcp-sandboxd") -> typer.Typer:
     app = typer.Typer(
         name=name,
-        help="Sandboxes for clients of the Model Context Protocol: standard input and output, or HTTP.",
+        help="Serve sandboxes over the Model Context Protocol, on stdio or HTTP.",
         add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(serve)
-    config = typer.Typer(name="config", help="The configuration file.", no_args_is_help=True)
+    config = typer.Typer(name="config", help="Generate or validate the configuration file.", no_args_is_help=True)
     config.command("generate")(generate)
     config.command("validate")(validate)
     app.add_typer(config)
-    app.command("version")(tell_version)
+    app.command("version")(print_version)
     return app
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(build("mcp"), name="mcp")
 
 
 def serve(
@@ -54,9 +65,9 @@ def serve(
     tools: Tools = None,
     version: Version = False,
 ) -> None:
-    """Serve until the client is gone, or with --http until a signal says to stop."""
+    """Serve until the client disconnects, or, with --http, until SIGINT or SIGTERM."""
     if version:
-        tell_version()
+        print_version()
         return
     if context.invoked_subcommand is not None:
         context.obj = config
@@ -76,7 +87,7 @@ def serve(
 
 
 def generate(output: Output = None) -> None:
-    """Write a configuration with every key at its default."""
+    """Print or write a configuration file with every key at its default."""
     from sandbox_runtime.mcp.config import default_yaml
 
     if output is None:
@@ -86,12 +97,12 @@ def generate(output: Output = None) -> None:
         with output.open("x") as file:
             file.write(default_yaml())
     except OSError as error:
-        raise InvalidRequest(f"{output} cannot be written: {error.strerror}") from error
-    typer.echo(f"written: {output}")
+        raise InvalidRequest(f"cannot write {output}: {error.strerror}") from error
+    typer.echo(f"wrote {output}")
 
 
-def validate(context: typer.Context, file: Annotated[Path | None, typer.Argument(show_default=False)] = None) -> None:
-    """Check a configuration: the one that is named, or the one that would be found."""
+def validate(context: typer.Context, file: File = None) -> None:
+    """Check a configuration: the given file, or the one that the server would load."""
     from sandbox_runtime.mcp.config import load_config
     from sandbox_runtime.mcp.config.effects import RunMode, ineffective_keys
     from sandbox_runtime.mcp.tools.registry import enabled_tools
@@ -103,8 +114,8 @@ def validate(context: typer.Context, file: Annotated[Path | None, typer.Argument
         typer.echo(f"{key} has no effect: {reason}")
 
 
-def tell_version() -> None:
-    """Tell the version."""
+def print_version() -> None:
+    """Print the version."""
     from sandbox_runtime.assembly import version
 
     typer.echo(f"mcp-sandboxd {version()}")
@@ -115,4 +126,4 @@ def main() -> None:
         build()()
     except SandboxError as error:
         print(f"mcp-sandboxd: {operator_text(error)}", file=sys.stderr)
-        sys.exit(code_of(error))
+        sys.exit(error_exit_code(error))

@@ -1,4 +1,4 @@
-"""Serving for mcp-sandboxd. Apart from its command because it is heavy to import."""
+"""Run the server of mcp-sandboxd. Separate from the command because its imports are slow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(config: McpConfig, server_url: str) -> None:
 
 
 def _library_logs(config: McpConfig, stream: TextIO) -> dict[str, Any]:
-    """Whatever libraries log goes the same way, in the same shape: standard output is the protocol's."""
+    """Send the logs of libraries to the same stream in the same format: stdout is reserved for the protocol."""
     level = LOG_LEVELS[config.logging.level]
     lines = server_log_config(level, LOG_FORMATS[config.logging.format], stream=stream)
     return {**lines, "root": {"handlers": ["stderr"], "level": level.upper()}}
@@ -43,13 +43,15 @@ def _library_logs(config: McpConfig, stream: TextIO) -> dict[str, Any]:
 
 @contextmanager
 def log_stream(config: McpConfig) -> Iterator[TextIO]:
-    """The file of the configuration, or standard error."""
-    told = config.logging
-    if not told.output_file:
+    """Yield the configured log file, or stderr."""
+    logging_config = config.logging
+    if not logging_config.output_file:
         yield sys.stderr
         return
-    rotation = Rotation(told.max_size * _MIB, told.max_backups, told.max_age * _DAY_S, told.compress)
-    file = LogFile(Path(told.output_file).absolute(), rotation)
+    rotation = Rotation(
+        logging_config.max_size * _MIB, logging_config.max_backups, logging_config.max_age * _DAY_S, logging_config.compress
+    )
+    file = LogFile(Path(logging_config.output_file).absolute(), rotation)
     try:
         yield cast(TextIO, file)
     finally:
@@ -57,7 +59,7 @@ def log_stream(config: McpConfig) -> Iterator[TextIO]:
 
 
 def _use_temp_dir(config: McpConfig) -> None:
-    """For whatever of this process makes temporary files; left at its default, they are where the system has them."""
+    """Use the configured folder for temporary files of this process, unless it is the default."""
     folder = config.resources.temp_dir
     if folder == McpConfig().resources.temp_dir:
         return
@@ -66,11 +68,11 @@ def _use_temp_dir(config: McpConfig) -> None:
         with tempfile.TemporaryFile(dir=folder):
             tempfile.tempdir = str(Path(folder).absolute())
     except OSError as error:
-        raise InvalidRequest(f"resources.temp_dir {folder!r} cannot be used: {error.strerror}") from error
+        raise InvalidRequest(f"cannot use resources.temp_dir {folder!r}: {error.strerror}") from error
 
 
 async def _http(config: McpConfig, server_url: str, stream: TextIO) -> None:
-    # The web server is of no use to the many that speak over standard streams, and takes its time to import.
+    # Imported here because stdio does not need the web server, and its import is slow.
     import uvicorn
 
     from sandbox_runtime.cli.mcp_routes import SOCKET_OPTIONS, open_app
@@ -83,7 +85,7 @@ async def _http(config: McpConfig, server_url: str, stream: TextIO) -> None:
 
 
 async def _stdio(config: McpConfig, server_url: str, stream: TextIO) -> None:
-    """A signal ends it as the end of standard input does: what it holds is closed."""
+    """Serve until stdin ends or a signal arrives, and close everything in both cases."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     stopped = False

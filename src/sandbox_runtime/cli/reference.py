@@ -1,9 +1,11 @@
-"""The generated reference pages, as Markdown. Pure: the same on every machine."""
+"""The generated reference pages in Markdown. They are the same on every machine."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
+from sandbox_runtime.cli.cli_reference import cli_page
+from sandbox_runtime.cli.errors_reference import errors_page
 from sandbox_runtime.cli.http_reference import http_pages
 from sandbox_runtime.cli.languages_reference import languages_page
 from sandbox_runtime.settings import (
@@ -20,23 +22,28 @@ from sandbox_runtime.settings import (
 _NOTHING = "none"
 _SETTINGS_HEAD = f"""# Settings
 
-This page is made from the code by `sandbox docs --write`.
+This page is generated from the code by `sandbox docs --write`.
 
-A value comes from the highest of these sources: a flag (`--set NAME=VALUE`, or an option of its own such as `--port`), the
-environment (`{ENVIRONMENT_PREFIX}` and the name in capitals; then the names of
-[control-plane deployments](../guides/control-plane.md#environment), also from a file `.env`), a TOML file, the YAML file
-that `{CONFIG_VARIABLE}` names ([configuration](../guides/configuration.md)), the default. The TOML file is the one named by
-`--config` or by `{FILE_VARIABLE}`, otherwise the first that exists of
-{" and ".join(f"`{path}`" for path in DEFAULT_FILES)}.
-`sandbox settings` prints every effective value and where it came from.
+A value comes from the first of these sources that sets it:
 
-The network is off by default (`allow_network`): a program sees its own loopback and nothing else.
+1. an option: `--set NAME=VALUE`, or a dedicated one such as `--port`;
+2. the environment: `{ENVIRONMENT_PREFIX}` and the name in capitals, then the names of
+   [control-plane deployments](../guides/control-plane.md#environment), also from a file `.env`;
+3. a TOML file: that of `--config` or `{FILE_VARIABLE}`, else the first existing of
+   {", ".join(f"`{path}`" for path in DEFAULT_FILES)};
+4. the YAML file of `{CONFIG_VARIABLE}` ([configuration](../guides/configuration.md));
+5. the default.
+
+`sandbox settings` prints every effective value and its source.
+
+The network is off by default (`allow_network`): a program can reach its own loopback only.
 """
 
 
-def pages() -> dict[str, str]:
-    """File name → text."""
-    return {"settings.md": _settings_page(), "languages.md": languages_page(), **http_pages()}
+def generate_pages() -> dict[str, str]:
+    """Return the pages by file name."""
+    pages = {"cli.md": cli_page(), "errors.md": errors_page(), "languages.md": languages_page(), "settings.md": _settings_page()}
+    return pages | http_pages()
 
 
 def _settings_page() -> str:

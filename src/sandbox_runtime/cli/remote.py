@@ -1,4 +1,4 @@
-"""What the commands share that talk to a server: where it is, and how an execution is shown."""
+"""Options and output of the commands that call a server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.exit_codes import code_of_execution
+from sandbox_runtime.cli.exit_codes import execution_exit_code
 from sandbox_runtime.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -16,40 +16,45 @@ if TYPE_CHECKING:
 
 Url = Annotated[
     str,
-    typer.Option("--url", envvar="SANDBOX_URL", help="The server; its key is taken from SANDBOX_API_KEY.", show_default=False),
+    typer.Option(
+        "--url", envvar="SANDBOX_URL", help="URL of the server. Its API key is read from SANDBOX_API_KEY.", show_default=False
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what the server answers, as JSON.")]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds it may take.")]
-Env = Annotated[list[str] | None, typer.Option("--env", "-e", metavar="NAME=VALUE", help="May be repeated.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the server's response as JSON.")]
+Timeout = Annotated[float, typer.Option("--timeout", help="Timeout in seconds.")]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", "-e", metavar="NAME=VALUE", help="Environment variable; repeatable.", show_default=False),
+]
 
 
-def client_of(url: str) -> SyncSandboxClient:
-    """Somebody waits in front of this: a server that is not there is told soon."""
+def open_client(url: str) -> SyncSandboxClient:
+    """Return a client with few attempts, so that an unreachable server is reported soon."""
     from sandbox_runtime.sdk import SyncSandboxClient
 
     return SyncSandboxClient(url, max_attempts=3)
 
 
-def pairs(texts: list[str] | None, flag: str) -> dict[str, str]:
-    found = {}
+def parse_pairs(texts: list[str] | None, flag: str) -> dict[str, str]:
+    values = {}
     for text in texts or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise InvalidRequest(f"{flag} {text!r}: write it as NAME=VALUE")
-        found[name] = value
-    return found
+            raise InvalidRequest(f"{flag} {text!r} must have the form NAME=VALUE")
+        values[name] = value
+    return values
 
 
-def show(outputs: Iterable[Output]) -> None:
-    """Each stream to our own of that name, as it comes."""
+def print_output(outputs: Iterable[Output]) -> None:
+    """Write each piece to stdout or stderr as it arrives."""
     for output in outputs:
         target = (sys.stdout if output.stream == "stdout" else sys.stderr).buffer
         target.write(output.data)
         target.flush()
 
 
-def conclude(result: ExecutionResult) -> typer.Exit:
-    """What its output does not tell, on standard error, and the exit code to end with."""
+def exit_for(result: ExecutionResult) -> typer.Exit:
+    """Print the error of a failed execution and return the exit."""
     if not result.ok and result.error_message:
         print(f"sandbox: {result.status}: {result.error_message}", file=sys.stderr)
-    return typer.Exit(code_of_execution(result.status, result.exit_code))
+    return typer.Exit(execution_exit_code(result.status, result.exit_code))

@@ -1,4 +1,4 @@
-"""`sandbox run FILE`: one program, here and now, without a server."""
+"""`sandbox run FILE`: run a program without a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.exit_codes import HELP, code_of_result
+from sandbox_runtime.cli.exit_codes import HELP, result_exit_code
 from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model import Blame, Job, JobResult, Limits, MultiRunResult, Outcome
@@ -22,23 +22,26 @@ from sandbox_runtime.settings import Settings
 if TYPE_CHECKING:
     from sandbox_runtime.assembly import Platform
 
-Source = Annotated[Path, typer.Argument(metavar="FILE", help="The program; its extension tells the language.")]
-Language = Annotated[str | None, typer.Option("--language", "-l", help="Instead of going by the extension.", show_default=False)]
+Source = Annotated[Path, typer.Argument(metavar="FILE", help="The program. Its extension selects the language.")]
+Language = Annotated[
+    str | None, typer.Option("--language", "-l", help="Language, instead of that of the extension.", show_default=False)
+]
 Stdin = Annotated[
     list[str] | None,
     typer.Option(
         "--stdin",
-        help="File with the standard input, - for our own. Given more than once, the program is compiled once and run with each.",
+        help="File with the standard input; - for stdin. Repeatable: the program is compiled once and run with each.",
         show_default=False,
     ),
 ]
 Timeout = Annotated[
-    float | None, typer.Option("--timeout", help="Seconds the program may take (setting timeout_seconds).", show_default=False)
+    float | None,
+    typer.Option("--timeout", help="Timeout of the program in seconds (setting timeout_seconds).", show_default=False),
 ]
 Memory = Annotated[
-    int | None, typer.Option("--memory", help="MiB of memory it may use (setting memory_limit).", show_default=False)
+    int | None, typer.Option("--memory", help="Memory limit of the program in MiB (setting memory_limit).", show_default=False)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the whole result as JSON instead of the program's output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON instead of the program's output.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -56,43 +59,45 @@ def run(
     config: Config = None,
     sets: Set = None,
 ) -> None:
-    """Run a program in a fresh box and exit with its exit code."""
+    """Run a program in a new box and exit with its exit code."""
     settings = settings_from(config, ["log_level=error", *(sets or [])], isolation=isolation)
-    asked = _Asked(source, language, tuple(stdin or ()), timeout, memory)
-    if len(asked.stdins) > 1:
-        raise typer.Exit(_many(settings, asked, as_json))
-    result = asyncio.run(_run(settings, asked, streaming=not as_json))
+    options = RunOptions(source, language, tuple(stdin or ()), timeout, memory)
+    if len(options.stdins) > 1:
+        raise typer.Exit(_run_many_inputs(settings, options, as_json))
+    result = asyncio.run(_run(settings, options, streaming=not as_json))
     print(_as_json(result)) if as_json else _explain(result)
-    raise typer.Exit(code_of_result(result))
+    raise typer.Exit(result_exit_code(result))
 
 
-def _many(settings: Settings, asked: _Asked, as_json: bool) -> int:
-    """Prints the outputs one after another; the exit code is that of the first that failed."""
-    result = asyncio.run(_run_many(settings, asked))
+def _run_many_inputs(settings: Settings, options: RunOptions, as_json: bool) -> int:
+    """Print the outputs one after another and return the exit code of the first failed run."""
+    result = asyncio.run(_run_many(settings, options))
     results = [JobResult(result.compile, run) for run in result.runs]
     if as_json:
         print(
             json.dumps(
-                {"compile": _told(result.compile), "runs": [_told(run) for run in result.runs]}, indent=2, ensure_ascii=False
+                {"compile": _outcome_json(result.compile), "runs": [_outcome_json(run) for run in result.runs]},
+                indent=2,
+                ensure_ascii=False,
             )
         )
     else:
         _print_all(results)
-    return next((code for code in map(code_of_result, results) if code), 0)
+    return next((code for code in map(result_exit_code, results) if code), 0)
 
 
 def _print_all(results: Sequence[JobResult]) -> None:
     for result in results:
         if result.run is not None:
-            _print_piece("stdout", bytes(result.run.stdout))
-            _print_piece("stderr", bytes(result.run.stderr))
+            _print_output("stdout", bytes(result.run.stdout))
+            _print_output("stderr", bytes(result.run.stderr))
         _explain(result)
         if result.run is None:
             return
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Asked:
+class RunOptions:
     source: Path
     language: str | None
     stdins: tuple[str, ...]
@@ -100,7 +105,7 @@ class _Asked:
     memory_mib: int | None
 
     def job(self, language: str, default: Limits, most_memory_bytes: int) -> Job:
-        """Compilers get all the memory there is to have: the limit is meant for the program."""
+        """Return the job. The memory limit is for the program; the compiler gets the maximum."""
         limits = default if self.timeout_s is None else default.replace(wall_s=self.timeout_s)
         compiling = limits.replace(memory_bytes=most_memory_bytes)
         running = limits if self.memory_mib is None else limits.replace(memory_bytes=self.memory_mib * MIB)
@@ -112,40 +117,41 @@ class _Asked:
         return [sys.stdin.buffer.read() if name == "-" else _read(Path(name)) for name in self.stdins]
 
 
-async def _run(settings: Settings, asked: _Asked, *, streaming: bool) -> JobResult:
+async def _run(settings: Settings, options: RunOptions, *, streaming: bool) -> JobResult:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, prewarm=False) as platform:
-        return await platform.engine.run(_job(platform, asked), sink=_print_piece if streaming else None)
+        return await platform.engine.run(_job(platform, options), sink=_print_output if streaming else None)
 
 
-async def _run_many(settings: Settings, asked: _Asked) -> MultiRunResult:
+async def _run_many(settings: Settings, options: RunOptions) -> MultiRunResult:
     from sandbox_runtime.assembly import open_platform
 
     async with open_platform(settings, prewarm=False) as platform:
-        return await platform.engine.run_many(_job(platform, asked), asked.inputs())
+        return await platform.engine.run_many(_job(platform, options), options.inputs())
 
 
-def _job(platform: Platform, asked: _Asked) -> Job:
-    named = platform.catalog.find(asked.language) if asked.language else platform.catalog.find_by_extension(str(asked.source))
-    return asked.job(named.name, platform.request_limits.default, platform.request_limits.max_memory_bytes)
+def _job(platform: Platform, options: RunOptions) -> Job:
+    catalog = platform.catalog
+    language = catalog.find(options.language) if options.language else catalog.find_by_extension(str(options.source))
+    return options.job(language.name, platform.request_limits.default, platform.request_limits.max_memory_bytes)
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error
+        raise InvalidRequest(f"cannot read {path}: {error.strerror}") from error
 
 
-def _print_piece(stream: str, piece: bytes) -> None:
+def _print_output(stream: str, piece: bytes) -> None:
     target = (sys.stdout if stream == "stdout" else sys.stderr).buffer
     target.write(piece)
     target.flush()
 
 
 def _explain(result: JobResult) -> None:
-    """What the program's own output does not tell."""
+    """Print the compiler's output, and why the program was stopped."""
     outcome = result.run or result.compile
     if outcome is None:
         return
@@ -157,10 +163,10 @@ def _explain(result: JobResult) -> None:
 
 def _as_json(result: JobResult) -> str:
     steps = {"compile": result.compile, "run": result.run}
-    return json.dumps({name: _told(outcome) for name, outcome in steps.items()}, indent=2, ensure_ascii=False)
+    return json.dumps({name: _outcome_json(outcome) for name, outcome in steps.items()}, indent=2, ensure_ascii=False)
 
 
-def _told(outcome: Outcome | None) -> dict[str, object] | None:
+def _outcome_json(outcome: Outcome | None) -> dict[str, object] | None:
     if outcome is None:
         return None
     usage = {**{field.name: getattr(outcome.usage, field.name) for field in dataclasses.fields(outcome.usage)}}

@@ -1,4 +1,4 @@
-"""JSON schemas in words: what a field is, what it may be, what it is where nothing is said. Pure."""
+"""JSON schemas as Markdown: type, bounds and default of a field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Schema = Mapping[str, Any]
-_LONGEST_CHOICE = 12
+_MAX_CHOICES = 12
 _FORMATS = {"date-time": "time, ISO 8601", "binary": "bytes"}
 _BOUNDS = (
     ("minimum", "maximum", ""),
@@ -17,74 +17,74 @@ _BOUNDS = (
 )
 
 
-def kind_of(schema: Schema) -> str:
-    """In Markdown, with a link where it is a model."""
+def type_text(schema: Schema) -> str:
+    """Return the type, with a link if it is a model."""
     if "$ref" in schema:
         return link_to(schema["$ref"])
     for several in ("anyOf", "oneOf", "allOf"):
         if several in schema:
-            return _several(schema[several])
+            return _union(schema[several])
     if "enum" in schema:
         return _choices(schema["enum"])
     if "const" in schema:
         return f"`{schema['const']}`"
     kind = _kind(schema)
-    bounds = bounds_of(schema)
+    bounds = bounds_text(schema)
     return f"{kind}, {bounds}" if bounds else kind
 
 
-def default_of(schema: Schema, required: bool) -> str:
+def default_text(schema: Schema, required: bool) -> str:
     if required:
         return "required"
     return f"`{json.dumps(schema['default'])}`" if "default" in schema else ""
 
 
-def bounds_of(schema: Schema) -> str:
-    found = [_between(schema.get(low), schema.get(high), unit) for low, high, unit in _BOUNDS]
+def bounds_text(schema: Schema) -> str:
+    parts = [_between(schema.get(low), schema.get(high), unit) for low, high, unit in _BOUNDS]
     if "exclusiveMinimum" in schema:
-        found.append(f"above {schema['exclusiveMinimum']:g}")
+        parts.append(f"above {schema['exclusiveMinimum']:g}")
     if "exclusiveMaximum" in schema:
-        found.append(f"below {schema['exclusiveMaximum']:g}")
+        parts.append(f"below {schema['exclusiveMaximum']:g}")
     if "pattern" in schema:
-        found.append(f"as `{schema['pattern']}`")
-    return ", ".join(text for text in found if text)
+        parts.append(f"as `{schema['pattern']}`")
+    return ", ".join(text for text in parts if text)
 
 
-def name_of(reference: str) -> str:
+def ref_name(reference: str) -> str:
     return reference.rpartition("/")[2]
 
 
 def link_to(reference: str) -> str:
-    name = name_of(reference)
+    name = ref_name(reference)
     return f"[{name}](#{name.lower()})"
 
 
 def references(schema: Any) -> list[str]:
-    """The models that it names, in order."""
+    """Return the references to models, in order."""
     if isinstance(schema, Mapping):
         here = [schema["$ref"]] if isinstance(schema.get("$ref"), str) else []
-        return here + [found for value in schema.values() for found in references(value)]
-    return [found for value in schema for found in references(value)] if isinstance(schema, list) else []
+        return here + [parts for value in schema.values() for parts in references(value)]
+    return [parts for value in schema for parts in references(value)] if isinstance(schema, list) else []
 
 
-def _several(schemas: list[Schema]) -> str:
-    """What may be null says so last."""
-    kinds = [kind_of(one) for one in schemas if one.get("type") != "null"]
+def _union(schemas: list[Schema]) -> str:
+    """Return the alternatives, null last."""
+    kinds = [type_text(schema) for schema in schemas if schema.get("type") != "null"]
     return " or ".join([*dict.fromkeys(kinds), *(["null"] if len(kinds) < len(schemas) else [])])
 
 
 def _choices(values: list[Any]) -> str:
-    shown = ", ".join(f"`{value}`" for value in values[:_LONGEST_CHOICE])
-    return f"{shown} and {len(values) - _LONGEST_CHOICE} more" if len(values) > _LONGEST_CHOICE else shown
+    shown = ", ".join(f"`{value}`" for value in values[:_MAX_CHOICES])
+    return f"{shown} and {len(values) - _MAX_CHOICES} more" if len(values) > _MAX_CHOICES else shown
 
 
 def _kind(schema: Schema) -> str:
     kind = schema.get("type", "anything")
     if kind == "array":
-        return f"list of {kind_of(schema.get('items', {}))}"
+        return f"list of {type_text(schema.get('items', {}))}"
     if kind == "object":
         more = schema.get("additionalProperties")
-        return f"object of {kind_of(more)}" if isinstance(more, Mapping) and more else "object"
+        return f"object of {type_text(more)}" if isinstance(more, Mapping) and more else "object"
     return _FORMATS.get(schema.get("format", ""), str(kind))
 
 

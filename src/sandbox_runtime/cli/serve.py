@@ -10,7 +10,7 @@ from sandbox_runtime.cli.flags import Config, Isolation, Set, settings_from
 
 Host = Annotated[str | None, typer.Option(help="Address to listen on (setting host).", show_default=False)]
 Port = Annotated[int | None, typer.Option(help="Port to listen on (setting port).", show_default=False)]
-Reload = Annotated[bool, typer.Option("--reload", help="Restart when the source changes; for development.")]
+Reload = Annotated[bool, typer.Option("--reload", help="Restart when the source changes (for development).")]
 
 
 def register(app: typer.Typer) -> None:

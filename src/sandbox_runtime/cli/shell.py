@@ -1,8 +1,8 @@
 """`sandbox shell`: a terminal in a session.
 
-Three things at once: keys from our terminal go to the one in the session, what appears there comes back, and a new size of ours
-becomes its size. Ours is raw meanwhile, so that Ctrl-C and the like reach the program in there. A connection that breaks is taken
-up again where it was; what runs in the session does not notice.
+Three tasks run concurrently: keys of the local terminal are sent to the session, output is printed, size changes are forwarded.
+The local terminal is in raw mode, so that Ctrl-C reaches the remote program. A broken connection is resumed; the program in the
+session does not notice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sandbox_runtime.cli.remote import Url, conclude
+from sandbox_runtime.cli.remote import Url, exit_for
 from sandbox_runtime.errors import Conflict, TooMany, Unavailable
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 Session = Annotated[
     str | None,
     typer.Argument(
-        metavar="[SESSION]", help="Its id; without one there is a new session, which ends with the shell.", show_default=False
+        metavar="[SESSION]", help="Id of the session; without one, a new session that ends with the shell.", show_default=False
     ),
 ]
-Command = Annotated[str, typer.Option("--command", "-c", help="A line for the shell instead of a shell to sit in front of.")]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds after which it ends.")]
+Command = Annotated[str, typer.Option("--command", "-c", help="Shell command line to run instead of an interactive shell.")]
+Timeout = Annotated[float, typer.Option("--timeout", help="Timeout in seconds.")]
 
 _PIECE_BYTES = 4096
 _END_OF_INPUT, _BELL = b"\x04", b"\a"
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 5.0
+_FIRST_PAUSE_S, _MAX_PAUSE_S = 0.2, 5.0
 
 
 def register(app: typer.Typer) -> None:
@@ -44,8 +44,8 @@ def register(app: typer.Typer) -> None:
 
 
 def shell(session_id: Session = None, command: Command = "", timeout: Timeout = 3600.0, url: Url = "") -> None:
-    """Sit in front of a shell in a session; our exit code is its own."""
-    raise conclude(asyncio.run(_in_session(session_id, command, timeout, url)))
+    """Open a shell in a session and exit with its exit code."""
+    raise exit_for(asyncio.run(_in_session(session_id, command, timeout, url)))
 
 
 async def _in_session(session_id: str | None, command: str, timeout_s: float, url: str) -> ExecutionResult:
@@ -56,25 +56,25 @@ async def _in_session(session_id: str | None, command: str, timeout_s: float, ur
         async with sandbox:
             size = _size()
             opened = await client.open_terminal(sandbox.id, command, rows=size.lines, columns=size.columns, timeout=timeout_s)
-            return await _Seat(client, opened.id).sit()
+            return await _TerminalClient(client, opened.id).run()
 
 
-class _Seat:
-    """In front of one terminal."""
+class _TerminalClient:
+    """Connects the local terminal to one in a session."""
 
     def __init__(self, client: SandboxClient, execution_id: str) -> None:
         self._client = client
         self._id = execution_id
         self._resized = asyncio.Event()
 
-    async def sit(self) -> ExecutionResult:
-        """Until its command ends."""
+    async def run(self) -> ExecutionResult:
+        """Run until the command ends."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGWINCH, self._resized.set)
-        others = [asyncio.create_task(self._type()), asyncio.create_task(self._resize())]
+        others = [asyncio.create_task(self._forward_input()), asyncio.create_task(self._resize())]
         try:
             with _raw(sys.stdin.fileno()):
-                await self._watch()
+                await self._print_output()
         finally:
             loop.remove_signal_handler(signal.SIGWINCH)
             for task in others:
@@ -82,29 +82,29 @@ class _Seat:
             await asyncio.wait(others)
         return await self._client.get_execution(self._id)
 
-    async def _watch(self) -> None:
+    async def _print_output(self) -> None:
         async with contextlib.aclosing(self._client.follow(self._id)) as outputs:
             async for output in outputs:
                 await asyncio.to_thread(_write, output.data)
 
-    async def _type(self) -> None:
-        """What is typed together is sent together: while one request is under way, the next keys gather."""
+    async def _forward_input(self) -> None:
+        """Send keys. Keys typed while a request is in flight are sent together in the next one."""
         source = sys.stdin.fileno()
-        with contextlib.suppress(Conflict):  # the command has ended; what it printed last is on its way
+        with contextlib.suppress(Conflict):  # the command has ended; its last output is still to come
             while keys := await _read(source):
                 await self._send(keys)
-            await self._tell_end()
+            await self._send_end_of_input()
 
-    async def _tell_end(self) -> None:
-        """More than once: what comes while a shell changes the mode of its terminal is lost on it."""
+    async def _send_end_of_input(self) -> None:
+        """Send it repeatedly: input that arrives while a shell changes its terminal mode is lost."""
         pause_s = _FIRST_PAUSE_S
         while True:
             await self._send(_END_OF_INPUT)
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
 
     async def _send(self, keys: bytes) -> None:
-        """Keys that did not arrive are heard; whether there still is a server is for the one who watches to find out."""
+        """Send keys; ring the bell if they did not arrive. The output task detects a lost server."""
         try:
             await self._client.type_in(self._id, keys)
         except (TooMany, Unavailable):
@@ -120,7 +120,8 @@ class _Seat:
 
 
 async def _read(descriptor: int) -> bytes:
-    """As soon as there is something. A thread could not be called back from its read, and a file cannot be watched at all."""
+    """Read as soon as input is available. Uses the event loop because a read in a thread cannot be cancelled; regular files
+    cannot be polled and are read directly."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     try:
         loop.add_reader(descriptor, ready.set)
@@ -134,7 +135,7 @@ async def _read(descriptor: int) -> bytes:
 
 
 def _size() -> os.terminal_size:
-    """Of the terminal itself: what the environment says of it was true once. One that does not know tells 0."""
+    """Return the terminal's current size, not that of the environment. Terminals without a known size report 0."""
     with contextlib.suppress(OSError):
         size = os.get_terminal_size(sys.stdin.fileno())
         if size.lines and size.columns:
@@ -149,7 +150,7 @@ def _write(data: bytes) -> None:
 
 @contextlib.contextmanager
 def _raw(descriptor: int) -> Iterator[None]:
-    """Where our input is no terminal there is nothing to change."""
+    """Set the terminal to raw mode during the block, if stdin is a terminal."""
     if not os.isatty(descriptor):
         yield
         return

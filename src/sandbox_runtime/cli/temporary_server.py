@@ -1,4 +1,4 @@
-"""Servers that `doctor --attack` starts for itself: on loopback, with fresh keys, in a folder that is deleted afterwards."""
+"""Temporary servers for `doctor --attack`: on loopback, with new keys, in a folder that is deleted afterwards."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ READY_WITHIN_S = 180.0
 END_WITHIN_S = 30.0
 _POLL_S = 0.05
 _SERVE = ("-c", "from sandbox_runtime.cli.main import main; main()", "serve")
-_KEPT = ("isolation", "guest_python", "toolchains_dir", "box_uid_base")
-"""Settings of the deployment that a throwaway server shares: what its boxes are made of, and nothing that it stores or serves."""
-_SMALL: Mapping[str, Any] = MappingProxyType({"storage_memory_bytes": 512 * MIB, "session_queue": 16, "header_timeout_s": 3.0})
-"""Limits that attacks on totals try to exceed: small ones, so that doing so takes neither long nor much of the machine."""
+_SHARED_SETTINGS = ("isolation", "guest_python", "toolchains_dir", "box_uid_base")
+"""Settings taken from the deployment: how boxes are built, nothing about storage or serving."""
+_LIMITS: Mapping[str, Any] = MappingProxyType({"storage_memory_bytes": 512 * MIB, "session_queue": 16, "header_timeout_s": 3.0})
+"""Limits that attacks try to exceed: small, so that this is fast and cheap."""
 _OWNERS = {"own": ("attack-own", ()), "other": ("attack-other", ()), "read": ("attack-own", ("read",))}
 
 
 @asynccontextmanager
-async def throwaway_server(settings: Settings) -> AsyncIterator[Server]:
-    """A server with keys and one without, as the deployment would run them."""
+async def temporary_server(settings: Settings) -> AsyncIterator[Server]:
+    """Run a server that requires keys and one that does not, as the deployment would run them."""
     with _folder() as folder:
         keyed = _settings(settings, f"{folder}/keyed", require_keys=True)
         keyless = _settings(settings, f"{folder}/keyless", require_keys=False)
@@ -54,7 +54,7 @@ async def throwaway_server(settings: Settings) -> AsyncIterator[Server]:
                 isolation=settings.isolation,
                 state_dir=keyed.state_dir,
                 keyless_url=_url(keyless),
-                limits=_SMALL,
+                limits=_LIMITS,
             )
 
 
@@ -68,7 +68,7 @@ def _folder() -> Iterator[str]:
 
 
 def _settings(settings: Settings, state_dir: str, *, require_keys: bool) -> Settings:
-    kept = {name: getattr(settings, name) for name in _KEPT}
+    kept = {name: getattr(settings, name) for name in _SHARED_SETTINGS}
     return dataclasses.replace(
         Settings(**kept),
         state_dir=state_dir,
@@ -79,7 +79,7 @@ def _settings(settings: Settings, state_dir: str, *, require_keys: bool) -> Sett
         pool_size=1,
         started_pool_size=0,
         log_level="error",
-        **{name: value for name, value in _SMALL.items() if hasattr(settings, name)},
+        **{name: value for name, value in _LIMITS.items() if hasattr(settings, name)},
     )
 
 
@@ -94,23 +94,23 @@ def _free_port() -> int:
 
 
 async def _make_keys(settings: Settings) -> dict[str, str]:
-    """A key of each kind, by kind."""
+    """Create a key of each kind and return them by kind."""
     from sandbox_runtime.assembly import build_store_options
     from sandbox_runtime.store import open_store
 
     Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
-    made = {kind: f"sbx_{secrets.token_urlsafe(32)}" for kind in _OWNERS}
+    keys = {kind: f"sbx_{secrets.token_urlsafe(32)}" for kind in _OWNERS}
     now_ms = timestamps.now_ms()
     async with open_store(settings.store_url, build_store_options(settings)) as store:
         for kind, (owner, scopes) in _OWNERS.items():
-            digest = hash_key(made[kind])
+            digest = hash_key(keys[kind])
             await store.keys.add(ApiKey(id=f"key_{kind}", owner=owner, digest=digest, scopes=scopes, created_ms=now_ms))
-    return made
+    return keys
 
 
 @asynccontextmanager
 async def _process(settings: Settings) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The server as a process of its own, told to end at the end."""
+    """Run the server in its own process during the block."""
     Path(settings.state_dir).mkdir(parents=True, exist_ok=True)
     null = asyncio.subprocess.DEVNULL
     with _log(settings).open("wb") as output:
@@ -120,7 +120,7 @@ async def _process(settings: Settings) -> AsyncIterator[asyncio.subprocess.Proce
     try:
         yield process
     finally:
-        await _end(process)
+        await _stop(process)
 
 
 def _log(settings: Settings) -> Path:
@@ -145,11 +145,11 @@ async def _until_ready(process: asyncio.subprocess.Process, settings: Settings) 
             continue
         writer.close()
         return
-    last = _log(settings).read_text(errors="replace").strip().splitlines()[-1:] or ["it said nothing"]
-    raise Unavailable(f"the server to be attacked did not start: {last[0]}")
+    last = _log(settings).read_text(errors="replace").strip().splitlines()[-1:] or ["it logged nothing"]
+    raise Unavailable(f"the temporary server did not start: {last[0]}")
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _stop(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
     process.send_signal(signal.SIGTERM)

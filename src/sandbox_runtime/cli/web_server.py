@@ -1,4 +1,4 @@
-"""The web server around the app. Apart from `serve` because it is heavy to import."""
+"""Run the HTTP application under uvicorn. Separate from `serve` because its imports are slow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import sandbox_runtime
 from sandbox_runtime.api.app import build_routes, create_app, refuse_exposure
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.cli.connections import protocol_for
-from sandbox_runtime.cli.mcp_routes import mounted
+from sandbox_runtime.cli.mcp_routes import mount_mcp
 from sandbox_runtime.settings import Settings, environment_name, format_value, load
 from sandbox_runtime.telemetry import server_log_config
 
@@ -28,24 +28,24 @@ SHUTDOWN_S = 30
 
 
 def listen(settings: Settings, tls: Mapping[str, str | None] | None = None) -> None:
-    """Serve until a signal says to stop. tls: ssl_keyfile and ssl_certfile, where it speaks HTTPS itself."""
+    """Serve until SIGINT or SIGTERM. `tls`: ssl_keyfile and ssl_certfile, to serve HTTPS."""
     refuse_exposure(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_listen(settings, dict(tls or {})))
 
 
 async def _listen(settings: Settings, tls: dict[str, Any]) -> None:
-    """The platform is opened out here and not by the web server, so that what is wrong with it is told in one line."""
+    """Open the platform here, not in the web server's lifespan, so that a start-up error is reported in one line."""
     app = create_app(settings)
     build_routes(app)
     async with open_platform(settings, sessions=True) as platform:
         app.state.platform = platform
-        async with mounted(app, platform):
+        async with mount_mcp(app, platform):
             await StoppableServer(uvicorn.Config(app, lifespan="off", **server_options(settings), **tls)).serve()
 
 
 def listen_and_reload(settings: Settings) -> None:
-    """The reloading parent starts its children by import name: they find the flags in their environment."""
+    """Serve with auto-reload. Child processes are started by import name and read the settings from the environment."""
     refuse_exposure(settings)
     os.environ.update(_as_environment(settings))
     uvicorn.run(
@@ -58,13 +58,13 @@ def listen_and_reload(settings: Settings) -> None:
 
 
 def create_reloaded_app() -> FastAPI:
-    """In each child of the reloading parent: the same as a server has that does not reload."""
+    """Create the application in a child process of the reloader."""
     app = create_app(load(), platform_factory=partial(open_platform, sessions=True))
     inner = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        async with inner(app) as state, mounted(app, app.state.platform):
+        async with inner(app) as state, mount_mcp(app, app.state.platform):
             yield state
 
     app.router.lifespan_context = lifespan
@@ -72,7 +72,7 @@ def create_reloaded_app() -> FastAPI:
 
 
 class StoppableServer(uvicorn.Server):
-    """Ends on a signal by itself, instead of raising the signal again before the platform is closed."""
+    """Stops on a signal without raising it again, so that the platform can close."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -101,5 +101,5 @@ def server_options(settings: Settings) -> dict[str, Any]:
 
 
 def _as_environment(settings: Settings) -> dict[str, str]:
-    given = (name for name, origin in settings.origin.items() if origin != "default")
-    return {environment_name(name): format_value(getattr(settings, name)) for name in given}
+    changed = (name for name, origin in settings.origin.items() if origin != "default")
+    return {environment_name(name): format_value(getattr(settings, name)) for name in changed}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -24,6 +25,9 @@ from sandbox_runtime.errors import InvalidRequest, NotFound, RequestError, Sandb
 OVERLOADED = 504
 """The only status on which the known clients of this protocol retry."""
 
+JUDGE_STATUS_CODES: Mapping[type[SandboxError], int] = MappingProxyType(
+    {SandboxError: 500, RequestError: 400, NotFound: 500, TooMany: OVERLOADED}
+)
 _MAX_INLINE_ITEMS = 100
 """Longer lists are written as JSON in a thread, so that other requests are served meanwhile."""
 
@@ -86,11 +90,10 @@ async def judge_response(
 
 
 def _judge_error(error: SandboxError) -> Response:
-    if isinstance(error, TooMany):
-        return errors.error_response(error, OVERLOADED)
+    status = next(JUDGE_STATUS_CODES[kind] for kind in type(error).__mro__ if kind in JUDGE_STATUS_CODES)
     if isinstance(error, NotFound):
-        return JSONResponse({"detail": str(error), "traceback": [str(error)]}, 500)
-    return errors.error_response(error, 400 if isinstance(error, RequestError) else 500)
+        return JSONResponse({"detail": str(error), "traceback": [str(error)]}, status)
+    return errors.error_response(error, status)
 
 
 async def escaped_json_response(answer: Any) -> Response:
