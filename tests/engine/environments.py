@@ -1,4 +1,4 @@
-"""A workshop on a real backend, for the tests of homes and handlers."""
+"""Environments on a real backend, for the tests of environments and handlers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from tests.conftest import skip_where_the_host_lacks
 
 from sandbox_runtime.assembly import Platform, open_platform
-from sandbox_runtime.engine.environments import Environment, RunPlanner, RunRequest
+from sandbox_runtime.engine.environments import Environment, EnvironmentParts, RunRequest, RunResult
+from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import ExecutionKind, Limits
 from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.settings import Settings
@@ -29,9 +30,13 @@ def work(code: str, kind: ExecutionKind = ExecutionKind.code, **more: object) ->
     return RunRequest(kind=kind, code=code, **{"limits": LIMITS, **more})  # type: ignore[arg-type]
 
 
+async def run(home: Environment, request: RunRequest, sink: Sink | None = None) -> RunResult:
+    return await home.run(home.check(request), sink)
+
+
 @asynccontextmanager
-async def a_home(planner: RunPlanner, disk_bytes: int = 64 * MIB) -> AsyncIterator[Environment]:
-    home = await Environment.open(planner, disk_bytes, 10_000)
+async def a_home(parts: EnvironmentParts, disk_bytes: int = 64 * MIB) -> AsyncIterator[Environment]:
+    home = await Environment.open(parts, disk_bytes, 10_000)
     try:
         yield home
     finally:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.engine.environments import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, run, work
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.environments import Environment
@@ -33,12 +33,12 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def home(platform: Platform) -> AsyncIterator[Environment]:
-    async with a_home(platform.planner) as opened:
+    async with a_home(platform.environments) as opened:
         yield opened
 
 
 async def said(home: Environment, code: str, **more: object) -> str:
-    outcome = (await home.run(work(code, **more))).outcome  # type: ignore[arg-type]
+    outcome = (await run(home, work(code, **more))).outcome  # type: ignore[arg-type]
     return outcome.stdout.text + outcome.stderr.text
 
 
@@ -80,7 +80,7 @@ async def test_a_compiled_program_leaves_only_what_it_wrote(home: Environment) -
     code = (
         '#include <stdio.h>\nint main(){int n; FILE*f=fopen("input","r"); fscanf(f,"%d",&n); fopen("out","w"); printf("%d",n);}'
     )
-    ran = await home.run(work(code, language="c"))
+    ran = await run(home, work(code, language="c"))
     if ran.outcome.ending is Ending.not_started:
         pytest.skip("there is no C compiler here")
     assert (ran.outcome.stdout.text, ran.compile is not None and ran.compile.ok) == ("42", True)
@@ -88,7 +88,7 @@ async def test_a_compiled_program_leaves_only_what_it_wrote(home: Environment) -
 
 
 async def test_what_does_not_compile_is_told_and_leaves_nothing(home: Environment) -> None:
-    ran = await home.run(work("int main( {", language="c"))
+    ran = await run(home, work("int main( {", language="c"))
     assert not ran.outcome.ok and "error" in ran.outcome.stderr.text
     assert await listed(home) == []
 
@@ -97,7 +97,7 @@ async def test_a_file_of_the_user_is_not_replaced_by_a_program_that_needs_its_na
     name = (await _source_of_c(home)) or "main.c"
     await said(home, f"echo mine > {name}", kind=COMMAND)
     with pytest.raises(Conflict, match="rename it"):
-        await home.run(work("int main(){}", language="c"))
+        await run(home, work("int main(){}", language="c"))
     assert await said(home, f"cat {name}", kind=COMMAND) == "mine\n"
 
 
@@ -112,9 +112,9 @@ async def test_a_command_is_a_line_for_the_shell_or_a_program_with_arguments(hom
 
 
 async def test_limits_are_those_of_one_work_and_the_next_is_not_touched_by_its_end(home: Environment) -> None:
-    endless = await home.run(work("while True: pass", limits=LIMITS.replace(wall_s=0.3)))
+    endless = await run(home, work("while True: pass", limits=LIMITS.replace(wall_s=0.3)))
     assert endless.outcome.ending is Ending.timed_out
-    greedy = await home.run(work("x = bytearray(900_000_000)\nx[::4096] = b'1' * len(x[::4096])"))
+    greedy = await run(home, work("x = bytearray(900_000_000)\nx[::4096] = b'1' * len(x[::4096])"))
     assert greedy.outcome.ending is Ending.out_of_memory or "MemoryError" in greedy.outcome.stderr.text
     assert await said(home, "print('fine')") == "fine\n"
 
@@ -134,7 +134,7 @@ def _title(pid: int) -> str:
 
 
 async def test_the_size_of_a_home_bounds_everything_in_it(platform: Platform) -> None:
-    async with a_home(platform.planner, disk_bytes=MIB) as small:
+    async with a_home(platform.environments, disk_bytes=MIB) as small:
         assert "No space left" in await said(small, "head -c 2000000 /dev/zero > big", kind=COMMAND)
         assert small.files.usage()[0] <= MIB
 
@@ -144,13 +144,13 @@ async def test_two_homes_see_nothing_of_each_other(platform: Platform, home: Env
     await said(home, f"echo {mark} > note; echo {mark} > ~/note; echo {mark} > /tmp/note", kind=COMMAND)
     # What the machine shows to every box may lie below these folders as well.
     look = f"find . /tmp /home /run -xdev -type f -exec grep -s {mark} {{}} +; cat note ~/note /tmp/note; echo looked"
-    async with a_home(platform.planner) as other:
+    async with a_home(platform.environments) as other:
         seen = await said(other, look, kind=COMMAND)
     assert mark not in seen and "looked\n" in seen
 
 
 async def test_a_caller_that_goes_away_leaves_no_program_behind(home: Environment) -> None:
-    running = asyncio.create_task(home.run(work("import time\ntime.sleep(60)")))
+    running = asyncio.create_task(run(home, work("import time\ntime.sleep(60)")))
     await asyncio.sleep(0.2)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -160,13 +160,13 @@ async def test_a_caller_that_goes_away_leaves_no_program_behind(home: Environmen
 
 async def test_an_unknown_language_is_named(home: Environment) -> None:
     with pytest.raises((NotFound, InvalidRequest), match="klingon"):
-        await home.run(work("x", language="klingon"))
+        await run(home, work("x", language="klingon"))
 
 
 async def test_closing_a_home_ends_what_runs_in_it_and_leaves_nothing(platform: Platform) -> None:
     descriptors = len(os.listdir("/proc/self/fd"))
-    home = await Environment.open(platform.planner, MIB, 1000)
-    running = asyncio.create_task(home.run(work("import time\ntime.sleep(60)")))
+    home = await Environment.open(platform.environments, MIB, 1000)
+    running = asyncio.create_task(run(home, work("import time\ntime.sleep(60)")))
     await asyncio.sleep(0.2)
     await home.close()
     await home.close()
@@ -192,9 +192,9 @@ async def test_odd_names_that_come_up_while_something_is_compiled_do_no_harm(hom
     changed = dataclasses.replace(row, compile=coordinator)
     home._planner = dataclasses.replace(shop, catalog=_Instead(catalog, changed))  # type: ignore[arg-type]
     try:
-        ran = await home.run(work('#include <stdio.h>\nint main(){puts("fine");}', language="c"))
+        ran = await run(home, work('#include <stdio.h>\nint main(){puts("fine");}', language="c"))
         assert ran.outcome.stdout.text == "fine\n", ran.outcome.stderr.text
-        left = (await home.run(work("import os\nprint(len(os.listdir('.')))"))).outcome.stdout.text
+        left = (await run(home, work("import os\nprint(len(os.listdir('.')))"))).outcome.stdout.text
         assert left == "3\n"  # the two odd ones, and the program that looks
     finally:
         home._planner = shop

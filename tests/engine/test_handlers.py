@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.engine.environments import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, run, work
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.environments import Environment, RunResult
@@ -27,16 +27,16 @@ async def platform(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pl
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def home(platform: Platform) -> AsyncIterator[Environment]:
-    async with a_home(platform.planner) as opened:
+    async with a_home(platform.environments) as opened:
         yield opened
 
 
 async def called(
     home: Environment, code: str, event: dict[str, Any] | None = None, language: str = "python", **more: object
 ) -> RunResult:
-    if language != "python" and not home._planner.node_bin:
+    if language != "python" and not home._planner.paths.node_bin:
         pytest.skip("Node.js is not installed here: sandbox languages install nodejs")
-    return await home.run(work(code, ExecutionKind.handler, event=event or {}, language=language, **more))
+    return await run(home, work(code, ExecutionKind.handler, event=event or {}, language=language, **more))
 
 
 def value(ran: RunResult) -> Any:
@@ -141,7 +141,7 @@ async def test_numbers_that_json_has_not_become_null(home: Environment) -> None:
 
 
 async def test_a_handler_finds_modules_and_files_of_its_workspace(home: Environment) -> None:
-    await home.run(work("open('mine.py', 'w').write('value = 3')\nopen('mine.js', 'w').write('exports.value = 3')"))
+    await run(home, work("open('mine.py', 'w').write('value = 3')\nopen('mine.js', 'w').write('exports.value = 3')"))
     assert value(await called(home, "import mine\ndef handler(event): return mine.value")) == 3
     assert value(await called(home, "const mine = require('./mine'); exports.handler = () => mine.value", {}, "javascript")) == 3
 
@@ -163,17 +163,17 @@ async def test_a_handler_that_abuses_its_line_gets_no_value(home: Environment, a
 
 
 async def test_a_script_can_be_asked_for_its_variables(home: Environment) -> None:
-    ran = await home.run(work("import sys\na = [1]\nb = {2}\nprint(sys.argv[1:])", variables=("a", "b", "missing"), args=("x",)))
+    ran = await run(home, work("import sys\na = [1]\nb = {2}\nprint(sys.argv[1:])", variables=("a", "b", "missing"), args=("x",)))
     assert (value(ran), ran.outcome.stdout.text) == ({"a": [1], "b": "{2}"}, "['x']\n")
-    failed = await home.run(work("a = 1\nraise SystemExit(3)", variables=("a",)))
+    failed = await run(home, work("a = 1\nraise SystemExit(3)", variables=("a",)))
     assert failed.outcome.exit_code == 3 and failed.handler_result is not None and failed.handler_result.value_json is None
 
 
 async def test_a_script_that_defines_a_handler_can_have_it_called(home: Environment) -> None:
     both = "print(__name__)\ndef handler(event): return event['n']"
-    ran = await home.run(work(both, call_handler=True, event={"n": 4}))
+    ran = await run(home, work(both, call_handler=True, event={"n": 4}))
     assert (ran.outcome.stdout.text, value(ran)) == ("__main__\n", 4)
-    plain = await home.run(work("print(1)", call_handler=True))
+    plain = await run(home, work("print(1)", call_handler=True))
     assert plain.outcome.ok and plain.handler_result == HandlerResult("ok")
 
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
-from tests.engine.environments import LIMITS, a_home, a_platform, work
+from tests.engine.environments import LIMITS, a_home, a_platform, run, work
 
 from sandbox_runtime.assembly import Platform
 from sandbox_runtime.engine.environments import Environment, RunResult
@@ -35,7 +35,7 @@ class Screen:
         self._seen = 0
         self._grown = asyncio.Event()
         asked = work(command, ExecutionKind.command, terminal=self.terminal, limits=LIMITS.replace(wall_s=wall_s))
-        self.ran: asyncio.Task[RunResult] = asyncio.create_task(home.run(asked, self._show))
+        self.ran: asyncio.Task[RunResult] = asyncio.create_task(run(home, asked, self._show))
 
     def _show(self, stream: str, piece: bytes) -> None:
         assert stream == "stdout", piece
@@ -61,7 +61,7 @@ class Screen:
 async def in_front_of(
     platform: Platform, command: str = "", size: Size | None = None, wall_s: float = 60.0
 ) -> AsyncIterator[Screen]:
-    async with a_home(platform.planner) as home:
+    async with a_home(platform.environments) as home:
         screen = Screen(home, size or Size(), command, wall_s)
         try:
             yield screen
@@ -128,22 +128,22 @@ async def test_a_shell_that_is_left_alone_ends_with_its_time(platform: Platform)
 
 
 async def test_a_client_that_goes_away_leaves_nothing_behind(platform: Platform) -> None:
-    async with a_home(platform.planner) as home:
+    async with a_home(platform.environments) as home:
         screen = Screen(home, Size(), "", 60.0)
         await screen.terminal.send_keys(b"sleep 1000 & echo begun\n")
         await screen.sees(b"begun\r\n")
         screen.ran.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await screen.ran
-        found = await home.run(work("ls /proc | grep -c '^[0-9]'", ExecutionKind.command))
+        found = await run(home, work("ls /proc | grep -c '^[0-9]'", ExecutionKind.command))
         assert int(found.outcome.stdout.text) <= 5
 
 
 async def test_files_that_were_made_on_a_terminal_stay(platform: Platform) -> None:
-    async with a_home(platform.planner) as home:
+    async with a_home(platform.environments) as home:
         screen = Screen(home, Size(), "echo kept > note", 60.0)
         await screen.ended()
-        assert (await home.run(work("cat note", ExecutionKind.command))).outcome.stdout.text == "kept\n"
+        assert (await run(home, work("cat note", ExecutionKind.command))).outcome.stdout.text == "kept\n"
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(0, 80), (24, 0), (24, 10_001), (-1, 80)])

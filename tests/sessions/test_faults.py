@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sandbox_runtime.assembly import Platform
-from sandbox_runtime.engine.environments import Environment, RunRequest, RunResult
+from sandbox_runtime.engine.environments import Environment, PlannedRun, RunResult
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Blame, Ending, Execution, ExecutionState, Outcome, Usage
@@ -33,9 +33,9 @@ class Faulty:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._home, name)
 
-    async def run(self, work: RunRequest, sink: Sink | None = None) -> RunResult:
+    async def run(self, planned: PlannedRun, sink: Sink | None = None) -> RunResult:
         if not self._fates:
-            return await self._home.run(work, sink)
+            return await self._home.run(planned, sink)
         fate = self._fates.pop(0)
         if isinstance(fate, bytes):
             assert sink is not None

@@ -31,12 +31,13 @@ from sandbox_runtime.engine import (
     Invocations,
     PrestartPool,
     RequestLimits,
+    RunPlanner,
     StepLimits,
     TaskRunner,
     ToolchainIdentity,
     open_build_cache,
 )
-from sandbox_runtime.engine.environments import RunPlanner
+from sandbox_runtime.engine.environments import EnvironmentParts
 from sandbox_runtime.engine.notebook import Notebooks
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import WORKDIR
@@ -66,6 +67,7 @@ class Platform:
     metrics: Metrics
     log: Log
     planner: RunPlanner
+    environments: EnvironmentParts
     judge: Judge
     open_sessions: Sessions | str
     """The sessions, or the reason why they are not available."""
@@ -87,7 +89,7 @@ class Platform:
 
     @property
     def invocations(self) -> Invocations:
-        return Invocations(self.pool, self.admission, self.planner)
+        return self.engine.invocations
 
 
 @asynccontextmanager
@@ -124,26 +126,20 @@ async def open_platform(
             prestart_pool = PrestartPool(
                 pool, paths.python, paths.toolchains, settings.started_pool_size, build_default_limits(settings), log
             )
-            runner = TaskRunner(pool, paths, request_limits.quotas, step_limits, metrics, log, prestart_pool if prewarm else None)
+            planner = RunPlanner(catalog, paths, request_limits, step_limits, metrics, CONTEXT)
             engine = Engine(
-                runner=runner,
+                planner=planner,
+                runner=TaskRunner(pool, planner, log, prestart_pool if prewarm else None),
                 admission=admission,
-                catalog=catalog,
-                request_limits=request_limits,
                 builds=_builds(settings, backend, metrics, log, ledger),
                 log=log,
                 check_cache=CheckCache(settings.toolchains_dir, settings.guest_python, f"{backend.name} {version()}"),
                 check_in_background=prewarm and settings.check_languages,
             )
-            planner = RunPlanner(
+            environments = EnvironmentParts(
                 backend=backend,
-                catalog=catalog,
-                paths=paths,
-                request_limits=request_limits,
-                step_limits=step_limits,
-                metrics=metrics,
-                optional_link_flags=engine.optional_link_flags,
-                context_preset=CONTEXT,
+                planner=planner,
+                checker=engine.checker,
                 keep_bytes=settings.output_keep_bytes,
                 standby_s=settings.session_standby_s,
             )
@@ -154,7 +150,7 @@ async def open_platform(
                 _notebooks(settings, pool, admission, metrics, log) as notebooks,
             ):
                 metrics.add_gauge("sandbox_notebook_kernels_idle", "Idle notebook kernels that are ready", lambda: notebooks.idle)
-                parts = PlatformParts(planner, admission, metrics, log, ledger)
+                parts = PlatformParts(environments, admission, metrics, log, ledger)
                 opened_judge = open_judge(settings, engine, metrics, log, warm=backend.name == "namespaces")
                 async with (
                     opened_judge as judge,
@@ -173,6 +169,7 @@ async def open_platform(
                         metrics=metrics,
                         log=log,
                         planner=planner,
+                        environments=environments,
                         judge=judge,
                         open_sessions=opened_sessions,
                         open_batches=batches,

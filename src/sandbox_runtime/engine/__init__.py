@@ -16,9 +16,11 @@ from sandbox_runtime.engine.pools.box_pool import BoxPool
 from sandbox_runtime.engine.pools.prestart import PrestartPool
 from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.run.case_scheduler import OutputBudget
+from sandbox_runtime.engine.run.guest_paths import GuestPaths
 from sandbox_runtime.engine.run.interactive import InteractiveResult
+from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.step_limits import StepLimits
-from sandbox_runtime.engine.run.task_runner import GuestPaths, TaskRunner
+from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.engine.slot import BuiltProgram, EngineSlot
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "OutputBudget",
     "PrestartPool",
     "RequestLimits",
+    "RunPlanner",
     "StepLimits",
     "TaskRunner",
     "ToolchainIdentity",

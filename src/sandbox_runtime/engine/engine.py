@@ -16,15 +16,16 @@ from typing import Self
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.build import BuildCache
 from sandbox_runtime.engine.build.coordinator import BuildCoordinator
+from sandbox_runtime.engine.invocations import Invocations
 from sandbox_runtime.engine.language_check import LanguageChecker, LanguageStatus, StatusCache
-from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.run.box_run import Task
 from sandbox_runtime.engine.run.case_scheduler import OutputBudget
+from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.engine.slot import EngineParts, EngineSlot
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.languages import Catalog, Language
+from sandbox_runtime.languages import Language
 from sandbox_runtime.model import Job, JobResult, MultiRunResult, Outcome
 from sandbox_runtime.telemetry import Log
 
@@ -43,10 +44,9 @@ class Engine:
     def __init__(
         self,
         *,
+        planner: RunPlanner,
         runner: TaskRunner,
         admission: Admission,
-        catalog: Catalog,
-        request_limits: RequestLimits,
         builds: BuildCache | None,
         log: Log,
         check_cache: StatusCache | None = None,
@@ -54,12 +54,12 @@ class Engine:
     ) -> None:
         self._runner = runner
         self._admission = admission
-        self._catalog = catalog
-        self._request_limits = request_limits
+        self._planner = planner
         self._log = log
-        self._checker = LanguageChecker(self._run_check, self._version, request_limits.for_checks(), check_cache)
-        self._coordinator = BuildCoordinator(runner, builds, request_limits.quotas.max_total_bytes, self._cached_version)
-        self._parts = EngineParts(runner, self._coordinator, admission, request_limits, self._found)
+        self.checker = LanguageChecker(self._run_check, self._version, planner.request_limits.for_checks(), check_cache)
+        coordinator = BuildCoordinator(runner, planner, builds, self._cached_version)
+        self._parts = EngineParts(planner, runner, coordinator, self.checker, admission)
+        self.invocations = Invocations(runner, admission, planner)
         self._check_in_background = check_in_background
         self._check_task: asyncio.Task[None] | None = None
 
@@ -86,21 +86,20 @@ class Engine:
 
     async def run(self, job: Job, *, sink: Sink | None = None) -> JobResult:
         """Run a job. `sink` receives the output of the run step while it runs, in addition to the result."""
-        self._catalog.find(job.language)
-        self._request_limits.check(job)
+        task = self._planner.task(job, sink=sink)
         async with self.slot() as slot:
-            return await slot.run(job, sink=sink)
+            return await slot.run_task(task)
 
     async def run_many(
         self, job: Job, stdins: Sequence[bytes | None], *, stop_at_first_failure: bool = False, parallel: int = PARALLEL
     ) -> MultiRunResult:
         """Compile once, then run each input in a fresh box with the job's run limits. The job's own stdin is not used, and it
         must not fetch files. At most `parallel` inputs run concurrently, fewer while other requests wait."""
-        self._catalog.find(job.language)
+        task = self._planner.task(job)
         self._check_many(job, stdins, parallel)
-        budget = OutputBudget(self._request_limits.quotas.max_total_bytes)
+        budget = OutputBudget(self._planner.request_limits.quotas.max_total_bytes)
         async with self.slot() as slot:
-            program = await slot.build(job)
+            program = await slot.build_task(task)
             if not program.runnable:
                 return MultiRunResult(program.compile, (None,) * len(stdins))
 
@@ -112,8 +111,7 @@ class Engine:
             return MultiRunResult(program.compile, runs)
 
     def _check_many(self, job: Job, stdins: Sequence[bytes | None], parallel: int) -> None:
-        self._request_limits.check(job)
-        self._request_limits.check_inputs(stdins)
+        self._planner.request_limits.check_inputs(stdins)
         if job.fetch:
             raise InvalidRequest("a job with many inputs cannot fetch files: run it with one input at a time")
         if parallel < 1:
@@ -124,24 +122,20 @@ class Engine:
     ) -> tuple[LanguageStatus, ...]:
         """Return the status of these languages, or of the whole catalog. Languages whose check does not finish within
         `within_s` are pending. `fresh` ignores earlier results."""
-        asked = [self._catalog.find(name) for name in names] if names else self._catalog
-        return await self._checker.check_all(asked, within_s, fresh=fresh)
+        asked = [self._planner.catalog.find(name) for name in names] if names else self._planner.catalog
+        return await self.checker.check_all(asked, within_s, fresh=fresh)
 
     async def optional_link_flags(self, language: Language) -> tuple[str, ...]:
         """Return the optional link flags that work on this host. Raises Unavailable, with the reason, if the language does not
         work."""
-        return await self._checker.optional_link_flags(language)
+        return await self.checker.optional_link_flags(language)
 
     async def version(self, name: str) -> str:
         """Return the first line of the toolchain's version output. Raises Unavailable if there is none."""
-        return await self._version(self._catalog.find(name))
-
-    async def _found(self, name: str) -> tuple[Language, tuple[str, ...]]:
-        language = self._catalog.find(name)
-        return language, await self._checker.optional_link_flags(language)
+        return await self._version(self._planner.catalog.find(name))
 
     async def _version(self, language: Language) -> str:
-        outcome = await self._runner.version(language, self._request_limits.for_checks())
+        outcome = await self._runner.version(language, self._planner.request_limits.for_checks())
         lines = (outcome.stdout.text + outcome.stderr.text).strip().splitlines()
         if not outcome.ok or not lines:
             raise Unavailable(
@@ -150,7 +144,7 @@ class Engine:
         return lines[0]
 
     def _cached_version(self, language: Language) -> str:
-        status = self._checker.cached(language)
+        status = self.checker.cached(language)
         return status.version if status else ""
 
     async def _run_check(self, language: Language, job: Job, optional_link_flags: tuple[str, ...]) -> JobResult:
@@ -159,9 +153,9 @@ class Engine:
 
     async def _check_all(self) -> None:
         """Check all languages, so that the first request of a language does not wait for its check."""
-        for language in self._catalog:
+        for language in self._planner.catalog:
             try:
-                status = await self._checker.check(language)
+                status = await self.checker.check(language)
             except SandboxError as error:
                 self._log.warning("a language could not be checked", language=language.name, reason=str(error))
                 continue

@@ -7,19 +7,19 @@ enters the admission, so a holder never waits for another holder.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sandbox_runtime.engine.admission import Admission
 from sandbox_runtime.engine.build.coordinator import BuildCoordinator
-from sandbox_runtime.engine.request_limits import RequestLimits
+from sandbox_runtime.engine.language_check import LanguageChecker
 from sandbox_runtime.engine.run.box_run import Task
 from sandbox_runtime.engine.run.case_scheduler import CaseScheduler, ResultT
 from sandbox_runtime.engine.run.interactive import InteractiveResult, run_interactive
+from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.languages import Language
 from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome
 
 
@@ -37,14 +37,13 @@ class BuiltProgram:
 
 @dataclass(frozen=True, slots=True)
 class EngineParts:
-    """What slots work with. `found` returns the language of a name with its optional link flags, and raises Unavailable if it
-    does not work."""
+    """What slots work with."""
 
+    planner: RunPlanner
     runner: TaskRunner
     coordinator: BuildCoordinator
+    checker: LanguageChecker
     admission: Admission
-    request_limits: RequestLimits
-    found: Callable[[str], Awaitable[tuple[Language, tuple[str, ...]]]]
 
 
 class EngineSlot:
@@ -55,11 +54,19 @@ class EngineSlot:
     async def run(self, job: Job, *, preset: str = "", sink: Sink | None = None) -> JobResult:
         """Run a job in one box. `sink` receives the output of the run step. `preset` selects the warm interpreter, if the
         language has one."""
-        task = dataclasses.replace(await self._task(job, preset), sink=sink)
+        return await self.run_task(self._parts.planner.task(job, preset=preset, sink=sink, no_retry=self._no_retry))
+
+    async def run_task(self, task: Task) -> JobResult:
+        """Run a checked job in one box."""
+        task = await self._with_link_flags(task)
         return await (self._parts.runner.run(task) if task.language.compile is None else self._parts.coordinator.run(task))
 
     async def build(self, job: Job, *, preset: str = "") -> BuiltProgram:
-        task = await self._task(job, preset)
+        """Run the compile step of a job, if its language has one."""
+        return await self.build_task(self._parts.planner.task(job, preset=preset, no_retry=self._no_retry))
+
+    async def build_task(self, task: Task) -> BuiltProgram:
+        task = await self._with_link_flags(task)
         built = await self._parts.coordinator.build(task)
         return BuiltProgram(built.with_build(task), built.compile)
 
@@ -77,7 +84,7 @@ class EngineSlot:
         task = self._case_task(program, stdin, args, files)
         if limits is not None:
             task = dataclasses.replace(task, job=dataclasses.replace(task.job, run_limits=limits))
-            self._parts.request_limits.check(task.job)
+            self._parts.planner.request_limits.check(task.job)
         return await self._parts.runner.run(task)
 
     async def run_interactive(
@@ -99,13 +106,14 @@ class EngineSlot:
         """Call run_case(number) for each number in order. With `stop_early`, cases after the first failure have no result."""
         return await CaseScheduler(self._parts.admission, count, run_case, is_failure).run(parallel, stop_early)
 
-    async def _task(self, job: Job, preset: str) -> Task:
-        self._parts.request_limits.check(job)
-        language, link_flags = await self._parts.found(job.language)
-        return Task(language, job, link_flags, preset=preset, no_retry=self._no_retry)
+    async def _with_link_flags(self, task: Task) -> Task:
+        """Return the task with the link flags that work here. Raises Unavailable if its language does not work."""
+        flags = await self._parts.checker.optional_link_flags(task.language)
+        return dataclasses.replace(task, link_flags=flags) if flags else task
 
     def _case_task(self, program: BuiltProgram, stdin: bytes | None, args: Sequence[str], files: Sequence[File]) -> Task:
-        self._parts.request_limits.check_inputs([stdin])
-        self._parts.request_limits.quotas.check(tuple(files))
+        limits = self._parts.planner.request_limits
+        limits.check_inputs([stdin])
+        limits.quotas.check(tuple(files))
         job = dataclasses.replace(program.task.job, stdin=stdin, files=(*program.task.job.files, *files))
         return dataclasses.replace(program.task, job=job, args=tuple(args))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sandbox_runtime import timestamps
 from sandbox_runtime.engine import Admission
-from sandbox_runtime.engine.environments import RunPlanner
+from sandbox_runtime.engine.environments import EnvironmentParts
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
 from sandbox_runtime.sessions.api.sessions import Sessions
@@ -40,7 +40,7 @@ _DESCRIPTORS, _DESCRIPTORS_PER_SESSION = 4096, 4
 class PlatformParts:
     """What is open already, and stays so longer than this room."""
 
-    workshop: RunPlanner
+    environments: EnvironmentParts
     admission: Admission
     metrics: Metrics
     log: Log
@@ -73,8 +73,8 @@ async def open_sessions(
 ) -> AsyncIterator[Sessions]:
     """warm: open environments for the default template in advance."""
     _raise_descriptor_limit(options.max_sessions, platform.log)
-    workshop = platform.workshop
-    host = LocalHost(workshop, options.node, options.hostname, options.limits.disk_files, options.max_sessions)
+    planner = platform.environments.planner
+    host = LocalHost(platform.environments, options.node, options.hostname, options.limits.disk_files, options.max_sessions)
     registry = SessionRegistry()
     recorder = UsageRecorder(store, registry, platform.log)
     snapshots = SessionSnapshots(storage, platform.ledger)
@@ -95,8 +95,10 @@ async def open_sessions(
     executor = Executor(deps)
     lifecycle = Lifecycle(deps, pool, executor)
     await _prepare(deps, lifecycle, host)
-    network = workshop.default_policy.network.mode != "none"
-    installer = PackageInstaller(deps, workshop.paths.python, workshop.node_bin, network=network, index_url=options.package_index)
+    network = planner.default_policy.network.mode != "none"
+    installer = PackageInstaller(
+        deps, planner.paths.python, planner.paths.node_bin, network=network, index_url=options.package_index
+    )
     janitor = Janitor(deps, lifecycle, executor)
     sessions = Sessions(deps, lifecycle, executor, installer, janitor, bounds)
     _register_metrics(platform.metrics, deps, pool, host)

@@ -57,7 +57,7 @@ async def test_a_handler_is_called_with_the_event_and_its_value_comes_back(clien
 
 
 def needs_javascript(client: ControlPlaneClient) -> None:
-    if not client.platform.planner.node_bin:
+    if not client.platform.planner.paths.node_bin:
         pytest.skip("Node.js is not installed here: sandbox languages install nodejs")
 
 

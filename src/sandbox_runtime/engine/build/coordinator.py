@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from sandbox_runtime.engine.build import BuildCache
 from sandbox_runtime.engine.run.box_run import Task, with_minimums
+from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.languages import Language
-from sandbox_runtime.model import Build, JobResult, Limits, Outcome
+from sandbox_runtime.model import Build, JobResult, Limits, Outcome, Plan
 from sandbox_runtime.workspace import ChangedFiles, Quotas
 
 _MAX_FILES = 4096
@@ -71,24 +72,25 @@ class BuildCoordinator:
     - version: returns the version of a language's toolchain.
     """
 
-    def __init__(self, runner: TaskRunner, cache: BuildCache | None, max_bytes: int, version: Callable[[Language], str]) -> None:
+    def __init__(
+        self, runner: TaskRunner, planner: RunPlanner, cache: BuildCache | None, version: Callable[[Language], str]
+    ) -> None:
         self._runner = runner
+        self._planner = planner
         self._cache = cache
-        self._max_bytes = max_bytes
         self._version = version
         self._in_flight: dict[str, _InFlightBuild] = {}
 
     async def run(self, task: Task) -> JobResult:
-        key = self._key(task)
+        key, plan = self._key(task)
         if key is None or self._cache is None:
             return await self._runner.run(task)
         build = await self._find(self._cache, key, task)
         if build is not None:
-            return await self._runner.run(dataclasses.replace(task, build=build))
+            return await self._runner.run(dataclasses.replace(task, build=build, plan=plan))
         with self._start_build(key) as in_flight:
-            result = await self._runner.run(
-                dataclasses.replace(task, on_built=in_flight.complete, build_quotas=self._cache.quotas)
-            )
+            task = dataclasses.replace(task, on_built=in_flight.complete, build_quotas=self._cache.quotas, plan=plan)
+            result = await self._runner.run(task)
             await self._store(key, in_flight)
         return result
 
@@ -96,14 +98,14 @@ class BuildCoordinator:
         """Run only the compile step, from the cache or in its own box."""
         if task.language.compile is None:
             return BuildResult(None, None)
-        key = self._key(task)
+        key, plan = self._key(task)
         if key is not None and self._cache is not None and (build := await self._find(self._cache, key, task)) is not None:
             return BuildResult(build.outcome, build)
         with self._start_build(key) as in_flight:
-            quotas = Quotas(_MAX_FILES, self._max_bytes, self._max_bytes)
-            result = await self._runner.run(
-                dataclasses.replace(task, on_built=in_flight.complete, build_quotas=quotas, only_build=True)
-            )
+            max_bytes = self._planner.request_limits.quotas.max_total_bytes
+            quotas = Quotas(_MAX_FILES, max_bytes, max_bytes)
+            task = dataclasses.replace(task, on_built=in_flight.complete, build_quotas=quotas, only_build=True, plan=plan)
+            result = await self._runner.run(task)
             await self._store(key, in_flight)
         return BuildResult(result.compile, in_flight.build)
 
@@ -129,16 +131,16 @@ class BuildCoordinator:
         if key is not None and self._cache is not None and in_flight.build is not None:
             await self._cache.keep(key, in_flight.build)
 
-    def _key(self, task: Task) -> str | None:
+    def _key(self, task: Task) -> tuple[str | None, Plan | None]:
+        """Return the key of the task's build, None if it is not cached, and the plan that was made for it."""
         recipe = task.language.compile
-        if self._cache is None or recipe is None or not self._runner.is_hermetic(task):
-            return None
-        in_flight = self._runner.plan(task, self._cache.workdir)
-        if in_flight.refusal:
-            return None
-        return self._cache.key(
-            task.language, in_flight, with_minimums(_compile_limits(task), recipe), self._version(task.language)
-        )
+        if self._cache is None or recipe is None or not self._planner.is_hermetic(task):
+            return None, None
+        plan = self._planner.task_plan(task, self._cache.workdir)
+        if plan.refusal:
+            return None, plan
+        limits = with_minimums(_compile_limits(task), recipe)
+        return self._cache.key(task.language, plan, limits, self._version(task.language)), plan
 
 
 def _compile_limits(task: Task) -> Limits:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Self
 
-from sandbox_runtime.engine.contexts import Context
+from sandbox_runtime.engine.contexts.context import Context
 from sandbox_runtime.engine.environments import temp_files
-from sandbox_runtime.engine.environments.planner import ProgramPlan, RunPlanner
-from sandbox_runtime.engine.environments.request import RunRequest, RunResult
 from sandbox_runtime.engine.environments.standby import BoxStandby
-from sandbox_runtime.engine.handlers import run_call
-from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
-from sandbox_runtime.engine.terminals import Terminal
+from sandbox_runtime.engine.handlers.call import HandlerCall, run_call
+from sandbox_runtime.engine.language_check import LanguageChecker
+from sandbox_runtime.engine.run.box_run import Task
+from sandbox_runtime.engine.run.command import run_command
+from sandbox_runtime.engine.run.planner import PlannedRun, ProgramPlan, RunPlanner, with_link_flags
+from sandbox_runtime.engine.run.request import RunRequest, RunResult
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.isolation.port import Box, Files, Sink
-from sandbox_runtime.model import Build, Command, ExecutionKind, File, JobResult, Limits, Network, Outcome, Policy
+from sandbox_runtime.isolation.port import Backend, Box, Files, Sink
+from sandbox_runtime.model import Build, Command, File, JobResult, Limits, Network, Outcome, Policy
 from sandbox_runtime.workspace import stage
 
 _SWEEP_LIMITS = Limits(wall_s=30.0)
@@ -31,28 +33,42 @@ _PATH_WALL_S = 30.0
 _STARTUP_VARIABLES = ("PYTHON", "LD_")
 
 
+@dataclass(frozen=True, slots=True)
+class EnvironmentParts:
+    """What environments work with."""
+
+    backend: Backend
+    planner: RunPlanner
+    checker: LanguageChecker
+    keep_bytes: int
+    """How much is kept of each output stream of a cell."""
+    standby_s: float = 60.0
+    """How long a box waits for the next command."""
+
+
 class Environment:
     """Created by open(). `files` gives access to the files from outside."""
 
-    def __init__(self, planner: RunPlanner, files: Files, network: Network | None = None) -> None:
+    def __init__(self, parts: EnvironmentParts, files: Files, network: Network | None = None) -> None:
         self.files = files
-        self._planner = planner
+        self._parts = parts
+        self._planner = parts.planner
         self._network = network
-        self._standby = BoxStandby(planner.backend, files, planner.standby_s)
+        self._standby = BoxStandby(parts.backend, files, parts.standby_s)
         self._contexts: set[Context] = set()
         self._fixed_names_lock = asyncio.Lock()
         self.closed = False
 
     @classmethod
-    async def open(cls, planner: RunPlanner, disk_bytes: int, disk_files: int, network: str = "") -> Self:
+    async def open(cls, parts: EnvironmentParts, disk_bytes: int, disk_files: int, network: str = "") -> Self:
         """Open an environment.
 
         - network: "none" or "nat", for everything that runs here; empty: the default.
 
         Raises Unavailable if the backend has no persistent files or the server has no such network.
         """
-        box_network = planner.network(network)
-        return cls(planner, await planner.backend.open_files(disk_bytes, disk_files), box_network)
+        box_network = parts.planner.network(network)
+        return cls(parts, await parts.backend.open_files(disk_bytes, disk_files), box_network)
 
     def prepare(self) -> None:
         """Open a standby box for the first program."""
@@ -66,40 +82,36 @@ class Environment:
     def boxes_waiting(self) -> int:
         return int(self._standby.waiting)
 
-    def check(self, request: RunRequest) -> None:
-        """Raise the error that run() would raise before it starts anything."""
-        if request.kind is ExecutionKind.command:
-            self._planner.command(request)
-        elif self._planner.is_handler_call(request):
-            self._planner.handler_call(request)
-        else:
-            self._planner.program(request, self.files.workdir)
+    def check(self, request: RunRequest) -> PlannedRun:
+        """Return what run() takes. Raises if the request cannot run."""
+        planned = self._planner.plan(request, self.files.workdir)
+        return planned if self._network is None else dataclasses.replace(planned, policy=self._with_network(planned.policy))
 
-    async def run(self, request: RunRequest, sink: Sink | None = None) -> RunResult:
-        if request.terminal is not None:
-            return RunResult(await self._run_on_terminal(request, request.terminal, sink))
-        if request.kind is ExecutionKind.command:
-            return RunResult(await self.command(self._planner.command(request), sink))
-        if self._planner.is_handler_call(request):
-            return await self._call(request, sink)
-        program = self._planner.program(request, self.files.workdir, await self._planner.link_flags(request))
+    async def run(self, planned: PlannedRun, sink: Sink | None = None) -> RunResult:
+        """Run a checked request."""
+        work = planned.work
+        if isinstance(work, HandlerCall):
+            return await self._run_handler(planned, work, sink)
+        if isinstance(work, Command):
+            return RunResult(await self._run_command(planned, work, sink))
+        program = await self._with_link_flags(planned.request, work)
         if not program.fixed_names:
-            return await self._run_interpreted(program, request, sink)
+            return await self._run_interpreted(planned, program, sink)
         async with self._fixed_names_lock:
-            return await self._build_and_run(program, sink)
+            return await self._build_and_run(planned, program, sink)
 
     async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome:
         """Run a command. `network` replaces the environment's own."""
         policy = self._planner.command_policy(network)
         policy = policy if network is not None else self._with_network(policy)
         async with _BorrowedBox(self._standby, policy, prepare_next=network is None) as box:
-            return await _run_command(box, command, sink)
+            return await run_command(box, command, sink)
 
     async def open_context(self, limits: Limits, env: Mapping[str, str], modules: tuple[str, ...] = ()) -> Context:
         """Start a live interpreter on these files, with these folders added to its module path. The caller must close_context()
         it."""
         box = await self._standby.take(self._with_network(self._planner.context_policy()))
-        context = Context(box, limits, self._planner.keep_bytes)
+        context = Context(box, limits, self._parts.keep_bytes)
         self._contexts.add(context)
         try:
             await context.start(self._planner.paths.python, _without_startup_variables(env))
@@ -143,26 +155,36 @@ class Environment:
     def _with_network(self, policy: Policy) -> Policy:
         return policy if self._network is None else dataclasses.replace(policy, network=self._network)
 
-    async def _run_on_terminal(self, request: RunRequest, terminal: Terminal, sink: Sink | None) -> Outcome:
-        planner = self._planner
-        async with _BorrowedBox(self._standby, self._with_network(planner.command_policy())) as box:
-            return await terminal.run(box, planner.command(request), planner.paths.python, sink)
+    async def _with_link_flags(self, request: RunRequest, program: ProgramPlan) -> ProgramPlan:
+        """Check the language before its first use, and add its link flags. The warm interpreter needs no check."""
+        if program.language.warm:
+            return program
+        language = self._planner.catalog.find(request.language)
+        return with_link_flags(program, await self._parts.checker.optional_link_flags(language))
 
-    async def _call(self, request: RunRequest, sink: Sink | None) -> RunResult:
-        policy, made = self._planner.handler_call(request)
-        async with _BorrowedBox(self._standby, self._with_network(policy)) as box:
+    async def _run_command(self, planned: PlannedRun, command: Command, sink: Sink | None) -> Outcome:
+        terminal = planned.request.terminal
+        async with _BorrowedBox(self._standby, planned.policy) as box:
+            if terminal is not None:
+                return await terminal.run(box, command, self._planner.paths.python, sink)
+            return await run_command(box, command, sink)
+
+    async def _run_handler(self, planned: PlannedRun, call: HandlerCall, sink: Sink | None) -> RunResult:
+        request = planned.request
+        async with _BorrowedBox(self._standby, planned.policy) as box:
             if request.filename:
                 stage(box, [File(request.filename, request.code.encode(errors="surrogateescape"))])
-            called = await run_call(box, made, sink)
-        return RunResult(called.outcome, None, called.handler_result)
+            result = await run_call(box, call, sink)
+        return RunResult(result.outcome, None, result.handler_result)
 
-    async def _run_interpreted(self, program: ProgramPlan, request: RunRequest, sink: Sink | None) -> RunResult:
+    async def _run_interpreted(self, planned: PlannedRun, program: ProgramPlan, sink: Sink | None) -> RunResult:
         """Run a program under a unique name. Links to toolchains are created unless the workspace has an entry of that name."""
         taken = temp_files.entry_names(self.files) if program.plan.links else frozenset()
         links = tuple(link for link in program.plan.links if link[0] not in taken)
-        placed = [*([] if request.filename else [file.name for file in program.plan.files]), *(name for name, _ in links)]
+        sources = [] if planned.request.filename else [file.name for file in program.plan.files]
+        placed = [*sources, *(name for name, _ in links)]
         plan = dataclasses.replace(program.plan, links=links)
-        async with _BorrowedBox(self._standby, self._with_network(program.policy)) as box:
+        async with _BorrowedBox(self._standby, planned.policy) as box:
             try:
                 result = await self._perform(box, dataclasses.replace(program, plan=plan), sink)
             finally:
@@ -170,15 +192,14 @@ class Environment:
                     temp_files.unlink(self.files, placed)
         return _run_result(result)
 
-    async def _build_and_run(self, program: ProgramPlan, sink: Sink | None) -> RunResult:
+    async def _build_and_run(self, planned: PlannedRun, program: ProgramPlan, sink: Sink | None) -> RunResult:
         plan, workdir = program.plan, self.files.workdir
         before = temp_files.entry_names(self.files)
         staged = {
             temp_files.top_level_name(name, workdir) for name in (*(file.name for file in plan.files), *dict(plan.links))
         } - {""}
         temp_files.check_free(before, staged, program.language.title)
-        policy = dataclasses.replace(program.policy, single_use=False)
-        async with _BorrowedBox(self._standby, self._with_network(policy)) as box:
+        async with _BorrowedBox(self._standby, planned.policy) as box:
             made = frozenset(staged)
             try:
                 built = await self._perform(box, program, None, only_build=True)
@@ -194,11 +215,8 @@ class Environment:
     async def _perform(
         self, box: Box, program: ProgramPlan, sink: Sink | None, *, build: Build | None = None, only_build: bool = False
     ) -> JobResult:
-        planner = self._planner
         task = Task(program.language, program.job, (), sink, build, only_build=only_build)
-        return await BoxRun(
-            box, task, program.plan, planner.request_limits.quotas, planner.metrics, planner.step_limits
-        ).perform()
+        return await self._planner.box_run(box, task, program.plan).perform()
 
     async def _sweep(self, box: Box, made: list[str]) -> None:
         """Remove files by a command in the box, which can do no more than the program itself. If the box is dead, the files
@@ -206,7 +224,7 @@ class Environment:
         for start in range(0, len(made), _MAX_NAMES_PER_RM):
             argv = ("/bin/rm", "-rf", "--", *(f"./{name}" for name in made[start : start + _MAX_NAMES_PER_RM]))
             try:
-                await _run_command(box, Command(argv, limits=_SWEEP_LIMITS), None)
+                await run_command(box, Command(argv, limits=_SWEEP_LIMITS))
             except (PlatformFault, Unavailable):
                 return
 
@@ -239,11 +257,3 @@ def _run_result(result: JobResult) -> RunResult:
     outcome = result.run or result.compile
     assert outcome is not None
     return RunResult(outcome, result.compile if result.run is not None else None)
-
-
-async def _run_command(box: Box, command: Command, sink: Sink | None) -> Outcome:
-    try:
-        async with box.clock.timeout(command.limits.wall_s + GRACE_S):
-            return await box.run(command, sink=sink)
-    except TimeoutError as error:
-        raise PlatformFault("the box did not answer in time") from error

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +13,14 @@ from sandbox_runtime.engine.contexts.connection import Connection
 from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
 from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, parse_result
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
+from sandbox_runtime.engine.run.command import control_socket, wait_command
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
+from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.model import Command, File, Limits, Outcome
 from sandbox_runtime.workspace import stage
 
 PYTHON, JAVASCRIPT = "python", "nodejs"
 LANGUAGES = (PYTHON, JAVASCRIPT)
-GRACE_S = 30.0
 _PROGRAMS = {PYTHON: ("/run/handler.py", START_PYTHON), JAVASCRIPT: ("/run/handler.js", None)}
 _READ_WITHIN_S = 1.0
 
@@ -77,24 +76,15 @@ async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> Cal
     stage(box, [File(path, (text or javascript()).encode())])
     command = Command((*call.interpreter, path), stdin=call.stdin, env=call.env, limits=call.limits)
     running = await box.start(command, sink=sink, control=True)
-    with _own_end(running) as connection:
-        exchange = asyncio.create_task(_exchange(connection, call))
+    with control_socket(running) as own:
+        exchange = asyncio.create_task(_exchange(own, call))
         try:
-            outcome = await _outcome(box, running, call.limits.wall_s)
+            outcome = await wait_command(box, running, call.limits.wall_s)
             return CallResult(outcome, await _result(exchange))
         finally:
             running.cancel()
             exchange.cancel()
             await asyncio.wait((exchange,), timeout=_READ_WITHIN_S)
-
-
-@contextlib.contextmanager
-def _own_end(running: RunningCommand) -> Iterator[socket.socket]:
-    """Duplicate the control socket: the command closes its own when it ends, maybe before the last bytes are read."""
-    assert running.control is not None
-    with socket.socket(fileno=os.dup(running.control.fileno())) as own:
-        own.setblocking(False)
-        yield own
 
 
 async def _exchange(own: socket.socket, call: HandlerCall) -> bytes | None:
@@ -103,14 +93,6 @@ async def _exchange(own: socket.socket, call: HandlerCall) -> bytes | None:
         await connection.send(call.order())
     message = await connection.receive()
     return None if message is None else message[1]
-
-
-async def _outcome(box: Box, running: RunningCommand, wall_s: float) -> Outcome:
-    try:
-        async with box.clock.timeout(wall_s + GRACE_S):
-            return await running.wait()
-    except TimeoutError as error:
-        raise PlatformFault("the box did not answer in time") from error
 
 
 async def _result(exchange: asyncio.Task[bytes | None]) -> HandlerResult | None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sandbox_runtime.engine.run.command import run_command
 from sandbox_runtime.engine.run.prompted_input import PromptedInput
 from sandbox_runtime.engine.run.step_limits import StepLimits
 from sandbox_runtime.engine.threads import LARGE_BYTES, run_to_end
-from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.languages import Language, Recipe
-from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Reply, Step
+from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
 from sandbox_runtime.telemetry import Metrics
 from sandbox_runtime.workspace import ChangedFiles, Quotas, collect_changes, fetch, link, resolve, stage
-
-GRACE_S = 30.0
-"""Extra time beyond the wall limit before a box that does not answer counts as a platform fault."""
 
 OnBuilt = Callable[[Outcome, ChangedFiles], None]
 """Receives what a successful compile step left, before anything else starts in its box."""
@@ -44,6 +41,8 @@ class Task:
     """Further arguments of the run step."""
     no_retry: bool = False
     """Do not replace a broken box, because the caller retries itself."""
+    plan: Plan | None = None
+    """The plan, if it is known already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,9 @@ class BoxRun:
         if self.plan.refusal:
             return self._refusal()
         compile_outcome = await self.prepare()
-        run = None if self.task.only_build or (compile_outcome is not None and not compile_outcome.ok) else await self._run()
+        task, run = self.task, None
+        if not task.only_build and (compile_outcome is None or compile_outcome.ok):
+            run = await self._run_step("run", self.command(), task.language.run, task.sink)
         if not fetch_names:
             return JobResult(compile_outcome, run)
         fetched = await run_to_end(fetch, self.box, fetch_names, self.quotas)
@@ -79,9 +80,8 @@ class BoxRun:
 
     def command(self) -> Command:
         """Return the command of the run step."""
-        recipe, limits = self.task.language.run, self.task.job.run_limits
-        limits = with_minimums(limits, recipe) if recipe.min_limits else limits
-        return Command(self.plan.run.argv, stdin=self.task.job.stdin, env=dict(self.plan.run.env), limits=limits)
+        job = self.task.job
+        return _command(self.plan.run, self.task.language.run, job.run_limits, job.stdin)
 
     def _refusal(self) -> JobResult:
         """Report the refusal as a failed first step."""
@@ -100,26 +100,22 @@ class BoxRun:
             return task.build.outcome
         if self.plan.compile is None or task.language.compile is None:
             return None
-        outcome = await self._run_step(self.plan.compile, task.language.compile, "compile", task.job.compile_limits, None, None)
+        command = _command(self.plan.compile, task.language.compile, task.job.compile_limits, None)
+        outcome = await self._run_step("compile", command, task.language.compile, None)
         if task.on_built is not None and outcome.ok:
             task.on_built(outcome, collect_changes(self.box, self.plan.files, self.plan.links, task.build_quotas or self.quotas))
         return outcome
 
-    async def _run(self) -> Outcome:
-        task = self.task
-        return await self._run_step(self.plan.run, task.language.run, "run", task.job.run_limits, task.job.stdin, task.sink)
-
-    async def _run_step(
-        self, step: Step, recipe: Recipe, name: str, limits: Limits, stdin: bytes | None, sink: Sink | None
-    ) -> Outcome:
-        limits = with_minimums(limits, recipe) if recipe.min_limits else limits
-        command = Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
-        reply = self.task.job.reply if name == "run" else None
+    async def _run_step(self, name: str, command: Command, recipe: Recipe, sink: Sink | None) -> Outcome:
+        on_started, reply = None, self.task.job.reply if name == "run" else None
+        if reply is not None:
+            prompted = PromptedInput(reply, sink)
+            sink, on_started = prompted.on_output, prompted.connect
         if recipe.max_concurrent:
             async with self.step_limits.acquire(self.task.language.name, name, recipe.max_concurrent):
-                outcome = await self._run_command(command, sink, reply)
+                outcome = await run_command(self.box, command, sink, on_started)
         else:
-            outcome = await self._run_command(command, sink, reply)
+            outcome = await run_command(self.box, command, sink, on_started)
         self.record_metrics(outcome, name)
         return outcome
 
@@ -127,16 +123,10 @@ class BoxRun:
         """Count a finished command of this task."""
         self.metrics.record_command(self.task.language.name, step, outcome.ending, outcome.blame, outcome.usage.wall_s)
 
-    async def _run_command(self, command: Command, sink: Sink | None, reply: Reply | None) -> Outcome:
-        on_started = None
-        if reply is not None:
-            prompted = PromptedInput(reply, sink)
-            sink, on_started = prompted.on_output, prompted.connect
-        try:
-            async with self.box.clock.timeout(command.limits.wall_s + GRACE_S):
-                return await self.box.run(command, sink=sink, on_started=on_started)
-        except TimeoutError as error:
-            raise PlatformFault("the box did not answer in time") from error
+
+def _command(step: Step, recipe: Recipe, limits: Limits, stdin: bytes | None) -> Command:
+    limits = with_minimums(limits, recipe) if recipe.min_limits else limits
+    return Command(step.argv, stdin=stdin, env=dict(step.env), limits=limits)
 
 
 def with_minimums(limits: Limits, recipe: Recipe) -> Limits:

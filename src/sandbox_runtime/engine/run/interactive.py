@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.run.box_run import GRACE_S, BoxRun, Task
+from sandbox_runtime.engine.run.box_run import BoxRun, Task
+from sandbox_runtime.engine.run.command import GRACE_S
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import RunningCommand
@@ -42,7 +43,7 @@ async def run_interactive(runner: TaskRunner, first: Task, second: Task) -> Inte
     for boxed, outcome in zip(boxes, (result.first, result.second), strict=True):
         boxed.record_metrics(outcome)
         if outcome.blame is Blame.platform:
-            runner.drop_idle(boxed.task, outcome)
+            runner.report_broken(boxed.task, outcome)
     return result
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import functools
-import os
 import socket
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-from sandbox_runtime.errors import Conflict, InvalidRequest, PlatformFault, TooMany
-from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
+from sandbox_runtime.engine.run.command import control_socket, wait_command
+from sandbox_runtime.errors import Conflict, InvalidRequest, TooMany
+from sandbox_runtime.isolation.port import Box, Sink
 from sandbox_runtime.model import Command, File, Outcome
 from sandbox_runtime.workspace import stage
 
@@ -26,7 +24,6 @@ _DIMENSIONS = struct.Struct(">HH")
 _PROGRAM = "/run/terminal.py"
 _TAKEN_WITHIN_S = 10.0
 _OPEN_WITHIN_S = 30.0
-_GRACE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +53,9 @@ class Terminal:
         env = {"TERM": "xterm-256color", **command.env}
         running = await box.start(dataclasses.replace(command, argv=argv, env=env), sink=sink, control=True)
         try:
-            with _own_end(running) as self._connection:
+            with control_socket(running) as self._connection:
                 self._opened.set()
-                return await _outcome(box, running, command.limits.wall_s)
+                return await wait_command(box, running, command.limits.wall_s)
         finally:
             self._connection = None
             self._opened.set()
@@ -118,23 +115,6 @@ async def _writable(loop: asyncio.AbstractEventLoop, connection: socket.socket) 
         await ready.wait()
     finally:
         loop.remove_writer(connection)
-
-
-@contextlib.contextmanager
-def _own_end(running: RunningCommand) -> Iterator[socket.socket]:
-    """Duplicate the control socket: the command closes its own when it ends, maybe while we still write."""
-    assert running.control is not None
-    with socket.socket(fileno=os.dup(running.control.fileno())) as own:
-        own.setblocking(False)
-        yield own
-
-
-async def _outcome(box: Box, running: RunningCommand, wall_s: float) -> Outcome:
-    try:
-        async with box.clock.timeout(wall_s + _GRACE_S):
-            return await running.wait()
-    except TimeoutError as error:
-        raise PlatformFault("the box did not answer in time") from error
 
 
 @functools.cache

@@ -15,7 +15,8 @@ import itertools
 from dataclasses import dataclass
 
 from sandbox_runtime import timestamps
-from sandbox_runtime.engine.environments import RunRequest, RunResult
+from sandbox_runtime.engine.environments import PlannedRun, RunRequest, RunResult
+from sandbox_runtime.engine.run.command import is_dead_on_arrival
 from sandbox_runtime.errors import NotFound, PlatformFault, SandboxError
 from sandbox_runtime.model import Execution, ExecutionKind, ExecutionState, SessionMode
 from sandbox_runtime.model.limits import MIB
@@ -32,8 +33,6 @@ from sandbox_runtime.sessions.registry import LiveContext, LiveExecution, LiveSe
 from sandbox_runtime.sessions.specs import ExecutionSpec
 
 STOP_WITHIN_S = 30.0
-DEAD_ON_ARRIVAL_S = 0.1
-"""A box that broke within this time was broken before it was given anything."""
 MAX_LINGERING, MAX_LINGERING_BYTES = 2000, 512 * MIB
 """Executions that ended a moment ago and whose whole output can still be followed."""
 CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
@@ -42,7 +41,8 @@ CANCELLED, SHUT_DOWN = "cancelled", "the server was shut down while it ran"
 @dataclass(frozen=True, slots=True)
 class _PlannedExecution:
     spec: ExecutionSpec
-    work: RunRequest
+    run: PlannedRun | None
+    """None for a cell, which runs in its context."""
     context: LiveContext | None
 
 
@@ -72,16 +72,15 @@ class Executor:
         context = self._find_context(live, spec)
         wall_s = run_request.resolve_timeout(live.session, spec, self._deps.options)
         row = self._new_row(live, spec, wall_s)
-        work = run_request.build_run_request(live.session, spec, wall_s, row.id, live.modules, self._deps.options)
-        if context is None:
-            live.home.check(work)
-        slots = _slots_for(live, work, context)
+        request = run_request.build_run_request(live.session, spec, wall_s, row.id, live.modules, self._deps.options)
+        planned = _PlannedExecution(spec, live.home.check(request) if context is None else None, context)
+        slots = _slots_for(live, request, context)
         turn = slots.reserve()
         if turn.done():
             row = dataclasses.replace(row, state=ExecutionState.running, started_ms=row.created_ms)
         pending_audit = entry(actor, "execute", "execution", row.id, owner=live.session.owner, session=live.id)
         execution = LiveExecution(
-            row, OutputLog(), asyncio.get_running_loop().create_future(), terminal=work.terminal, pending_audit=pending_audit
+            row, OutputLog(), asyncio.get_running_loop().create_future(), terminal=request.terminal, pending_audit=pending_audit
         )
         if spec.idempotency_key:
             try:
@@ -97,7 +96,7 @@ class Executor:
             self._writer.insert_later(execution)
         live.touch()
         live.executions[row.id] = execution
-        execution.task = asyncio.create_task(self._perform(live, execution, _PlannedExecution(spec, work, context), slots, turn))
+        execution.task = asyncio.create_task(self._perform(live, execution, planned, slots, turn))
         return execution
 
     def find(self, execution_id: str) -> LiveExecution | None:
@@ -190,10 +189,11 @@ class Executor:
             at_once = turn.done()
             await turn
             await self._mark_running(execution, at_once=at_once)
-            async with self.slots.hold(live, execution) if planned.work.terminal is None else contextlib.nullcontext():
+            async with self.slots.hold(live, execution) if execution.terminal is None else contextlib.nullcontext():
                 if planned.context is not None:
                     return await self._run_cell(execution, planned.spec, planned.context)
-                return await self._run(live, execution, planned.spec, planned.work)
+                assert planned.run is not None
+                return await self._run(live, execution, planned.spec, planned.run)
         except asyncio.CancelledError:
             return self._stopped_fields(execution)
         except PlatformFault as fault:
@@ -220,12 +220,12 @@ class Executor:
         cell = await context.context.execute(spec.code, wall_s=execution.row.timeout_s, sink=execution.output.write)
         return result.from_cell(cell, clock.time() - begun)
 
-    async def _run(self, live: LiveSession, execution: LiveExecution, spec: ExecutionSpec, work: RunRequest) -> result.Fields:
+    async def _run(self, live: LiveSession, execution: LiveExecution, spec: ExecutionSpec, planned: PlannedRun) -> result.Fields:
         options = self._deps.options
         before = await artifacts.scan(live.home.files) if spec.artifacts else {}
         attempts = itertools.count()
         ran = await retry(
-            lambda: self._attempt(live, execution, work, last=next(attempts) == options.retries),
+            lambda: self._attempt(live, execution, planned, last=next(attempts) == options.retries),
             Backoff(options.retries, options.retry_first_s, max_s=options.retry_max_s),
             retry_result=lambda ran: ran is None,
             before_retry=lambda number, _: self._record_retry(execution, number),
@@ -235,15 +235,15 @@ class Executor:
             execution.artifacts = await artifacts.collect(live.home.files, before, execution.row.id, timestamps.now_ms())
         return result.from_run(spec.kind, ran)
 
-    async def _attempt(self, live: LiveSession, execution: LiveExecution, work: RunRequest, *, last: bool) -> RunResult | None:
+    async def _attempt(self, live: LiveSession, execution: LiveExecution, planned: PlannedRun, *, last: bool) -> RunResult | None:
         """None where the platform failed before anything of the program was seen, and there is another attempt to make."""
         try:
-            ran = await live.home.run(work, execution.output.write)
+            ran = await live.home.run(planned, execution.output.write)
         except PlatformFault:
             if last or not execution.output.empty or live.closing:
                 raise
             return None
-        early = result.is_fault(ran) and ran.outcome.usage.wall_s < DEAD_ON_ARRIVAL_S and execution.output.empty
+        early = is_dead_on_arrival(ran.outcome) and execution.output.empty
         return None if early and not last and not live.closing else ran
 
     async def _record_retry(self, execution: LiveExecution, number: int) -> None:
@@ -314,7 +314,7 @@ class Executor:
             execution.output.close()
 
 
-def _slots_for(live: LiveSession, work: RunRequest, context: LiveContext | None) -> Slots:
-    if work.terminal is not None:
+def _slots_for(live: LiveSession, request: RunRequest, context: LiveContext | None) -> Slots:
+    if request.terminal is not None:
         return live.terminals
     return live.slots if context is None else context.slots

@@ -80,10 +80,6 @@ def from_cancellation(stdout: str, stderr: str) -> Fields:
     }
 
 
-def is_fault(ran: RunResult) -> bool:
-    return ran.outcome.blame is Blame.platform
-
-
 def _state(kind: ExecutionKind, outcome: Outcome, code: int | None) -> ExecutionState:
     if outcome.blame is Blame.platform:
         return ExecutionState.crashed

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.environments import Environment as LocalEnvironment
-from sandbox_runtime.engine.environments import RunPlanner, RunRequest, RunResult
+from sandbox_runtime.engine.environments import EnvironmentParts, PlannedRun, RunRequest, RunResult
 from sandbox_runtime.isolation.port import Sink
 from sandbox_runtime.model import Command, Limits, Medium, Network, Node, Outcome, Resources
 from sandbox_runtime.model.limits import MIB
@@ -39,11 +39,11 @@ class Home(Protocol):
         """Something will be run soon."""
         ...
 
-    def check(self, work: RunRequest) -> None:
-        """Raises what can be said against it before it is run."""
+    def check(self, request: RunRequest) -> PlannedRun:
+        """Return what run() takes. Raises if the request cannot run."""
         ...
 
-    async def run(self, work: RunRequest, sink: Sink | None = None) -> RunResult: ...
+    async def run(self, planned: PlannedRun, sink: Sink | None = None) -> RunResult: ...
 
     async def command(self, command: Command, sink: Sink | None = None, network: Network | None = None) -> Outcome: ...
 
@@ -90,20 +90,20 @@ class Host(Protocol):
 
 
 class LocalHost:
-    def __init__(self, workshop: RunPlanner, node: str, hostname: str, disk_files: int, max_homes: int) -> None:
+    def __init__(self, parts: EnvironmentParts, node: str, hostname: str, disk_files: int, max_homes: int) -> None:
         self.id = node
-        self.backend = workshop.backend.name
-        self._workshop = workshop
+        self.backend = parts.backend.name
+        self._parts = parts
         self._hostname = hostname
         self._disk_files = disk_files
         self._max_homes = max_homes
         self._meter = _Meter()
 
     def medium(self, disk_bytes: int) -> Medium:
-        return self._workshop.backend.medium(disk_bytes)
+        return self._parts.backend.medium(disk_bytes)
 
     async def open(self, resources: Resources, network: str = "") -> LocalEnvironment:
-        return await LocalEnvironment.open(self._workshop, resources.disk_bytes, self._disk_files, network)
+        return await LocalEnvironment.open(self._parts, resources.disk_bytes, self._disk_files, network)
 
     def usage(self) -> tuple[float, float]:
         return self._meter.shares()
