@@ -26,8 +26,8 @@ SAME_MEANING = {
     "registry",
     # One per noun, in the folders that serve, map, store or call it.
     "archives", "audit", "batches", "containers", "contexts", "execution", "executions", "files", "health", "judge", "languages",
-    "metrics", "nodes", "notebooks", "packages", "programs", "sandboxes", "sessions", "settings", "storage", "templates",
-    "terminals", "tools",
+    "metrics", "node_reports", "nodes", "notebooks", "packages", "programs", "sandboxes", "sessions", "settings", "storage",
+    "templates", "terminals", "tools",
     # The server's end and the box's end of the same thing.
     "call", "connection", "driver", "kernel", "start", "wire", "watchdog",
 }  # fmt: skip

@@ -23,7 +23,7 @@ _NOTHING = r"(?!)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """Paths are written as in routes: `{name}` stands for one segment, `{name:path}` for the rest of the path."""
+    """Paths are written as in routes: `{name}` matches one segment, `{name:path}` the rest of the path."""
 
     name: str
     routers: Sequence[APIRouter]

@@ -15,7 +15,7 @@ import websockets
 from tests.api.control_plane.clients import ControlPlaneClient, network_client
 from tests.api.keys import new_key
 
-from sandbox_runtime.api.dialects.control_plane.routes import streams
+from sandbox_runtime.api.dialects.control_plane.routes import output_streams
 from sandbox_runtime.settings import Settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -196,7 +196,7 @@ async def test_a_websocket_needs_a_key_and_the_right_owner(tmp_path: Path) -> No
 
 
 async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "KEEP_ALIVE_S", 0.01)
+    monkeypatch.setattr(output_streams, "KEEP_ALIVE_S", 0.01)
     signs = asyncio.Semaphore(0)
 
     async def slow() -> AsyncIterator[int]:
@@ -205,7 +205,7 @@ async def test_a_quiet_stream_gives_a_sign_of_life_and_loses_nothing(monkeypatch
             yield number
 
     shown = []
-    async for message in streams._with_keep_alive(slow()):
+    async for message in output_streams._with_keep_alive(slow()):
         shown.append(message)
         if message is None:
             signs.release()

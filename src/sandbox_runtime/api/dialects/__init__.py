@@ -1,1 +1,1 @@
-"""The wire protocols in front of the same verbs, one folder each. Contract: no dialect knows another."""
+"""The wire protocols, one folder each. Dialects do not import each other."""

@@ -13,11 +13,11 @@ from sandbox_runtime.api.dialects.control_plane.routes import (
     fast_path,
     files,
     health,
-    internal,
-    node,
+    node_reports,
+    output_streams,
+    runtime_node,
     runtimes,
     sessions,
-    streams,
     templates,
     terminals,
 )
@@ -28,15 +28,15 @@ _SESSION = f"{BASE}/sessions/{{session_id}}"
 
 def _all_routes() -> APIRouter:
     router = APIRouter()
-    parts = (health, sessions, executions, streams, contexts, archives, files, templates, containers, runtimes, terminals)
+    parts = (health, sessions, executions, output_streams, contexts, archives, files, templates, containers, runtimes, terminals)
     for part in parts:
         router.include_router(part.router, prefix=BASE)
     router.include_router(executions.session_router, prefix=BASE)
     router.include_router(terminals.session_router, prefix=BASE)
     router.include_router(files.signed_router, prefix=BASE)
-    router.include_router(internal.router, prefix=f"{BASE}/internal")
-    router.include_router(internal.router, prefix="/internal", include_in_schema=False)
-    router.include_router(node.router, prefix="/runtime")
+    router.include_router(node_reports.router, prefix=f"{BASE}/internal")
+    router.include_router(node_reports.router, prefix="/internal", include_in_schema=False)
+    router.include_router(runtime_node.router, prefix="/runtime")
     return router
 
 

@@ -15,11 +15,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from sandbox_runtime import timestamps
-from sandbox_runtime.api.dialects.control_plane.mapping.internal import to_artifacts, to_execution_fields
+from sandbox_runtime.api.dialects.control_plane.mapping.node_reports import to_artifacts, to_execution_fields
 from sandbox_runtime.api.dialects.control_plane.mapping.times import to_ms
 from sandbox_runtime.api.dialects.control_plane.responses import ControlPlaneRoute, json_response, returns
 from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier, sessions_of
-from sandbox_runtime.api.dialects.control_plane.schemas import internal as schemas
+from sandbox_runtime.api.dialects.control_plane.schemas import node_reports as schemas
 from sandbox_runtime.api.dialects.control_plane.schemas.common import MessageResponse
 from sandbox_runtime.api.middleware.keyring import key_from_headers
 from sandbox_runtime.api.requests import platform_of

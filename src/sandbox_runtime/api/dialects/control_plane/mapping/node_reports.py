@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sandbox_runtime.api.dialects.control_plane.mapping.times import to_ms
-from sandbox_runtime.api.dialects.control_plane.schemas import internal as schemas
+from sandbox_runtime.api.dialects.control_plane.schemas import node_reports as schemas
 from sandbox_runtime.model import Artifact, ArtifactKind, Metering
 
 _FOLDER_KINDS = {"output": ArtifactKind.output, "logs": ArtifactKind.log}
