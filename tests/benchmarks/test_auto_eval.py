@@ -10,7 +10,7 @@ import pytest
 from tests.benchmarks.boxed import found
 from tests.benchmarks.judge_runs import options, prompt, trial
 
-from sandbox_runtime.benchmarks.auto_eval import AUTO_EVAL, jest_cases, without_entry
+from sandbox_runtime.benchmarks.auto_eval import AUTO_EVAL, jest_cases, strip_entry_point
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
 
@@ -119,7 +119,7 @@ async def test_a_page_is_a_file_of_its_test() -> None:
     ],
 )
 async def test_what_would_run_beside_the_tests_is_dropped(language: str, code: str, left: str) -> None:
-    assert without_entry(code, language) == left
+    assert strip_entry_point(code, language) == left
 
 
 @pytest.mark.requirement("judge-10.06")

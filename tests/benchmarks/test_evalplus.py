@@ -6,7 +6,7 @@ import pytest
 from tests.benchmarks.judge_runs import accepted, options, prompt, published, references, trial
 
 from sandbox_runtime.benchmarks.evalplus import EVALPLUS
-from sandbox_runtime.benchmarks.evalplus.typed import called_with, like
+from sandbox_runtime.benchmarks.evalplus.typed import literal_calls, restore_types
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
 
@@ -93,11 +93,18 @@ async def test_prompts_are_code_or_a_sentence_with_a_test() -> None:
 
 
 async def test_values_get_the_types_of_examples_back() -> None:
-    examples = called_with("assert f((1, 2), {3: (4,)}, {5}) == f([1], {}, set())", "f")
-    assert examples == [[(1, 2), {3: (4,)}, {5}], [[1], {}, set()]] and called_with("no python (", "f") == []
-    assert like([7, 8], [(1, 2)]) == (7, 8) and like([7], [(1,), [2]]) == [7]
-    assert like([1, [2, [3]]], [(1, (2,))]) == (1, (2, (3,))) and like(["(1-2j)", "x"], [[1j, 2]]) == [1 - 2j, "x"]
-    assert like({"3": [4]}, [{3: (4,)}]) == {3: (4,)} and like([5], [{5}]) == {5} and like([[1]], [[(1,)]]) == [(1,)]
+    examples = literal_calls("assert f((1, 2), {3: (4,)}, {5}) == f([1], {}, set())", "f")
+    assert examples == [[(1, 2), {3: (4,)}, {5}], [[1], {}, set()]] and literal_calls("no python (", "f") == []
+    assert restore_types([7, 8], [(1, 2)]) == (7, 8) and restore_types([7], [(1,), [2]]) == [7]
+    assert restore_types([1, [2, [3]]], [(1, (2,))]) == (1, (2, (3,))) and restore_types(["(1-2j)", "x"], [[1j, 2]]) == [
+        1 - 2j,
+        "x",
+    ]
+    assert (
+        restore_types({"3": [4]}, [{3: (4,)}]) == {3: (4,)}
+        and restore_types([5], [{5}]) == {5}
+        and restore_types([[1]], [[(1,)]]) == [(1,)]
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.benchmarks.boxed import found
 from tests.benchmarks.judge_runs import options, prompt, trial
 
-from sandbox_runtime.benchmarks.humaneval_x import HUMANEVAL_X, detect_language
+from sandbox_runtime.benchmarks.humaneval_x import HUMANEVAL_X, row_language
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.model.judge import GuardKind, Reason
@@ -139,12 +139,12 @@ async def test_python_tests_are_kept_apart_from_the_solution() -> None:
     ],
 )
 async def test_the_language_is_that_of_the_task_else_of_the_dataset(row: Mapping[str, Any], dataset: str, language: str) -> None:
-    assert detect_language(row, options(dataset)) == language
+    assert row_language(row, options(dataset)) == language
 
 
 async def test_a_row_in_no_language_is_told() -> None:
     with pytest.raises(InvalidRequest, match="says no language"):
-        detect_language({"task_id": "Klingon/1"}, options("x"))
+        row_language({"task_id": "Klingon/1"}, options("x"))
 
 
 async def test_the_prompt_is_as_published_or_asks_for_a_block() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from sandbox_runtime.benchmarks.importers import PublishedFile, parsed, read_published
+from sandbox_runtime.benchmarks.importers import PublishedFile, parse_file, read_published
 from sandbox_runtime.benchmarks.mbpp import MBPP
 from sandbox_runtime.benchmarks.mbxp import MBXP
 from sandbox_runtime.errors import InvalidRequest
@@ -33,7 +33,7 @@ def lines(*records: Mapping[str, Any]) -> bytes:
 
 
 def one(record: Mapping[str, Any], name: str = "rows.jsonl", dataset: str = "") -> tuple[str, Mapping[str, Any]]:
-    table = read_published([parsed(name, lines(record))], dataset)
+    table = read_published([parse_file(name, lines(record))], dataset)
     return table.dataset, table.rows[0]
 
 
@@ -49,7 +49,7 @@ def one(record: Mapping[str, Any], name: str = "rows.jsonl", dataset: str = "") 
     ],
 )
 def test_json_in_every_form_is_read(content: bytes) -> None:
-    assert parsed("HumanEval.jsonl", content).records == (FUNCTION,)
+    assert parse_file("HumanEval.jsonl", content).records == (FUNCTION,)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_json_in_every_form_is_read(content: bytes) -> None:
 )
 def test_what_cannot_be_read_is_told_with_the_file(content: bytes, told: str) -> None:
     with pytest.raises(InvalidRequest, match=told) as caught:
-        parsed("some.jsonl", content)
+        parse_file("some.jsonl", content)
     assert "some.jsonl" in str(caught.value)
 
 
@@ -127,7 +127,7 @@ def test_records_that_nothing_can_be_judged_by_are_refused(record: Mapping[str, 
 def test_files_of_two_datasets_are_not_mixed() -> None:
     mbpp = {"task_id": 1, "text": "", "code": "", "test_list": [], "test_setup_code": "", "challenge_test_list": []}
     with pytest.raises(InvalidRequest, match="several datasets"):
-        read_published([parsed("a", lines(FUNCTION)), parsed("b", lines(mbpp))])
+        read_published([parse_file("a", lines(FUNCTION)), parse_file("b", lines(mbpp))])
 
 
 def test_a_row_of_mbpp_can_be_judged() -> None:
@@ -185,7 +185,7 @@ def test_descriptions_and_problems_of_verilog_come_together() -> None:
         "test": "module tb; endmodule",
     }
     told = {"task_id": "mux", "detail_description": "A multiplexer."}
-    table = read_published([parsed("VerilogEval_Machine.jsonl", lines(problem)), parsed("d.jsonl", lines(told))])
+    table = read_published([parse_file("VerilogEval_Machine.jsonl", lines(problem)), parse_file("d.jsonl", lines(told))])
     assert table.dataset == "verilogeval_machine"
     assert (table.rows[0]["id"], table.rows[0]["description"]) == (0, "A multiplexer.")
 
@@ -212,7 +212,9 @@ def test_answers_in_a_file_beside_are_those_of_the_problems() -> None:
         "reference_solution": "old",
     }
     answer = {"_id": 131, "response": "```java\nclass A {}\n```"}
-    table = read_published([parsed("ncb_java_en.jsonl", lines(problem)), parsed("reference_ncb_java_en.jsonl", lines(answer))])
+    table = read_published(
+        [parse_file("ncb_java_en.jsonl", lines(problem)), parse_file("reference_ncb_java_en.jsonl", lines(answer))]
+    )
     (row,) = table.rows
     assert (table.dataset, row["id"], row["canonical_solution"]) == ("ncb_java_en", 0, answer["response"])
     assert row["labels"]["programming_language"] == "java"
@@ -231,7 +233,7 @@ THEOREM = "theorem t1 (x : Nat) (h : x = 1 := by simp) :\n  x = 1 := by"
 def test_a_theorem_is_read_without_its_proof_and_by_its_split() -> None:
     record = {"name": "t1", "split": "valid", "formal_statement": THEOREM + "\n", "header": "import Mathlib\n"}
     other = {**record, "name": "t2", "split": "test"}
-    table = read_published([parsed("minif2f.jsonl", lines(record, other))], "minif2f_lean4_valid")
+    table = read_published([parse_file("minif2f.jsonl", lines(record, other))], "minif2f_lean4_valid")
     assert [row["id"] for row in table.rows] == ["t1"]
     assert table.rows[0]["content"].endswith("x = 1 := by sorry")
 
@@ -241,7 +243,7 @@ def test_an_archive_of_proofs_becomes_statements_with_their_references() -> None
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("test/t1.lean", f"import Mathlib\nopen Nat\n/-- one -/\n{THEOREM}\n  exact h\n")
         archive.writestr("test/All.lean", "import t1\n")
-    table = read_published([parsed("proofs.zip", packed.getvalue())])
+    table = read_published([parse_file("proofs.zip", packed.getvalue())])
     (row,) = table.rows
     assert (row["id"], row["split"], row["header"]) == ("t1", "test", "import Mathlib\nopen Nat\n")
     assert row["content"] == f"{THEOREM} sorry"
@@ -284,7 +286,7 @@ def test_the_answer_of_a_word_problem_is_found(record: Mapping[str, Any], answer
 
 def test_the_right_choice_is_the_answer() -> None:
     task = {"name": "dates", "task_prefix": "A table. ", "examples": [{"input": "q", "target_scores": {"a": 0, "b": 1}}]}
-    table = read_published([parsed("dates.json", json.dumps(task).encode())])
+    table = read_published([parse_file("dates.json", json.dumps(task).encode())])
     assert table.rows[0]["labels"]["question"] == "A table. q"
     assert json.loads(base64.b64decode(table.rows[0]["test"]["asset"]["answer.json"])) == {"gt": "b"}
 

@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks.judge_runs import accepted, prompt, published, references, trial, verdict
 
 from sandbox_runtime.benchmarks.pal_math import PAL_MATH
-from sandbox_runtime.benchmarks.pal_math.inside.equality import same
+from sandbox_runtime.benchmarks.pal_math.inside.equality import is_same_answer
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
 
@@ -109,7 +109,7 @@ async def test_a_row_without_an_answer_is_refused(test: object) -> None:
     ],
 )
 async def test_answers_that_only_look_different_are_the_same(answer: str, right: str) -> None:
-    assert same(answer, right)
+    assert is_same_answer(answer, right)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ async def test_answers_that_only_look_different_are_the_same(answer: str, right:
     ],
 )
 async def test_answers_that_are_others_are_not_the_same(answer: str, right: str) -> None:
-    assert not same(answer, right)
+    assert not is_same_answer(answer, right)
 
 
 @pytest.mark.slow

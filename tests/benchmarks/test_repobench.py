@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.benchmarks.judge_runs import options, prompt, trial
 
-from sandbox_runtime.benchmarks.repobench import REPOBENCH_C, REPOBENCH_P, first_line, tokens_in
+from sandbox_runtime.benchmarks.repobench import REPOBENCH_C, REPOBENCH_P, estimate_tokens, first_line
 from sandbox_runtime.errors import InvalidRequest
 
 LINE = "    total  = add(1, 2)"
@@ -71,8 +71,8 @@ def test_only_the_end_of_a_long_file_is_shown() -> None:
 
 
 def test_tokens_are_counted_about_as_gpt_2_does() -> None:
-    assert tokens_in("def add(a, b):\n    return a + b\n") in range(12, 20)
-    assert tokens_in("") == 0
+    assert estimate_tokens("def add(a, b):\n    return a + b\n") in range(12, 20)
+    assert estimate_tokens("") == 0
 
 
 @pytest.mark.parametrize("extra", [{"retrieval_mode": "random"}, {"max_prompt_length": 0}, {"max_prompt_length": "8"}])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.sources.java import blocks_of, junit_files, type_files, types_of
 
 TEST = 'package main\n\nimport (\n    "testing"\n    "github.com/stretchr/testify/assert"\n)\n'
@@ -10,7 +10,7 @@ CODE = 'import "math"\nimport (\n\t"sort"\n)\n\nfunc Half(n float64) float64 { r
 
 
 def test_a_go_file_has_one_package_line_and_each_import_once() -> None:
-    found = merged([TEST, CODE, 'import "math"\nfunc TestHalf(t *testing.T) { assert.Equal(t, 1.0, Half(2)) }'])
+    found = merge_go_files([TEST, CODE, 'import "math"\nfunc TestHalf(t *testing.T) { assert.Equal(t, 1.0, Half(2)) }'])
     assert found.count("package main") == 1
     assert found.count('"math"') == 1
     assert found.index('"math"') < found.index("func Half")
@@ -18,20 +18,20 @@ def test_a_go_file_has_one_package_line_and_each_import_once() -> None:
 
 
 def test_imports_that_nothing_uses_are_dropped_on_request() -> None:
-    found = merged([TEST, CODE, "func TestHalf(t *testing.T) {}"], drop_unused=True)
+    found = merge_go_files([TEST, CODE, "func TestHalf(t *testing.T) {}"], drop_unused=True)
     assert '"testing"' in found and '"math"' in found
     assert "testify" not in found and '"sort"' not in found
 
 
 def test_a_forgotten_import_of_the_standard_library_is_added_on_request() -> None:
-    found = merged(["func Shout(s string) string { return strings.ToUpper(s) + strconv.Itoa(1) }"], add_standard=True)
+    found = merge_go_files(["func Shout(s string) string { return strings.ToUpper(s) + strconv.Itoa(1) }"], add_standard=True)
     assert '"strings"' in found and '"strconv"' in found
     assert found.startswith("package main\n")
 
 
 def test_an_import_is_used_by_its_alias_or_by_the_name_before_its_version() -> None:
     code = 'import (\n\tm "math"\n\t"example.org/yaml/v3"\n\t_ "embed"\n)\nvar a = m.Pi\nvar b = yaml.Node{}\n'
-    found = merged([code], drop_unused=True)
+    found = merge_go_files([code], drop_unused=True)
     assert 'm "math"' in found and '"example.org/yaml/v3"' in found and '_ "embed"' in found
 
 
@@ -82,4 +82,4 @@ def test_all_java_blocks_of_an_answer_are_taken() -> None:
 
 def test_a_text_that_never_closes_is_read_in_one_pass() -> None:
     assert dict(types_of("class A {" + "{" * 100_000))["A"]
-    assert len(merged(["import (" * 20_000])) > 0
+    assert len(merge_go_files(["import (" * 20_000])) > 0

@@ -6,7 +6,8 @@ import pytest
 from tests.benchmarks.judge_runs import options, verdict
 
 from sandbox_runtime.benchmarks.mbpp import MBPP
-from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import flag, limits, move_future_imports
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.model.judge import Completion, Reason
@@ -34,8 +35,8 @@ async def test_a_program_that_has_used_its_time_is_told_so(judge: Judge) -> None
 
 async def test_imports_from_the_future_come_first_and_once() -> None:
     code = "import os\nfrom __future__ import annotations\nx = 1\nfrom __future__ import annotations"
-    assert future_first(code) == "from __future__ import annotations\nimport os\nx = 1\n"
-    assert future_first("x = 1") == "x = 1"
+    assert move_future_imports(code) == "from __future__ import annotations\nimport os\nx = 1\n"
+    assert move_future_imports("x = 1") == "x = 1"
 
 
 async def test_a_switch_is_a_switch() -> None:

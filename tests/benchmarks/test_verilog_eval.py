@@ -6,7 +6,7 @@ import pytest
 from tests.benchmarks.boxed import found
 from tests.benchmarks.judge_runs import options, prompt, trial
 
-from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL, tricks_of
+from sandbox_runtime.benchmarks.verilog_eval import VERILOG_EVAL, find_tricks
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.model.judge import Reason
 
@@ -105,7 +105,7 @@ async def test_a_design_that_grades_itself_is_refused_and_told(judge: Judge, des
 
 
 async def test_words_in_comments_are_no_tricks() -> None:
-    assert tricks_of("// $finish is not used, nor tb.errors\n/* reference_module */ assign out = a & b;") == ()
+    assert find_tricks("// $finish is not used, nor tb.errors\n/* reference_module */ assign out = a & b;") == ()
     assert trial(VERILOG_EVAL, ROW, fenced("// see tb.x\nassign out = a & b;\nendmodule")).decided is None
 
 

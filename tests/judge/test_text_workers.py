@@ -21,7 +21,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def workers() -> AsyncIterator[TextWorkers]:
-    async with TextWorkers(most=1) as opened:
+    async with TextWorkers(max_processes=1) as opened:
         yield opened
 
 
@@ -42,7 +42,7 @@ async def test_a_function_that_cannot_be_sent_runs_in_a_thread(workers: TextWork
 
 
 async def test_a_text_that_takes_too_long_is_given_up_and_its_process_ended() -> None:
-    async with TextWorkers(most=1, within_s=3.0) as workers:
+    async with TextWorkers(max_processes=1, timeout_s=3.0) as workers:
         first = await workers.run(LONG_CHARACTERS, os.getpid)
         with pytest.raises(InvalidRequest, match="shorter"):
             await workers.run(LONG_CHARACTERS, time.sleep, 600)

@@ -125,8 +125,8 @@ def build_batch_options(settings: Settings) -> BatchOptions:
     return BatchOptions(
         folder=Path(settings.batches_dir),
         parallel=settings.batch_parallel,
-        most_bytes=settings.batch_max_bytes,
-        most_line_bytes=settings.batch_max_line_bytes,
-        most_live_per_owner=settings.batch_max_per_owner,
+        max_bytes=settings.batch_max_bytes,
+        max_line_bytes=settings.batch_max_line_bytes,
+        max_live_per_owner=settings.batch_max_per_owner,
         keep_s=settings.batch_keep_s,
     )

@@ -11,18 +11,19 @@ import dataclasses
 import re
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
-from sandbox_runtime.benchmarks.trials import fence, python_trial
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, text_before
 from sandbox_runtime.model.job import File
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _RUN_S = 60.0
-_ASK = "{content}\n\nWrite the whole Python program in one fenced code block. Keep the names in this stub:\n\n{stub}\n"
+_PROMPT = "{content}\n\nWrite the whole Python program in one fenced code block. Keep the names in this stub:\n\n{stub}\n"
 _COPIED_TO = re.compile(r"""shutil\.copy\(__file__, ["'](\w+)\.py["']\)""")
-_TESTED = re.compile(r"""unittest\.main\(["'](\w+)["']\)""")
-_AS_MODULE = """\
+_UNITTEST_MAIN = re.compile(r"""unittest\.main\(["'](\w+)["']\)""")
+_REGISTER_MODULE = """\
 import sys as _sys
 _sys.modules[{name!r}] = _sys.modules["__main__"]
 """
@@ -32,7 +33,7 @@ _sys.modules[{name!r}] = _sys.modules["__main__"]
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     stub = optional_text(labels_of(row), "reference") or ""
     content = text(row, "content").strip("\n")
-    asked = _ASK.format(content=content, stub=fence(stub, "python"))
+    asked = _PROMPT.format(content=content, stub=fence(stub, "python"))
     wrap = options.extra.get("autoeval_wrap_prompt")
     if wrap:
         if not isinstance(wrap, str) or "{}" not in wrap:
@@ -46,9 +47,9 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     extracted = default_extract(completion, "python")
     template, files = code_of(test), assets_of(test)
     tests = "\n".join(file.content.decode(errors="replace") for file in files)
-    found = _unit_tests(template, files)
+    found = _find_unit_tests(template, files)
     if found is None:
-        trial = marked_trial(
+        trial = template_trial(
             extracted,
             options,
             language="python",
@@ -59,20 +60,20 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
             files=files,
         )
     else:
-        trial = tested_module(extracted, options, *found, files=files)
+        trial = tested_module_trial(extracted, options, *found, files=files)
     return dataclasses.replace(trial, full_code=template.replace(MARKER, extracted.code), test_code=tests)
 
 
-def _unit_tests(template: str, files: tuple[File, ...]) -> tuple[str, File] | None:
+def _find_unit_tests(template: str, files: tuple[File, ...]) -> tuple[str, File] | None:
     """The module's name and the file with its tests, where the template does no more than join them."""
-    copied, tested = _COPIED_TO.search(template), _TESTED.search(template)
+    copied, tested = _COPIED_TO.search(template), _UNITTEST_MAIN.search(template)
     if copied is None or tested is None:
         return None
     named = [file for file in files if file.name == f"{tested[1]}.py"]
     return (copied[1], named[0]) if named else None
 
 
-def tested_module(
+def tested_module_trial(
     extracted: ExtractedCode, options: Options, module: str, tests: File, *, files: tuple[File, ...], run_s: float = _RUN_S
 ) -> Trial:
     """A solution whose unit tests import it by name."""
@@ -81,7 +82,7 @@ def tested_module(
         extracted,
         options,
         solution=extracted.code,
-        tests=f"{_AS_MODULE.format(name=module)}\n{text_of_tests}",
+        tests=f"{_REGISTER_MODULE.format(name=module)}\n{text_of_tests}",
         pytest=True,
         run_s=run_s,
         files=tuple(file for file in files if file.name != tests.name),

@@ -16,26 +16,29 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from sandbox_runtime.benchmarks.aider import tested_module
+from sandbox_runtime.benchmarks.aider import tested_module_trial
 from sandbox_runtime.benchmarks.columns import labels_of, mapping, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
-from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.sources.java import blocks_of, type_files
-from sandbox_runtime.benchmarks.trials import fence
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.job import File
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 120.0, 60.0
-_ASK = "{content}\n\nWrite {files} in {language}. Keep the names that these stubs have, and answer with {form}.\n\n{stubs}\n"
-_ONE, _MANY = "the whole file in one fenced code block", "one fenced code block for each file, with its name in the line above"
+_PROMPT = "{content}\n\nWrite {files} in {language}. Keep the names that these stubs have, and answer with {form}.\n\n{stubs}\n"
+_ONE_FILE, _SEVERAL_FILES = (
+    "the whole file in one fenced code block",
+    "one fenced code block for each file, with its name in the line above",
+)
 _IGNORED = re.compile(r"(?m)^[ \t]*#\[ignore[^\]\n]*\][ \t]*\n")
 _DISABLED = re.compile(r'@Disabled\("[^"]*"\)|@Disabled\b')
 _SKIPPED = re.compile(r"\bx(test|it|describe)\b(?=[ \t]*(?:\(|\.))")
-_CATCH = "#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
-_CATCH_PASSES = r"(?m)^All tests passed \(\d+ assertions? in \d+ test cases?\)"
-_RUST_PASSES = r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed"
+_CATCH_HEAD = "#define EXERCISM_RUN_ALL_TESTS\n#define EXERCISM_TEST_SUITE\n#include <catch2/catch.hpp>\n"
+_CATCH_PASSED = r"(?m)^All tests passed \(\d+ assertions? in \d+ test cases?\)"
+_RUST_PASSED = r"(?m)^test result: ok\. [1-9]\d* passed; 0 failed"
 _LIBRARY = "src/lib.rs"
 _MODULES = """\
 import types as _types
@@ -44,7 +47,7 @@ for _name, _text in {modules!r}:
     exec(compile(_text, _sys._getframe().f_code.co_filename, "exec"), _sys.modules[_name].__dict__)
 globals().update((name, value) for name, value in vars(_sys.modules[_name]).items() if name.endswith(("Test", "Tests")))
 """
-_WANTS_A_TAG = re.compile(r"(?m)^//go:build \w+$")
+_BUILD_TAG = re.compile(r"(?m)^//go:build \w+$")
 
 Texts = Mapping[str, str]
 
@@ -65,8 +68,8 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     stubs = _texts(row, "solution")
     language = text(labels_of(row), "programming_language")
     shown = "\n\n".join(f"{name}\n{fence(stub, language)}" for name, stub in stubs.items())
-    form = _ONE if len(stubs) == 1 else _MANY
-    asked = _ASK.format(content=text(row, "content"), files=", ".join(stubs), language=language, form=form, stubs=shown)
+    form = _ONE_FILE if len(stubs) == 1 else _SEVERAL_FILES
+    asked = _PROMPT.format(content=text(row, "content"), files=", ".join(stubs), language=language, form=form, stubs=shown)
     return (Prompt(id=row_id(row), prompt=asked, labels=labels_of(row)),)
 
 
@@ -78,25 +81,25 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         raise InvalidRequest(f"exercises are in {', '.join(_TRIALS)}, not in {language!r}")
     stubs = _texts(row, "solution")
     extracted = default_extract(completion, language)
-    solution = answered(completion, extracted, stubs)
+    solution = assign_blocks(completion, extracted, stubs)
     whole = blocks_of(completion.text) if language == "java" and not completion.custom else "\n\n".join(solution.values())
     extracted = ExtractedCode(whole, extracted.kind) if solution else EMPTY
     exercise = _Exercise(text(labels, "exercise"), solution, _texts(row, "tests"), _texts(row, "support"), options, extracted)
     return dataclasses.replace(make(exercise), test_code="\n\n".join(exercise.tests.values()))
 
 
-def answered(completion: Completion, extracted: ExtractedCode, stubs: Texts) -> Texts:
+def assign_blocks(completion: Completion, extracted: ExtractedCode, stubs: Texts) -> Texts:
     """Which block is which file."""
     names = list(stubs)
     if len(names) == 1 or completion.custom:
         return {names[0]: extracted.code}
     blocks = fenced_blocks(completion.text)
-    named = {name: code for name in names for code in _named(completion.text, name)}
+    named = {name: code for name in names for code in _blocks_under_name(completion.text, name)}
     left = [block.code for block in blocks if block.code not in named.values()]
     return {**dict(zip((name for name in names if name not in named), left, strict=False)), **named}
 
 
-def _named(written: str, name: str) -> list[str]:
+def _blocks_under_name(written: str, name: str) -> list[str]:
     """The block that has this name above it."""
     named = re.compile(rf"\b{re.escape(PurePosixPath(name).name)}")
     lines = written.split("\n")
@@ -114,14 +117,14 @@ def _python(exercise: _Exercise) -> Trial:
         tests = _MODULES.format(modules=[(PurePosixPath(each).stem, code) for each, code in [*more, (name, tests)]])
     tested = File(name, tests.encode(errors="surrogatepass"))
     files = _files({**exercise.support, **dict(others)})
-    return tested_module(
+    return tested_module_trial(
         exercise.extracted, exercise.options, PurePosixPath(module).stem, tested, files=(*files, tested), run_s=_RUN_S
     )
 
 
 def _go(exercise: _Exercise) -> Trial:
-    support = [code for name, code in exercise.support.items() if name.endswith(".go") and not _WANTS_A_TAG.search(code)]
-    return _program(exercise, "go_test", merged([*exercise.solution.values(), *support, *exercise.tests.values()]))
+    support = [code for name, code in exercise.support.items() if name.endswith(".go") and not _BUILD_TAG.search(code)]
+    return _program(exercise, "go_test", merge_go_files([*exercise.solution.values(), *support, *exercise.tests.values()]))
 
 
 def _rust(exercise: _Exercise) -> Trial:
@@ -133,7 +136,7 @@ def _rust(exercise: _Exercise) -> Trial:
     beside = {
         name.removeprefix("src/"): text for name, text in {**exercise.support, **exercise.solution}.items() if name != _LIBRARY
     }
-    return _program(exercise, "rust_test", code, _files(beside, ".rs"), must_match=_RUST_PASSES)
+    return _program(exercise, "rust_test", code, _files(beside, ".rs"), must_match=_RUST_PASSED)
 
 
 def _javascript(exercise: _Exercise) -> Trial:
@@ -145,7 +148,7 @@ def _cpp(exercise: _Exercise) -> Trial:
     included = "".join(f'#include "{name}"\n' for name in exercise.solution if name.endswith(".cpp"))
     tests = "\n".join(exercise.tests.values())
     files = _files({**exercise.support, **exercise.solution})
-    return _program(exercise, "catch2", f"{_CATCH}{included}{tests}", files, must_match=_CATCH_PASSES)
+    return _program(exercise, "catch2", f"{_CATCH_HEAD}{included}{tests}", files, must_match=_CATCH_PASSED)
 
 
 def _java(exercise: _Exercise) -> Trial:

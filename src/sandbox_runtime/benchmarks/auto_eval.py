@@ -14,10 +14,11 @@ from string import Template
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, program_trial, tests_of
-from sandbox_runtime.benchmarks.sources.go import merged
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, program_trial, template_trial, tests_of
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.sources.java import blocks_of, junit_files
-from sandbox_runtime.benchmarks.trials import fence, flag
+from sandbox_runtime.benchmarks.trials import flag
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, text_before
 from sandbox_runtime.model.job import File
@@ -25,7 +26,7 @@ from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, 
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
 _RULE = "-" * 16
-_ASK = {"en": ("Question:", "Answer:"), "zh": ("问题：", "答案：")}
+_QUESTION_WORDS = {"en": ("Question:", "Answer:"), "zh": ("问题：", "答案：")}
 _JEST_REPORT = "jest-report.json"
 _PAGE = "index.html"
 _PYTHON_MAIN = "if __name__ =="
@@ -37,8 +38,8 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
 
 def _prompt(row: Row, options: Options) -> str:
     content, locale = text(row, "content"), "zh" if options.locale == "zh" else "en"
-    context, template = _said(row, options, "context"), _said(row, options, "prompt_template")
-    fewshot = _said(row, options, "fewshot") if options.is_fewshot else ""
+    context, template = _option_or_label(row, options, "context"), _option_or_label(row, options, "prompt_template")
+    fewshot = _option_or_label(row, options, "fewshot") if options.is_fewshot else ""
     if options.is_fewshot and not fewshot:
         raise InvalidRequest("is_fewshot is asked for, and neither the row's labels nor config.extra have a fewshot")
     if template:
@@ -46,12 +47,12 @@ def _prompt(row: Row, options: Options) -> str:
         return Template(template).safe_substitute(values)
     if not context and not fewshot:
         return content
-    question, answer = _ASK[locale]
+    question, answer = _QUESTION_WORDS[locale]
     parts = [*([context, _RULE] if context else []), *([fewshot] if fewshot else []), f"{question}{content}", answer]
     return "\n".join(parts)
 
 
-def _said(row: Row, options: Options, name: str) -> str:
+def _option_or_label(row: Row, options: Options, name: str) -> str:
     """The caller's word, else the row's."""
     value = options.extra.get(name) or labels_of(row).get(name) or ""
     if not isinstance(value, str):
@@ -66,10 +67,12 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         return java_trial(row, completion, options, compile_s=_COMPILE_S, run_s=_RUN_S)
     extracted = default_extract(completion, language)
     runs = optional_text(labels, "execution_language") or language
-    return _placed(tests_of(row), extracted, without_entry(extracted.code, language), runs, language, options)
+    return _place_answer(tests_of(row), extracted, strip_entry_point(extracted.code, language), runs, language, options)
 
 
-def _placed(test: Mapping[str, Any], extracted: ExtractedCode, code: str, runs: str, language: str, options: Options) -> Trial:
+def _place_answer(
+    test: Mapping[str, Any], extracted: ExtractedCode, code: str, runs: str, language: str, options: Options
+) -> Trial:
     template, files = code_of(test), assets_of(test)
     if MARKER in template:
         code = repr(code) if flag(options, "repr_code") else code
@@ -79,8 +82,8 @@ def _placed(test: Mapping[str, Any], extracted: ExtractedCode, code: str, runs: 
     else:
         template, code = f"{MARKER}\n{template}", text_before(code, _PYTHON_MAIN)
     if runs in ("go", "go_test"):
-        template, code = MARKER, merged([template.replace(MARKER, code)])
-    return marked_trial(
+        template, code = MARKER, merge_go_files([template.replace(MARKER, code)])
+    return template_trial(
         extracted,
         options,
         language=runs,
@@ -117,7 +120,7 @@ def _java_blocks(completion: Completion) -> ExtractedCode:
     return found if completion.custom or found.kind != "fenced" else ExtractedCode(blocks_of(completion.text), found.kind)
 
 
-def without_entry(code: str, language: str) -> str:
+def strip_entry_point(code: str, language: str) -> str:
     """Without what would run before the tests do, or beside them."""
     if language == "python":
         code = text_before(code, 'if __name__ == "__main__":')
@@ -141,10 +144,10 @@ def jest_cases(report: bytes) -> list[dict[str, Any]]:
     except ValueError:
         return []
     suites = told.get("testResults") if isinstance(told, dict) else None
-    return [_jest_case(suite, case) for suite in _objects(suites) for case in _cases_of(suite)]
+    return [_jest_case(suite, case) for suite in _objects(suites) for case in _suite_cases(suite)]
 
 
-def _cases_of(suite: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _suite_cases(suite: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Jest has two forms of its report."""
     return _objects(suite.get("testResults") or suite.get("assertionResults"))
 

@@ -7,15 +7,17 @@ canonical_solution. `extra.instruction` chooses which of the two instructions is
 from __future__ import annotations
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
-from sandbox_runtime.benchmarks.trials import fence
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
+from sandbox_runtime.benchmarks.prompts import fence
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _RUN_S = 20.0
 _KINDS = ("descriptive", "lazy")
-_ASK = "Change the following program.\n\n{program}\n\n{instruction}\n\nAnswer with the whole program in one fenced code block.\n"
+_PROMPT = (
+    "Change the following program.\n\n{program}\n\n{instruction}\n\nAnswer with the whole program in one fenced code block.\n"
+)
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
@@ -23,14 +25,14 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     if kind not in _KINDS:
         raise InvalidRequest(f"the option 'instruction' must be one of {', '.join(_KINDS)}, not {kind!r}")
     instruction = text(labels_of(row), f"instruction_{kind}")
-    asked = _ASK.format(program=fence(text(row, "content"), _language(row)), instruction=instruction)
+    asked = _PROMPT.format(program=fence(text(row, "content"), _language(row)), instruction=instruction)
     return (Prompt(id=row_id(row), prompt=asked, labels=labels_of(row)),)
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     test, language = tests_of(row), _language(row)
     extracted = default_extract(completion, language)
-    return marked_trial(
+    return template_trial(
         extracted,
         options,
         language=optional_text(labels_of(row), "execution_language") or language,

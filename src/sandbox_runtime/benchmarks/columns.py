@@ -24,7 +24,7 @@ def text(row: Row, *names: str) -> str:
     """The first of these columns that there is; it must be a text."""
     found = optional_text(row, *names)
     if found is None:
-        raise InvalidRequest(f"the row has no text in {_either(names)}")
+        raise InvalidRequest(f"the row has no text in {_any_of(names)}")
     return found
 
 
@@ -39,14 +39,14 @@ def optional_text(row: Row, *names: str) -> str | None:
     return None
 
 
-def decoded(row: Row, name: str) -> Any:
+def optional_json(row: Row, name: str) -> Any:
     """The value of a column, out of its JSON text where it is one; None where the column is missing."""
     return json_column(row, name) if name in row else None
 
 
 def mapping(row: Row, name: str) -> Mapping[str, Any]:
     """A column that holds an object; empty where it is missing or empty."""
-    value = {} if row.get(name) in (None, "") else decoded(row, name)
+    value = {} if row.get(name) in (None, "") else optional_json(row, name)
     if not isinstance(value, Mapping):
         raise InvalidRequest(f"the column {name!r} must be an object, not {type(value).__name__}")
     return value
@@ -54,7 +54,7 @@ def mapping(row: Row, name: str) -> Mapping[str, Any]:
 
 def texts(row: Row, name: str) -> tuple[str, ...]:
     """A column that holds a list of texts; empty where it is missing or empty."""
-    value = [] if row.get(name) in (None, "") else decoded(row, name)
+    value = [] if row.get(name) in (None, "") else optional_json(row, name)
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise InvalidRequest(f"the column {name!r} must be a list of texts")
     return tuple(value)
@@ -64,5 +64,5 @@ def labels_of(row: Row) -> Mapping[str, Any]:
     return mapping(row, "labels")
 
 
-def _either(names: tuple[str, ...]) -> str:
+def _any_of(names: tuple[str, ...]) -> str:
     return " or ".join(repr(name) for name in names)

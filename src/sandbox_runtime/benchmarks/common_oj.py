@@ -12,20 +12,21 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import decoded, labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.trials import fence, flag, limits
+from sandbox_runtime.benchmarks.columns import labels_of, optional_json, optional_text, row_id, text
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import flag, limits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.model.job import Job
 from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 
 _COMPILED = frozenset({"cpp", "go", "java"})
-_COMPILED_S, _INTERPRETED_S, _JUDGES_S = 10.0, 20.0, 30.0
-_ONE_THREAD = frozenset({"c", "cpp", "python", "pypy", "rust"})
+_COMPILED_S, _INTERPRETED_S, _CHECKER_S = 10.0, 20.0, 30.0
+_SINGLE_THREADED = frozenset({"c", "cpp", "python", "pypy", "rust"})
 """Languages whose programs have no more threads than they start: others work on several processors without being told to."""
-_LONGEST_SHOWN, _SHOWN_END = 1000, 500
+_MAX_SHOWN_CHARACTERS, _SHOWN_END_CHARACTERS = 1000, 500
 
-_WISHES: Mapping[str, Mapping[str, str]] = {
+_INSTRUCTIONS: Mapping[str, Mapping[str, str]] = {
     "en": {
         "cpp": "Answer with a complete C++ program that reads its input from stdin and writes the result to stdout.",
         "python": "Answer with a complete Python program that reads its input from stdin and writes the result to stdout.",
@@ -42,7 +43,7 @@ _WISHES: Mapping[str, Mapping[str, str]] = {
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
-    wishes = _WISHES["zh" if options.locale == "zh" else "en"]
+    wishes = _INSTRUCTIONS["zh" if options.locale == "zh" else "en"]
     language = options.language or "python"
     wish = wishes.get(language, wishes[""]).format(language=language)
     return (Prompt(id=row_id(row), prompt=f"{text(row, 'content')}\n\n{wish}", labels=labels_of(row)),)
@@ -69,12 +70,12 @@ def _job(language: str, code: str, options: Options) -> Job:
         language=language,
         code=code,
         compile_limits=limits(options.compile_timeout_s, _COMPILED_S),
-        run_limits=limits(options.run_timeout_s, run_s, threads=1 if language in _ONE_THREAD else 2),
+        run_limits=limits(options.run_timeout_s, run_s, threads=1 if language in _SINGLE_THREADED else 2),
     )
 
 
 def _cases(row: Row, *, shorten: bool) -> tuple[Case, ...]:
-    tests = decoded(row, "test")
+    tests = optional_json(row, "test")
     if not isinstance(tests, list) or not tests:
         raise InvalidRequest("the column 'test' must be a list of at least one {'input': {'stdin'}, 'output': {'stdout'}}")
     return tuple(_case(number, test, shorten) for number, test in enumerate(tests))
@@ -83,7 +84,7 @@ def _cases(row: Row, *, shorten: bool) -> tuple[Case, ...]:
 def _case(number: int, test: object, shorten: bool) -> Case:
     stdin, expected = _stream(number, test, "input", "stdin"), _stream(number, test, "output", "stdout")
     info = {"input": {"stdin": stdin}, "output": {"stdout": expected}}
-    short = _short(info) if shorten else None
+    short = _shorten_info(info) if shorten else None
     return Case(stdin=stdin.encode(errors="surrogatepass"), expected=expected, info=info, short_info=short)
 
 
@@ -95,20 +96,20 @@ def _stream(number: int, test: object, side: str, name: str) -> str:
     return value
 
 
-def _short(info: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    return {side: {name: shortened(value) for name, value in held.items()} for side, held in info.items()}
+def _shorten_info(info: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    return {side: {name: shorten(value) for name, value in held.items()} for side, held in info.items()}
 
 
-def shortened(value: str) -> str:
+def shorten(value: str) -> str:
     """Both ends of a long text."""
-    return value if len(value) <= _LONGEST_SHOWN else f"{value[:_SHOWN_END]}...{value[-_SHOWN_END:]}"
+    return value if len(value) <= _MAX_SHOWN_CHARACTERS else f"{value[:_SHOWN_END_CHARACTERS]}...{value[-_SHOWN_END_CHARACTERS:]}"
 
 
 def _check(row: Row, options: Options) -> Check:
-    interactor = _named(row, options, "interactor")
+    interactor = _option_or_column(row, options, "interactor")
     if interactor is not None:
         return Check(name="interactive", job=_program("interactor", interactor))
-    checker = _named(row, options, "checker")
+    checker = _option_or_column(row, options, "checker")
     if checker is None:
         return Check(name="lines")
     if isinstance(checker, str):
@@ -120,13 +121,13 @@ def _check(row: Row, options: Options) -> Check:
     raise InvalidRequest("a checker must be a name, an object with a name, or an object with language and code")
 
 
-def _named(row: Row, options: Options, what: str) -> Any:
+def _option_or_column(row: Row, options: Options, what: str) -> Any:
     """The caller's choice, else the row's own, in a column or among its labels."""
     if options.extra.get(what) is not None:
         return options.extra[what]
     found = row.get(what) or labels_of(row).get(what)
     if isinstance(found, str) and found.lstrip().startswith("{"):
-        return decoded({what: found}, what)
+        return optional_json({what: found}, what)
     return found
 
 
@@ -136,8 +137,8 @@ def _program(what: str, given: object) -> Job:
     return Job(
         language=given["language"],
         code=given["code"],
-        compile_limits=limits(None, _JUDGES_S),
-        run_limits=limits(None, _JUDGES_S),
+        compile_limits=limits(None, _CHECKER_S),
+        run_limits=limits(None, _CHECKER_S),
     )
 
 

@@ -7,10 +7,9 @@ stop_tokens}.
 from __future__ import annotations
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
-from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
-from sandbox_runtime.benchmarks.prompts import completion_prompt
-from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
+from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.trials import extract_freeform, flag, python_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, incomplete_blocks, trim_stop_tokens
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
@@ -21,20 +20,20 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    extracted = _extracted(row, completion, options)
+    extracted = _extract(row, completion, options)
     tests = f"{text(row, 'test')}\ncheck({_entry_point(row)})"
     before, entry = text(row, "content", "prompt"), _entry_point(row)
     return python_trial(extracted, options, solution=extracted.code, tests=tests, preamble=before, entry=entry)
 
 
-def _extracted(row: Row, completion: Completion, options: Options) -> ExtractedCode:
+def _extract(row: Row, completion: Completion, options: Options) -> ExtractedCode:
     """An answer with fences holds the whole function; one without goes on where the prompt ends."""
     if flag(options, "is_freeform"):
         return default_extract(completion, "python")
     if fenced_blocks(completion.text) or incomplete_blocks(completion.text):
-        return freely(completion, "python", first_block_only=True)
+        return extract_freeform(completion, "python", first_block_only=True)
     written = trim_stop_tokens(completion.text, texts(labels_of(row), "stop_tokens"))
-    return freely(completion, "python", text=f"{text(row, 'content', 'prompt')}\n{written}", first_block_only=True)
+    return extract_freeform(completion, "python", text=f"{text(row, 'content', 'prompt')}\n{written}", first_block_only=True)
 
 
 def _entry_point(row: Row) -> str:

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sandbox_runtime.benchmarks.columns import optional_text, row_id, text
-from sandbox_runtime.benchmarks.extraction import freely
 from sandbox_runtime.benchmarks.programs import program_trial
-from sandbox_runtime.benchmarks.prompts import completion_prompt
-from sandbox_runtime.benchmarks.sources.go import merged
-from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
+from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.sources.go import merge_go_files
+from sandbox_runtime.benchmarks.trials import extract_freeform, flag, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, before_first_unindented_line, fenced_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
@@ -48,8 +47,8 @@ unordered_set numeric functional sstream cmath
 _CPP_HEAD = "".join(f"#include <{name}>\n" for name in _CPP_HEADERS.split())
 _JAVA_HEAD = "import java.util.*;\nimport java.lang.*;\n"
 _SIGNATURE = re.compile(r"(?m)^.*\{[ \t]*$|^[ \t]*def [^\n]*:[ \t]*$")
-_CALLED = re.compile(r"\b(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]{0,200}>)?\(")
-_DEFINED = re.compile(r"(?m)^def (\w+)")
+_CALL = re.compile(r"\b(\w+)[ \t]*(?:=[ \t]*)?(?:<[^>\n]{0,200}>)?\(")
+_DEFINITION = re.compile(r"(?m)^def (\w+)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "catch", "match", "else", "function", "return"))
 _IMPORT_LINE = re.compile(r"(?m)^(?:#include|using|import|from|use|const \w+ = require)\b[^\n]*\n|^import \([^)]*\)\n")
@@ -79,7 +78,7 @@ def _python(parts: _Parts) -> Trial:
 
 def _last_function(prompt: str) -> str:
     """The name of the function that a prompt in Python ends with."""
-    found = _DEFINED.findall(prompt)
+    found = _DEFINITION.findall(prompt)
     return found[-1] if found else ""
 
 
@@ -98,7 +97,7 @@ def _javascript(parts: _Parts) -> Trial:
 
 def _go(parts: _Parts) -> Trial:
     pieces = (text(parts.row, "test_setup"), parts.code, text(parts.row, "test"))
-    return _program(parts, "go_test", merged(pieces, add_standard=True, drop_unused=True))
+    return _program(parts, "go_test", merge_go_files(pieces, add_standard=True, drop_unused=True))
 
 
 def _rust(parts: _Parts) -> Trial:
@@ -131,19 +130,19 @@ _SPELLINGS: Mapping[str, str] = MappingProxyType({"js": "javascript", "c++": "cp
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
-    language = detect_language(row, options)
+    language = row_language(row, options)
     prompt = completion_prompt(text(row, "prompt"), language, options)
     labels = {name: value for name, value in row.items() if name not in ("prompt", "canonical_solution", "test")}
     return (Prompt(id=row_id(row), prompt=prompt, labels=labels),)
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    language = detect_language(row, options)
-    extracted = _extracted(completion, language, options)
-    return _TRIALS[language](_Parts(row, _whole(row, extracted, language), options, extracted))
+    language = row_language(row, options)
+    extracted = _extract(completion, language, options)
+    return _TRIALS[language](_Parts(row, _whole_function(row, extracted, language), options, extracted))
 
 
-def detect_language(row: Row, options: Options) -> str:
+def row_language(row: Row, options: Options) -> str:
     """As the task's id says ("CPP/0"), else the dataset's ("humaneval_x_cpp")."""
     told = optional_text(row, "task_id") or ""
     for name in (told.partition("/")[0], options.dataset.rpartition("_")[2], options.language or ""):
@@ -153,47 +152,47 @@ def detect_language(row: Row, options: Options) -> str:
     raise InvalidRequest(f"the row says no language: its task_id {told!r} begins with none of {', '.join(_TRIALS)}")
 
 
-def _extracted(completion: Completion, language: str, options: Options) -> ExtractedCode:
+def _extract(completion: Completion, language: str, options: Options) -> ExtractedCode:
     if completion.custom or fenced_blocks(completion.text) or flag(options, "is_freeform"):
-        return freely(completion, language)
+        return extract_freeform(completion, language)
     written = before_first_unindented_line(completion.text) if language == "python" else completion.text
     return ExtractedCode(written, "heuristic" if written.strip() else "empty")
 
 
-def _whole(row: Row, extracted: ExtractedCode, language: str) -> str:
+def _whole_function(row: Row, extracted: ExtractedCode, language: str) -> str:
     """The body goes on where the prompt ends; a block with the whole function needs what the prompt has in front of it."""
-    asked = _asked(row, language)
+    asked = _prompt_code(row, language)
     heads = list(_SIGNATURE.finditer(asked))
-    name = _name_of(heads[-1][0]) if heads else ""
+    name = _declared_name(heads[-1][0]) if heads else ""
     if extracted.kind == "heuristic" or not re.search(rf"\b{re.escape(name)}\b", extracted.code):
         return f"{asked}{extracted.code}"
     if language == "java":
         return _JAVA_HEAD + extracted.code.replace("public class Solution", "class Solution")
     head = asked[: heads[-1].start()]
-    return f"{_importable(head) if language == 'rust' else _needed(head, extracted.code)}\n{extracted.code}"
+    return f"{_as_glob_import(head) if language == 'rust' else _needed_head(head, extracted.code)}\n{extracted.code}"
 
 
-def _asked(row: Row, language: str) -> str:
+def _prompt_code(row: Row, language: str) -> str:
     """Rust has its description behind the declaration, and in the prompt alone."""
     return f"{text(row, 'declaration')}{text(row, 'prompt')}" if language == "rust" else text(row, "prompt")
 
 
-def _needed(head: str, code: str) -> str:
+def _needed_head(head: str, code: str) -> str:
     """Functions that the prompt gives are not defined twice, where the answer repeats them."""
-    given = {_name_of(found[0]) for found in _SIGNATURE.finditer(head)} - {""}
-    again = {_name_of(found[0]) for found in _SIGNATURE.finditer(code)}
+    given = {_declared_name(found[0]) for found in _SIGNATURE.finditer(head)} - {""}
+    again = {_declared_name(found[0]) for found in _SIGNATURE.finditer(code)}
     return "".join(_IMPORT_LINE.findall(head)) if given & again else head
 
 
-def _importable(head: str) -> str:
+def _as_glob_import(head: str) -> str:
     """Rust refuses to import a name twice, unless it comes from a module of which all names are imported."""
     lines = "".join(f"    pub {line.strip()}\n" for line in head.split("\n") if line.startswith("use "))
     return f"mod asked_with {{\n{lines}}}\nuse asked_with::*;\n"
 
 
-def _name_of(signature: str) -> str:
+def _declared_name(signature: str) -> str:
     """The name that a line declares as a function; empty where it declares none."""
-    found = _CALLED.search(signature)
+    found = _CALL.search(signature)
     return found[1] if found and found[1] not in _KEYWORDS else ""
 
 
@@ -201,8 +200,8 @@ def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
     body = optional_text(row, "canonical_solution")
     if not body:
         return ()
-    language = detect_language(row, options)
-    return ((body, options), (fence(f"{_asked(row, language)}{body}", language), options))
+    language = row_language(row, options)
+    return ((body, options), (fence(f"{_prompt_code(row, language)}{body}", language), options))
 
 
 HUMANEVAL_X = Benchmark(name="HumanEvalXDataset", prompts=_prompts, trial=_trial, reference=_reference)

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, optional_text, row_id, text
-from sandbox_runtime.benchmarks.trials import fence, flag, future_first, limits
-from sandbox_runtime.benchmarks.value_program import telling
+from sandbox_runtime.benchmarks.columns import labels_of, mapping, optional_json, optional_text, row_id, text
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import flag, limits, move_future_imports, value_program
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.rows import unpack_tests
@@ -47,7 +47,7 @@ import builtins
 from builtins import *
 sys.setrecursionlimit(50000)
 """
-_CALL = """
+_CALL_FUNCTION = """
 
 def _told_call(name):
     import json, sys
@@ -68,8 +68,8 @@ _LAYOUT = """\
 ### Answer: (use the provided format with backticks)
 
 """
-_WITH_CODE = "Write the solution with this starter code and put your code between the delimiters."
-_WITH_STREAMS = (
+_STARTER_CODE_FORMAT = "Write the solution with this starter code and put your code between the delimiters."
+_STDIN_FORMAT = (
     "Read the input from stdin, solve the problem and write the answer to stdout. Put your code between the delimiters."
 )
 
@@ -81,20 +81,20 @@ class _Tests:
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
-    content = optional_text(row, "content") or _laid_out(row)
+    content = optional_text(row, "content") or _format_question(row)
     if options.is_fewshot:
         content = f"{_EXAMPLE}\n\n{content}"
     return (Prompt(id=row_id(row), prompt=content, labels=labels_of(row)),)
 
 
 _EXAMPLE = _LAYOUT.format(
-    question="One line has two whole numbers. Print their sum.", format=_WITH_STREAMS, code="# YOUR CODE HERE"
+    question="One line has two whole numbers. Print their sum.", format=_STDIN_FORMAT, code="# YOUR CODE HERE"
 ) + fence("first, second = map(int, input().split())\nprint(first + second)", "python")
 
 
-def _laid_out(row: Row) -> str:
+def _format_question(row: Row) -> str:
     starter = optional_text(row, "starter_code") or ""
-    wish, code = (_WITH_CODE, starter.rstrip()) if starter.strip() else (_WITH_STREAMS, "# YOUR CODE HERE")
+    wish, code = (_STARTER_CODE_FORMAT, starter.rstrip()) if starter.strip() else (_STDIN_FORMAT, "# YOUR CODE HERE")
     return _LAYOUT.format(question=text(row, "question_content"), format=wish, code=code)
 
 
@@ -116,34 +116,34 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
 def _program(code: str, function: str | None) -> str:
     """What a solution prints beside the call of its function is no answer, so it goes elsewhere."""
     if function is None:
-        return future_first(f"{_HEADER}\n{code}")
-    return telling(f"{_HEADER}\n{code}\n{_CALL}", f"_told_call({function!r})")
+        return move_future_imports(f"{_HEADER}\n{code}")
+    return value_program(f"{_HEADER}\n{code}\n{_CALL_FUNCTION}", f"_told_call({function!r})")
 
 
 def _tests(row: Row) -> _Tests:
     if row.get("test") is None:
-        return _published(row)
+        return _published_tests(row)
     test = row["test"]
     held = unpack_tests(test) if isinstance(test, str) else test
-    held = decoded(held, "input_output") if isinstance(held, Mapping) and "input_output" in held else held
+    held = optional_json(held, "input_output") if isinstance(held, Mapping) and "input_output" in held else held
     if not isinstance(held, Mapping):
         raise InvalidRequest("the column 'test' must hold input_output with inputs and outputs")
     inputs, outputs = held.get("inputs"), held.get("outputs")
     if not isinstance(inputs, list) or not isinstance(outputs, list) or len(inputs) != len(outputs) or not inputs:
         raise InvalidRequest("input_output must have as many inputs as outputs, and at least one")
-    function = _function(held.get("fn_name"))
+    function = _check_function_name(held.get("fn_name"))
     return _Tests(function, tuple(_pair(given, wanted, function) for given, wanted in zip(inputs, outputs, strict=True)))
 
 
-def _published(row: Row) -> _Tests:
-    cases = [*_listed(row, "public_test_cases"), *_listed(row, "private_test_cases")]
+def _published_tests(row: Row) -> _Tests:
+    cases = [*_test_cases(row, "public_test_cases"), *_test_cases(row, "private_test_cases")]
     if not cases:
         raise InvalidRequest("the row has no tests: 'test' or 'public_test_cases' must hold some")
-    function = _function(mapping(row, "metadata").get("func_name"))
+    function = _check_function_name(mapping(row, "metadata").get("func_name"))
     return _Tests(function, tuple(_pair(case.get("input"), case.get("output"), function) for case in cases))
 
 
-def _listed(row: Row, name: str) -> list[Mapping[str, Any]]:
+def _test_cases(row: Row, name: str) -> list[Mapping[str, Any]]:
     value = row.get(name)
     held = (unpack_tests(value) if isinstance(value, str) else value) if value else []
     if not isinstance(held, list) or not all(isinstance(each, Mapping) for each in held):
@@ -151,7 +151,7 @@ def _listed(row: Row, name: str) -> list[Mapping[str, Any]]:
     return held
 
 
-def _function(name: object) -> str | None:
+def _check_function_name(name: object) -> str | None:
     if name is None or name == "":
         return None
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):

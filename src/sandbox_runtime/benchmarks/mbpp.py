@@ -7,15 +7,15 @@ row's tests is run behind the solution: in two rows it builds objects of a class
 from __future__ import annotations
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
-from sandbox_runtime.benchmarks.extraction import freely
-from sandbox_runtime.benchmarks.trials import fence, python_trial
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import extract_freeform, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, text_before
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _TASK = "You are an expert Python programmer, and here is your task: {task} Your code should pass these tests:\n\n{tests}\n"
 _BEGIN, _DONE = "[BEGIN]", "[DONE]"
-_TESTS_OF_EXAMPLES = 2
+_FEWSHOT_TESTS = 2
 
 _EXAMPLES = (
     (
@@ -39,32 +39,32 @@ _EXAMPLES = (
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     task, tests = _task(row), _tests(row)
     if options.is_fewshot:
-        examples = [f"{_asked(*example[:2])}{_BEGIN}\n{example[2]}\n{_DONE}\n\n" for example in _EXAMPLES]
-        prompt = "".join(examples) + _asked(task, tests[:_TESTS_OF_EXAMPLES]) + _BEGIN + "\n"
+        examples = [f"{_format_task(*example[:2])}{_BEGIN}\n{example[2]}\n{_DONE}\n\n" for example in _EXAMPLES]
+        prompt = "".join(examples) + _format_task(task, tests[:_FEWSHOT_TESTS]) + _BEGIN + "\n"
     else:
-        prompt = _asked(task, tests)
+        prompt = _format_task(task, tests)
     return (Prompt(id=row_id(row), prompt=prompt, labels=labels_of(row)),)
 
 
-def _asked(task: str, tests: tuple[str, ...]) -> str:
+def _format_task(task: str, tests: tuple[str, ...]) -> str:
     return _TASK.format(task=task, tests="\n".join(tests))
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    extracted = _extracted(completion)
+    extracted = _extract(completion)
     tests = _tests(row)[-1:] if options.is_fewshot else _tests(row)
     return python_trial(
         extracted,
         options,
-        solution="\n".join([*_listed(row, "test_imports"), extracted.code]),
+        solution="\n".join([*_label_texts(row, "test_imports"), extracted.code]),
         tests="\n".join([_setup(row), *tests]),
     )
 
 
-def _extracted(completion: Completion) -> ExtractedCode:
+def _extract(completion: Completion) -> ExtractedCode:
     """What a base model adds to its function (the end mark, tests, a remark) is cut off. In a fenced block a text at the left
     edge is the model's own and stays."""
-    found = freely(completion, "python", text=text_before(completion.text, _DONE), first_block_only=True)
+    found = extract_freeform(completion, "python", text=text_before(completion.text, _DONE), first_block_only=True)
     code = text_before(text_before(found.code, "\nassert"), "if __name__ ==")
     return ExtractedCode(code if found.kind == "fenced" else text_before(code, '\n"""'), found.kind)
 
@@ -84,7 +84,7 @@ def _setup(row: Row) -> str:
     return optional_text(row, "test_setup_code") or optional_text(labels_of(row), "test_setup_code") or ""
 
 
-def _listed(row: Row, name: str) -> tuple[str, ...]:
+def _label_texts(row: Row, name: str) -> tuple[str, ...]:
     return texts(row, name) or texts(labels_of(row), name)
 
 

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
-from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, marked_trial, tests_of
-from sandbox_runtime.benchmarks.sources.go import merged
-from sandbox_runtime.benchmarks.trials import fence, refused
+from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.sources.go import merge_go_files
+from sandbox_runtime.benchmarks.trials import rejected_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.antihack import passes_text_rule
 from sandbox_runtime.judge.extraction import FENCED, ExtractedCode, default_extract, fenced_blocks, freeform_v2
@@ -21,15 +22,15 @@ from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, 
 
 _COMPILE_S = _RUN_S = 30.0
 _DEFAULT = "default"
-_ASK = {"en": ("Question:", "Answer:"), "zh": ("问题：", "答案：")}
+_QUESTION_WORDS = {"en": ("Question:", "Answer:"), "zh": ("问题：", "答案：")}
 _MODES = ("first", "all")
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     labels = labels_of(row)
     shown = _fewshot(labels, options)
-    question = _wrapped(text(row, "content"), options)
-    prompt = f"{shown}\n\n{_asked(question, options)}" if shown else question
+    question = _wrap_prompt(text(row, "content"), options)
+    prompt = f"{shown}\n\n{_format_question(question, options)}" if shown else question
     return (Prompt(id=row_id(row), prompt=prompt, labels=labels),)
 
 
@@ -41,7 +42,7 @@ def _fewshot(labels: Mapping[str, Any], options: Options) -> str:
     return str(labels.get("fewshot") or "") if options.is_fewshot else ""
 
 
-def _wrapped(content: str, options: Options) -> str:
+def _wrap_prompt(content: str, options: Options) -> str:
     """autoeval_wrap_prompt: a text around the question, whose place in it is {}."""
     wrap = options.extra.get("autoeval_wrap_prompt")
     if not wrap:
@@ -51,8 +52,8 @@ def _wrapped(content: str, options: Options) -> str:
     return wrap.replace("{}", content, 1)
 
 
-def _asked(question: str, options: Options) -> str:
-    before, after = _ASK["en" if options.dataset.endswith("_en") else "zh"]
+def _format_question(question: str, options: Options) -> str:
+    before, after = _QUESTION_WORDS["en" if options.dataset.endswith("_en") else "zh"]
     return f"{before}{question}\n\n{after}"
 
 
@@ -60,9 +61,9 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     labels, test = labels_of(row), tests_of(row)
     language = text(labels, "programming_language")
     runs = optional_text(labels, "execution_language") or language
-    extracted = _extracted(completion, language, options)
-    template, code = _file(code_of(test), extracted.code, runs)
-    trial = marked_trial(
+    extracted = _extract(completion, language, options)
+    template, code = _join_go_imports(code_of(test), extracted.code, runs)
+    trial = template_trial(
         extracted,
         options,
         language=runs,
@@ -75,17 +76,17 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     if passes_text_rule(extracted.code, language):
         return trial
     told = "the answer leaves with exit code 0"
-    return dataclasses.replace(refused(trial, told), tamper=(told,))
+    return dataclasses.replace(rejected_trial(trial, told), tamper=(told,))
 
 
-def _file(template: str, code: str, runs: str) -> tuple[str, str]:
+def _join_go_imports(template: str, code: str, runs: str) -> tuple[str, str]:
     """Go wants the imports of the answer and those of the test in one place."""
     if runs not in ("go", "go_test"):
         return template, code
-    return MARKER, merged([template.replace(MARKER, code)], add_standard=True, drop_unused=True)
+    return MARKER, merge_go_files([template.replace(MARKER, code)], add_standard=True, drop_unused=True)
 
 
-def _extracted(completion: Completion, language: str, options: Options) -> ExtractedCode:
+def _extract(completion: Completion, language: str, options: Options) -> ExtractedCode:
     mode = options.extra.get("autoeval_extract_code_mode") or "first"
     if mode not in _MODES:
         raise InvalidRequest(f"the option 'autoeval_extract_code_mode' must be one of {', '.join(_MODES)}, not {mode!r}")
@@ -96,11 +97,11 @@ def _extracted(completion: Completion, language: str, options: Options) -> Extra
         language,
         first_block_only=mode == "first",
         exactly_match=any(block.language for block in fenced_blocks(completion.text)),
-        inner_function_only=_method_only(language, options.dataset),
+        inner_function_only=_is_method_only(language, options.dataset),
     )
 
 
-def _method_only(language: str, dataset: str) -> bool:
+def _is_method_only(language: str, dataset: str) -> bool:
     """Where the test brings the class around the method."""
     return language == "csharp" or (language == "java" and dataset.startswith("humanevalds"))
 

@@ -9,7 +9,8 @@ import re
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
-from sandbox_runtime.benchmarks.trials import fence, flag, python_trial
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import flag, python_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
@@ -20,11 +21,11 @@ _CODE = re.compile(r"^(?:from|import|def|class|@)\b", re.MULTILINE)
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
     content = text(row, "content")
     if flag(options, "pretrain_mode"):
-        content = _code_of(content)
+        content = _strip_introduction(content)
     return (Prompt(id=row_id(row), prompt=_with_example(content, text(row, "test")), labels=labels_of(row)),)
 
 
-def _code_of(content: str) -> str:
+def _strip_introduction(content: str) -> str:
     """Without the sentences in front of the function."""
     found = _CODE.search(content)
     return content[found.start() :] if found else content
@@ -38,16 +39,16 @@ def _with_example(content: str, test: str) -> str:
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    extracted = _extracted(text(row, "content"), completion)
+    extracted = _extract(text(row, "content"), completion)
     return python_trial(extracted, options, solution=extracted.code, tests=text(row, "test"), info=labels_of(row))
 
 
-def _extracted(content: str, completion: Completion) -> ExtractedCode:
+def _extract(content: str, completion: Completion) -> ExtractedCode:
     """The function, or the body of the one that was asked for."""
     found = default_extract(completion, "python")
     if found.code.strip():
         return found
-    return default_extract(Completion(text=f"{_code_of(content)}\n{completion.text}"), "python")
+    return default_extract(Completion(text=f"{_strip_introduction(content)}\n{completion.text}"), "python")
 
 
 def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:

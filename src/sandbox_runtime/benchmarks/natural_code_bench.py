@@ -11,14 +11,15 @@ import re
 from sandbox_runtime.benchmarks.auto_eval import java_trial
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import assets_of, code_of, tests_of
-from sandbox_runtime.benchmarks.trials import fence, python_trial
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import python_trial
 from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 40.0, 20.0
 _SLOW_ROWS = {52: 40.0}
 _TAG, _END_TAG = "[Python]", "[/Python]"
-_BEGINS = re.compile(r"(?m)^(?:import|from|class|def)\b")
+_CODE_START = re.compile(r"(?m)^(?:import|from|class|def)\b")
 
 
 def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
@@ -29,7 +30,7 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     if _language(row, options) == "java":
         return java_trial(row, completion, options, compile_s=_COMPILE_S, run_s=_RUN_S)
     test = tests_of(row)
-    extracted = _python_of(completion)
+    extracted = _extract_python(completion)
     return python_trial(
         extracted,
         options,
@@ -52,7 +53,7 @@ def _language(row: Row, options: Options) -> str:
     return told or ("java" if "java" in options.dataset else "python")
 
 
-def _python_of(completion: Completion) -> ExtractedCode:
+def _extract_python(completion: Completion) -> ExtractedCode:
     """Between tags, in a fence, or from the first line that looks like a program."""
     tagged, closed, _ = completion.text.partition(_TAG)[2].partition(_END_TAG)
     if closed and not completion.custom:
@@ -60,7 +61,7 @@ def _python_of(completion: Completion) -> ExtractedCode:
     found = default_extract(completion, "python")
     if found.kind in ("fenced", "incomplete_fenced"):
         return found
-    begins = _BEGINS.search(completion.text)
+    begins = _CODE_START.search(completion.text)
     return ExtractedCode(completion.text[begins.start() :], "heuristic") if begins else EMPTY
 
 

@@ -15,7 +15,7 @@ from sandbox_runtime.model.job import File, Job
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Row, Trial
 
 MARKER = "#<INSERT>"
-RACKET_FAILS = r"\bFAILURE\b"
+RACKET_FAILURE = r"\bFAILURE\b"
 """What rackunit prints of a check that failed; the exit code is 0 all the same."""
 _SKIPPED_NAME = "IGNORE_THIS_FILE"
 
@@ -44,7 +44,7 @@ def program_trial(
         compile_limits=limits(options.compile_timeout_s, compile_s),
         run_limits=limits(options.run_timeout_s, run_s),
     )
-    fails = RACKET_FAILS if language == "racket" and not must_not_match else must_not_match
+    fails = RACKET_FAILURE if language == "racket" and not must_not_match else must_not_match
     return Trial(
         job=job,
         cases=(Case(info=info),),
@@ -56,7 +56,7 @@ def program_trial(
     )
 
 
-def marked_trial(
+def template_trial(
     extracted: ExtractedCode,
     options: Options,
     *,

@@ -19,3 +19,8 @@ def completion_prompt(code: str, language: str, options: Options) -> str:
         return code
     words = _COMPLETE["zh" if options.locale == "zh" else "en"]
     return words.format(language=language, block=f"```{language}\n{code.rstrip()}\n```")
+
+
+def fence(code: str, language: str) -> str:
+    """Code as a chat model would answer it."""
+    return f"```{language}\n{code.strip(chr(10))}\n```"

@@ -93,8 +93,8 @@ Registered = Iterable[tuple[str, Mapping[str, str]]]
 
 def datasets(configured: Registered = (), default_table: str = DEFAULT_TABLE) -> tuple[Dataset, ...]:
     """configured: what a configuration file adds, or has in other tables; its own order comes first."""
-    rest = {dataset.id: dataset for dataset in _built_in(default_table)}
-    own = {dataset.id: _with_other_tables(dataset, rest.get(dataset.id)) for dataset in _configured(configured)}
+    rest = {dataset.id: dataset for dataset in _built_in_datasets(default_table)}
+    own = {dataset.id: _with_other_tables(dataset, rest.get(dataset.id)) for dataset in _configured_datasets(configured)}
     return tuple({**own, **{name: dataset for name, dataset in rest.items() if name not in own}}.values())
 
 
@@ -114,14 +114,14 @@ def samples_folder() -> Path:
     return Path(str(resources.files(__package__).joinpath("samples")))
 
 
-def _built_in(default_table: str) -> Iterator[Dataset]:
+def _built_in_datasets(default_table: str) -> Iterator[Dataset]:
     for benchmark, names in _REGISTERED:
         for name in names.split():
             table, *others = _TABLES.get(name, (table_of(name, default_table),))
             yield Dataset(name, benchmark, table, tuple(others))
 
 
-def _configured(configured: Registered) -> Sequence[Dataset]:
+def _configured_datasets(configured: Registered) -> Sequence[Dataset]:
     classes = benchmark_classes()
     found = []
     for class_name, tables in configured:

@@ -5,17 +5,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.extraction import ExtractedCode
+from sandbox_runtime.judge.extraction import FENCED, ExtractedCode, FreeformOptions, default_extract, freeform
 from sandbox_runtime.model.job import File, Job
-from sandbox_runtime.model.judge import Case, Guard, GuardKind, Options, Trial
+from sandbox_runtime.model.judge import Case, Completion, Guard, GuardKind, Options, Trial
 from sandbox_runtime.model.limits import Limits
 
-_PATIENCE = 3
+_WALL_TIME_FACTOR = 3
 """How many times longer than its time on the processor a program may take."""
-_FUTURE = re.compile(r"^from __future__ import [^\n]*\n?", re.MULTILINE)
+_FUTURE_IMPORT = re.compile(r"^from __future__ import [^\n]*\n?", re.MULTILINE)
+_REDIRECT_STDOUT = """\
+import sys as _told_sys
+_told_stream, _told_sys.stdout = _told_sys.stdout, _told_sys.stderr
+"""
+_PRINT_VALUE = """
+
+_told_sys.set_int_max_str_digits(0)
+_told_stream.write({expression} + "\\n")
+_told_stream.flush()
+"""
 
 
 def limits(asked_s: float | None, usual_s: float, *, threads: int = 2) -> Limits:
@@ -24,7 +34,7 @@ def limits(asked_s: float | None, usual_s: float, *, threads: int = 2) -> Limits
     left to the operator: no benchmark here depends on a bound of its own."""
     if asked_s is not None:
         return Limits(wall_s=asked_s, memory_bytes=None)
-    return Limits(wall_s=usual_s * _PATIENCE, cpu_s=usual_s * threads, memory_bytes=None)
+    return Limits(wall_s=usual_s * _WALL_TIME_FACTOR, cpu_s=usual_s * threads, memory_bytes=None)
 
 
 def flag(options: Options, name: str) -> bool:
@@ -35,12 +45,12 @@ def flag(options: Options, name: str) -> bool:
     raise InvalidRequest(f"the option {name!r} must be true or false, not {value!r}")
 
 
-def future_first(code: str) -> str:
+def move_future_imports(code: str) -> str:
     """Python wants its imports from the future on top, also when other lines were put in front of the code that has them."""
-    found = [line.rstrip("\n") for line in _FUTURE.findall(code)]
+    found = [line.rstrip("\n") for line in _FUTURE_IMPORT.findall(code)]
     if not found:
         return code
-    return "".join(f"{line}\n" for line in dict.fromkeys(found)) + _FUTURE.sub("", code)
+    return "".join(f"{line}\n" for line in dict.fromkeys(found)) + _FUTURE_IMPORT.sub("", code)
 
 
 def python_trial(
@@ -60,13 +70,15 @@ def python_trial(
     """A solution and its tests; `pytest` where the tests are functions and classes to be collected. preamble: what the row itself
     puts before the solution; the tests use its definitions, but for `entry`, which is the solution's. shared: the tests need
     the process of the solution, or have the completion in themselves."""
-    solution = future_first(solution)
+    solution = move_future_imports(solution)
     whole = f"{solution}\n{tests}"
     language, kind = ("pytest", GuardKind.pytest) if pytest else ("python", GuardKind.python)
     return Trial(
         job=Job(language=language, code=whole, files=files, run_limits=limits(options.run_timeout_s, run_s, threads=1 + pytest)),
         cases=(Case(info=info),),
-        guard=Guard(kind, solution, tests, preamble=_helpers(preamble, entry) if entry else "", entry=entry, shared=shared),
+        guard=Guard(
+            kind, solution, tests, preamble=_preamble_with_helpers(preamble, entry) if entry else "", entry=entry, shared=shared
+        ),
         extracted_code=extracted.code,
         extracted_type=extracted.kind,
         full_code=whole,
@@ -74,7 +86,7 @@ def python_trial(
     )
 
 
-def _helpers(preamble: str, entry: str) -> str:
+def _preamble_with_helpers(preamble: str, entry: str) -> str:
     """The text, where it defines more than the entry point; nothing where it does not, or is no Python by itself."""
     try:
         body = ast.parse(preamble).body
@@ -84,7 +96,7 @@ def _helpers(preamble: str, entry: str) -> str:
     return preamble if any(not isinstance(node, ast.FunctionDef) or node.name != entry for node in defined) else ""
 
 
-def refused(trial: Trial, note: str) -> Trial:
+def rejected_trial(trial: Trial, note: str) -> Trial:
     """The same trial, decided without a run: the answer is none."""
     return Trial(
         job=trial.job,
@@ -98,6 +110,15 @@ def refused(trial: Trial, note: str) -> Trial:
     )
 
 
-def fence(code: str, language: str) -> str:
-    """Code as a chat model would answer it."""
-    return f"```{language}\n{code.strip(chr(10))}\n```"
+def extract_freeform(
+    completion: Completion, language: str, *, text: str | None = None, **options: Unpack[FreeformOptions]
+) -> ExtractedCode:
+    """text: what to read instead of all that the model wrote."""
+    if any(block.priority > FENCED for block in completion.custom):
+        return default_extract(completion, language)
+    return freeform(completion.text if text is None else text, language, **options)
+
+
+def value_program(code: str, expression: str) -> str:
+    """The program. expression: of a text, evaluated when the code has run."""
+    return move_future_imports(f"{_REDIRECT_STDOUT}{code}\n{_PRINT_VALUE.format(expression=expression)}")

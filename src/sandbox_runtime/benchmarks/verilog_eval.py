@@ -14,13 +14,14 @@ from collections.abc import Mapping
 
 from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
-from sandbox_runtime.benchmarks.trials import fence, refused
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import rejected_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, freeform_v2, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial
 
 _COMPILE_S, _RUN_S = 60.0, 30.0
-_AGREES = r"Mismatches: 0 in [1-9]\d* samples"
-_DIFFERS = r"Mismatches: [1-9]\d* in"
+_ALL_MATCH = r"Mismatches: 0 in [1-9]\d* samples"
+_HAS_MISMATCH = r"Mismatches: [1-9]\d* in"
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _HEAD = re.compile(r"\bmodule\s+(\w+)\b(?:(?!\bmodule\b)[^;])*;", re.DOTALL)
@@ -53,7 +54,7 @@ def _task(row: Row, labels: Mapping[str, object]) -> str:
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     preface = optional_text(row, "code_preface", "prompt") or ""
-    extracted = _extracted(completion, preface)
+    extracted = _extract(completion, preface)
     design = extracted.code if _HEAD.search(extracted.code) else f"{preface}\n{extracted.code}"
     trial = program_trial(
         extracted,
@@ -63,25 +64,25 @@ def _trial(row: Row, completion: Completion, options: Options) -> Trial:
         tests=text(row, "test"),
         compile_s=_COMPILE_S,
         run_s=_RUN_S,
-        must_match=_AGREES,
-        must_not_match=_DIFFERS,
+        must_match=_ALL_MATCH,
+        must_not_match=_HAS_MISMATCH,
     )
     trial = dataclasses.replace(trial, full_code=design)
-    tricks = tricks_of(design)
-    return dataclasses.replace(refused(trial, tricks[0]), tamper=tricks) if tricks else trial
+    tricks = find_tricks(design)
+    return dataclasses.replace(rejected_trial(trial, tricks[0]), tamper=tricks) if tricks else trial
 
 
-def _extracted(completion: Completion, preface: str) -> ExtractedCode:
+def _extract(completion: Completion, preface: str) -> ExtractedCode:
     """A module with all the ports that were asked for is taken as it is, with those beside it. Of another, what stands behind
     its ports: the head is the row's own."""
-    whole = _whole(completion)
+    whole = _whole_answer(completion)
     asked = _HEAD.search(_COMMENT.sub("", preface))
     if asked is None or any(_same_head(found, asked) for found in _HEAD.finditer(_COMMENT.sub("", whole.code))):
         return whole
     return freeform_v2(completion.text, "verilog")
 
 
-def _whole(completion: Completion) -> ExtractedCode:
+def _whole_answer(completion: Completion) -> ExtractedCode:
     found = default_extract(completion, "verilog")
     if found.kind != "empty" or fenced_blocks(completion.text) or incomplete_blocks(completion.text):
         return found
@@ -96,7 +97,7 @@ def _names(head: str) -> frozenset[str]:
     return frozenset(_NAME.findall(head)) - _NOT_PORTS
 
 
-def tricks_of(design: str) -> tuple[str, ...]:
+def find_tricks(design: str) -> tuple[str, ...]:
     """What a design tries on its own grading. Nothing that describes hardware needs any of it."""
     plain = _COMMENT.sub(" ", design)
     return tuple(told for told, pattern in _TRICKS.items() if pattern.search(plain))

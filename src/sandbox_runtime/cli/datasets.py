@@ -54,12 +54,12 @@ def list_datasets(as_json: AsJson = False, config: Config = None, sets: Set = No
 
 def add(name: Name, files: Files, kind: Kind = None, replace: Replace = False, config: Config = None, sets: Set = None) -> None:
     """Import the rows of a dataset from files."""
-    from sandbox_runtime.benchmarks.importers import parsed, read_published
+    from sandbox_runtime.benchmarks.importers import parse_file, read_published
     from sandbox_runtime.judge.rows.table_writer import write_table
 
     settings = settings_from(config, sets)
     dataset = _dataset(settings, name, kind)
-    table = read_published([parsed(str(path), _content(path)) for path in files], name)
+    table = read_published([parse_file(str(path), _content(path)) for path in files], name)
     for row in table.rows:
         _check_row(dataset, row)
     count = write_table(Path(settings.tables_dir), dataset.table, table.rows, replace=replace)
@@ -136,11 +136,11 @@ def _check_row(dataset: Dataset, row: Any) -> None:
 
 
 def _content(path: Path) -> bytes:
-    from sandbox_runtime.benchmarks.importers.source_text import MOST_BYTES
+    from sandbox_runtime.benchmarks.importers.source_text import MAX_BYTES
 
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InvalidRequest(f"{path} is larger than {MOST_BYTES} bytes")
+        if path.stat().st_size > MAX_BYTES:
+            raise InvalidRequest(f"{path} is larger than {MAX_BYTES} bytes")
         return path.read_bytes()
     except OSError as error:
         raise InvalidRequest(f"cannot read {path}: {error}") from error

@@ -22,7 +22,7 @@ class InspectedRun:
     by itself, where the harness said more of it."""
 
     result: JobResult
-    found: CheckResult | None = None
+    check_result: CheckResult | None = None
     tamper: tuple[str, ...] = ()
     message: str = ""
 
@@ -36,7 +36,7 @@ class GuardedJob:
     job: Job
     stdin: bytes | None
     inspect: Callable[[JobResult], InspectedRun]
-    guard: str = SPLIT
+    separation: str = SPLIT
     evidence: str = "output"
 
 

@@ -31,7 +31,7 @@ class Judge:
         rows: Rows,
         table: Callable[[str], str],
         workers: TextWorkers,
-        most_completion_bytes: int = MAX_COMPLETION_BYTES,
+        max_completion_bytes: int = MAX_COMPLETION_BYTES,
     ) -> None:
         self._loop = loop
         self._datasets = {dataset.id: dataset for dataset in datasets}
@@ -39,7 +39,7 @@ class Judge:
         self._rows = rows
         self._table = table
         self._workers = workers
-        self._most_completion_bytes = most_completion_bytes
+        self._max_completion_bytes = max_completion_bytes
 
     def datasets(self) -> list[str]:
         return list(self._datasets)
@@ -101,7 +101,7 @@ class Judge:
     async def row(self, dataset: Dataset, called: RowId, provided: object = None) -> Row:
         if provided is not None:
             return provided_row(provided)
-        return await self._loop.persist(lambda: self._rows.one(dataset, called))
+        return await self._loop.with_retries(lambda: self._rows.one(dataset, called))
 
     def rows(self, dataset: Dataset, offset: int = 0, limit: int = MAX_ROWS) -> AsyncIterator[Row]:
         """In the order of their ids."""
@@ -115,7 +115,7 @@ class Judge:
         return await self._workers.run(len(text) + _row_length(row), dataset.benchmark.trial, *arguments)
 
     def _check_length(self, text: str) -> None:
-        most = self._most_completion_bytes
+        most = self._max_completion_bytes
         size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
         if size > most:
             raise InvalidRequest(

@@ -48,7 +48,7 @@ class Loop:
         self._log = log
         self._allowance = allowance
         self._given = options.given
-        self._means = TrialRunnerConfig(allowance, options.attempts, self._again, options.parallel, options.preset)
+        self._config = TrialRunnerConfig(allowance, options.attempts, self._again, options.parallel, options.preset)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
         """Raises only for a trial that cannot be served as it is (InvalidRequest, NotFound)."""
@@ -57,9 +57,9 @@ class Loop:
         self._metrics.record_verdict(dataset, found.reason, time.monotonic() - began)
         return found
 
-    async def persist(self, once: Callable[[], Awaitable[T]]) -> T:
+    async def with_retries(self, once: Callable[[], Awaitable[T]]) -> T:
         """A step that may fail through our fault, as often as that is worth it."""
-        return await self._means.attempts.make(once, self._again)
+        return await self._config.attempts.make(once, self._again)
 
     async def run(self, job: Job) -> JobResult:
         """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
@@ -71,7 +71,7 @@ class Loop:
                 raise InconclusiveRun(fault, result)
             return result
 
-        return await self.persist(once)
+        return await self.with_retries(once)
 
     async def _judged(self, trial: Trial) -> Verdict:
         sealed = await self._sealed(dataclasses.replace(trial, job=fit_limits(trial.job, self._allowance)))
@@ -94,10 +94,10 @@ class Loop:
 
     async def _in_a_place(self, trial: Trial, sealed: GuardedJob) -> Verdict:
         async with AsyncExitStack() as stack:
-            place = await self.persist(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
-            hearing = TrialRunner(place, trial, sealed, self._means)
-            cases = await hearing.cases()
-        return trial_verdict(trial, cases, hearing.tamper, {"guard": sealed.guard, "evidence": sealed.evidence})
+            place = await self.with_retries(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
+            runner = TrialRunner(place, trial, sealed, self._config)
+            cases = await runner.run_cases()
+        return trial_verdict(trial, cases, runner.tamper, {"guard": sealed.separation, "evidence": sealed.evidence})
 
     def _again(self, fault: Exception) -> None:
         self._metrics.record_retry()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.rows.json_text import json_column
+from sandbox_runtime.judge.rows.values import json_column
 from sandbox_runtime.model import Reason, Row
 
 _GROUP_COLUMNS: Mapping[str, tuple[str, ...]] = {

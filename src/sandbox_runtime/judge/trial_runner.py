@@ -56,7 +56,7 @@ class TrialRunnerConfig:
 
     allowance: RequestLimits
     attempts: Attempts
-    again: Callable[[Exception], None]
+    on_retry: Callable[[Exception], None]
     parallel: int
     preset: str
 
@@ -67,8 +67,8 @@ class TrialRunner:
     def __init__(self, place: EngineSlot, trial: Trial, sealed: GuardedJob, means: TrialRunnerConfig) -> None:
         self._place = place
         self._trial = trial
-        self._sealed = sealed
-        self._means = means
+        self._guarded = sealed
+        self._config = means
         self.tamper: tuple[str, ...] = ()
         """What its cases did to their own grading, once they were heard."""
         self._budget = OutputBudget(means.allowance.quotas.max_total_bytes)
@@ -76,32 +76,36 @@ class TrialRunner:
         self._program: BuiltProgram | None = None
         self._partner: BuiltProgram | None = None
 
-    async def cases(self) -> tuple[CaseVerdict, ...]:
+    async def run_cases(self) -> tuple[CaseVerdict, ...]:
         if len(self._trial.cases) == 1 and self._trial.check.job is None:
             return (await self._safely(self._trial.cases[0]),)
-        self._program = await self._means.attempts.make(self._built(), self._means.again)
+        self._program = await self._config.attempts.make(self._built(), self._config.on_retry)
         if not self._program.runnable:
             result = JobResult(self._program.compile, None)
             shown = self._trial.cases if self._trial.run_all else self._trial.cases[:1]
             return tuple([await self._settle(case, result) for case in shown])
         if self._trial.check.job is not None:
-            self._partner = await self._means.attempts.make(self._built(partner=True), self._means.again)
+            self._partner = await self._config.attempts.make(self._built(partner=True), self._config.on_retry)
             _check_compiled(self._partner)
         found = await self._place.run_each(
-            len(self._trial.cases), self._numbered, _is_failed, parallel=self._means.parallel, stop_early=not self._trial.run_all
+            len(self._trial.cases),
+            self._numbered,
+            _is_failed,
+            parallel=self._config.parallel,
+            stop_early=not self._trial.run_all,
         )
         return tuple(case for case in found if case is not None)
 
     def _built(self, *, partner: bool = False) -> Callable[[], Awaitable[BuiltProgram]]:
         """partner: not the graded program, but its checker or interactor."""
-        job, preset = (self._partners_job(), "") if partner else (self._sealed.job, self._means.preset)
-        doubt = FlakyRunGuard(self._means.attempts.most - 1)
+        job, preset = (self._partners_job(), "") if partner else (self._guarded.job, self._config.preset)
+        doubt = FlakyRunGuard(self._config.attempts.most - 1)
 
         async def once() -> BuiltProgram:
-            longer = dataclasses.replace(job, compile_limits=with_more_wall_time(job, self._means.allowance).compile_limits)
+            longer = dataclasses.replace(job, compile_limits=with_more_wall_time(job, self._config.allowance).compile_limits)
             program = await self._place.build(longer if doubt.starved else job, preset=preset)
             if not program.runnable:
-                doubt.examine(JobResult(program.compile, None))
+                doubt.check(JobResult(program.compile, None))
             return program
 
         return once
@@ -109,13 +113,13 @@ class TrialRunner:
     def _partners_job(self) -> Job:
         job = self._trial.check.job
         assert job is not None
-        job = fit_limits(job, self._means.allowance)
+        job = fit_limits(job, self._config.allowance)
         return self._patient(job) if self._trial.check.name == checkers.INTERACTIVE else job
 
     def _patient(self, job: Job) -> Job:
         """So that of two that wait for each other the solution's time is up first."""
-        wall_s = max(job.run_limits.wall_s, self._sealed.job.run_limits.wall_s + _INTERACTOR_EXTRA_S)
-        wall_s = min(wall_s, self._means.allowance.max_wall_s)
+        wall_s = max(job.run_limits.wall_s, self._guarded.job.run_limits.wall_s + _INTERACTOR_EXTRA_S)
+        wall_s = min(wall_s, self._config.allowance.max_wall_s)
         return dataclasses.replace(job, run_limits=job.run_limits.replace(wall_s=wall_s))
 
     async def _numbered(self, number: int) -> CaseVerdict:
@@ -136,29 +140,29 @@ class TrialRunner:
         return await self._settle(case, await self._sure(lambda longer: self._run(case, longer)))
 
     async def _run(self, case: Case, longer: bool) -> JobResult:
-        stdin = case.stdin if self._sealed.stdin is None else self._sealed.stdin
-        job = with_more_wall_time(self._sealed.job, self._means.allowance) if longer else self._sealed.job
+        stdin = case.stdin if self._guarded.stdin is None else self._guarded.stdin
+        job = with_more_wall_time(self._guarded.job, self._config.allowance) if longer else self._guarded.job
         if self._program is None:
-            return await self._place.run(dataclasses.replace(job, stdin=stdin), preset=self._means.preset)
+            return await self._place.run(dataclasses.replace(job, stdin=stdin), preset=self._config.preset)
         result = await self._place.run_case(self._program, stdin, limits=job.run_limits)
         return dataclasses.replace(result, compile=self._program.compile)
 
     async def _sure(self, run: Callable[[bool], Awaitable[JobResult]]) -> JobResult:
         """A result that says something of the program. run is told whether it may take longer than usual."""
-        doubt = FlakyRunGuard(self._means.attempts.most - 1)
+        doubt = FlakyRunGuard(self._config.attempts.most - 1)
 
         async def once() -> JobResult:
             result = await run(doubt.starved)
-            doubt.examine(result)
+            doubt.check(result)
             return result
 
-        return await self._means.attempts.make(once, self._means.again)
+        return await self._config.attempts.make(once, self._config.on_retry)
 
     async def _settle(self, case: Case, result: JobResult) -> CaseVerdict:
-        inspected = self._sealed.inspect(result)
+        inspected = self._guarded.inspect(result)
         result, self.tamper = inspected.result, (*self.tamper, *inspected.tamper)
-        if inspected.found is not None:
-            return case_verdict(case, result, inspected.found, _blame_for(inspected.found))
+        if inspected.check_result is not None:
+            return case_verdict(case, result, inspected.check_result, _blame_for(inspected.check_result))
         failed = failure_reason(result)
         if failed is not None:
             outcome = last_outcome(result)
@@ -200,7 +204,7 @@ class TrialRunner:
         return case_verdict(case, result, found, _blame_for(found))
 
     async def _interactive(self, case: Case) -> CaseVerdict:
-        return await self._means.attempts.make(lambda: self._talk(case), self._means.again)
+        return await self._config.attempts.make(lambda: self._talk(case), self._config.on_retry)
 
     async def _talk(self, case: Case) -> CaseVerdict:
         assert self._program is not None and self._partner is not None
@@ -245,7 +249,7 @@ class FlakyRunGuard:
         self.starved = False
         """Whether others had the turns of a program whose time ran out: then it may have more of it."""
 
-    def examine(self, result: JobResult) -> None:
+    def check(self, result: JobResult) -> None:
         """Raises InconclusiveRun where it says nothing."""
         if fault := platform_fault(result):
             raise InconclusiveRun(fault, result)

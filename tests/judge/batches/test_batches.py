@@ -145,7 +145,7 @@ async def test_lines_may_be_cut_anywhere_and_need_no_last_end(batches: Batches) 
 async def test_a_line_that_is_wrong_refuses_the_batch_and_leaves_nothing(
     store: Store, judging: Judging, tmp_path: Path, line: bytes, told: str
 ) -> None:
-    async with opened(store, judging, tmp_path, most_line_bytes=4000) as batches:
+    async with opened(store, judging, tmp_path, max_line_bytes=4000) as batches:
         with pytest.raises(InvalidRequest, match=told):
             await batches.create("mbpp", {}, pieces(line))
         assert list((tmp_path / "batches").iterdir()) == []
@@ -153,7 +153,7 @@ async def test_a_line_that_is_wrong_refuses_the_batch_and_leaves_nothing(
 
 
 async def test_a_batch_that_is_too_large_is_refused(store: Store, judging: Judging, tmp_path: Path) -> None:
-    async with opened(store, judging, tmp_path, most_bytes=100) as batches:
+    async with opened(store, judging, tmp_path, max_bytes=100) as batches:
         with pytest.raises(InvalidRequest, match="batch_max_bytes"):
             await batches.create("mbpp", {}, sent(*["right"] * 10))
         assert list((tmp_path / "batches").iterdir()) == []
@@ -233,7 +233,7 @@ async def test_nobody_sees_the_batch_of_another_owner(batches: Batches) -> None:
 
 
 async def test_an_owner_has_only_so_many_at_once(store: Store, judging: Judging, tmp_path: Path) -> None:
-    async with opened(store, judging, tmp_path, most_live_per_owner=1) as batches:
+    async with opened(store, judging, tmp_path, max_live_per_owner=1) as batches:
         first, _ = await batches.create("mbpp", {}, sent("stuck"), owner="ann")
         with pytest.raises(TooMany):
             await batches.create("mbpp", {}, sent("right"), owner="ann")
@@ -358,8 +358,8 @@ async def test_old_ones_go_and_young_ones_stay(batches: Batches, tmp_path: Path)
     batch, _ = await batches.create("mbpp", {}, sent("right"))
     done = await ended(batches, batch.id)
     assert done.ended_ms is not None
-    assert await batches.forget_old(done.ended_ms + 7 * 86_400_000) == 0
-    assert await batches.forget_old(done.ended_ms + 7 * 86_400_000 + 1) == 1
+    assert await batches.delete_expired(done.ended_ms + 7 * 86_400_000) == 0
+    assert await batches.delete_expired(done.ended_ms + 7 * 86_400_000 + 1) == 1
     assert list((tmp_path / "batches").iterdir()) == []
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
 from sandbox_runtime.judge.integrity.exit_proof import EXIT_PROOFS
-from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace
+from sandbox_runtime.judge.integrity.exit_proof.proof import closing_brace
 from sandbox_runtime.judge.integrity.preparation import PreparedRun
 from sandbox_runtime.judge.integrity.tokens import Tokens
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output

@@ -51,12 +51,12 @@ def test_a_trial_without_a_guard_is_run_as_it_is() -> None:
 
 def test_our_words_are_taken_out_of_what_was_printed() -> None:
     told = read_report(Output(b"one\n" + f"\x1e{TOKENS.report} frames\x1e".encode() + b"two\n" + PASSED + b"three"), TOKENS)
-    assert (told.words, told.how, told.stdout) == (("frames",), "passed", Output(b"one\ntwo\nthree"))
+    assert (told.words, told.result, told.stdout) == (("frames",), "passed", Output(b"one\ntwo\nthree"))
 
 
 def test_the_end_is_found_in_the_tail_of_an_output_that_was_cut() -> None:
     told = read_report(Output(b"head", b"tail" + PASSED, 1000), TOKENS)
-    assert (told.how, told.stdout) == ("passed", Output(b"head", b"tail", 1000))
+    assert (told.result, told.stdout) == ("passed", Output(b"head", b"tail", 1000))
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ it gives, or that breaks out of its place in the check, is refused and told.
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, MODES, OUTPUT, is_of_many, mode_of
-from sandbox_runtime.benchmarks.cruxeval.multilingual import many_reference, many_trial
+from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, MODES, OUTPUT, is_multilingual, mode_of
+from sandbox_runtime.benchmarks.cruxeval.multilingual import multilingual_reference, multilingual_trial
 from sandbox_runtime.benchmarks.cruxeval.prompts import prompts
-from sandbox_runtime.benchmarks.cruxeval.python import python_reference, python_trial_of
+from sandbox_runtime.benchmarks.cruxeval.python import python_reference, python_row_trial
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Row, Trial
 
 __all__ = ["CRUXEVAL", "INPUT", "OUTPUT"]
@@ -19,12 +19,16 @@ __all__ = ["CRUXEVAL", "INPUT", "OUTPUT"]
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
     mode = mode_of(options)
-    return many_trial(row, completion, options, mode) if is_of_many(row) else python_trial_of(row, completion, options, mode)
+    return (
+        multilingual_trial(row, completion, options, mode)
+        if is_multilingual(row)
+        else python_row_trial(row, completion, options, mode)
+    )
 
 
 def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
     modes = (options.extra["mode"],) if options.extra.get("mode") in MODES else MODES
-    make = many_reference if is_of_many(row) else python_reference
+    make = multilingual_reference if is_multilingual(row) else python_reference
     return tuple(answer for mode in modes for answer in make(row, options, mode))
 
 

@@ -16,7 +16,7 @@ class Example:
     result: str
     call: str = "candidate(<arguments>)"
     thought: str = "The function multiplies its two arguments and adds 1: 3 * 4 + 1 is 13."
-    asks: bool = True
+    has_placeholder: bool = True
 
 
 EXAMPLES: Mapping[str, Example] = MappingProxyType(
@@ -30,7 +30,7 @@ assert f(<arguments>) == <result>""",
             result="'ababab'",
             call="f(<arguments>)",
             thought="The function repeats the text as often as the number says: three times ab is ababab.",
-            asks=False,
+            has_placeholder=False,
         ),
         "python": Example(
             code="""\

@@ -11,10 +11,10 @@ import ast
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, OUTPUT
 
 FUNCTION = "f"
-_ITS_NAMES = (FUNCTION, "candidate")
+_FUNCTION_NAMES = (FUNCTION, "candidate")
 """The function's own, and the one that checks in other forms give it."""
-_MOST_CHARACTERS = 100_000
-_REACHING_OUT = frozenset(
+_MAX_CHARACTERS = 100_000
+_FORBIDDEN_NAMES = frozenset(
     (
         *("eval", "exec", "compile", "globals", "locals", "vars", "getattr", "setattr", "delattr", "object", "super", "open"),
         *("input", "breakpoint", "exit", "quit", "dir", "help"),
@@ -23,33 +23,33 @@ _REACHING_OUT = frozenset(
 _TYPE = "type"
 
 
-class NoAnswer(Exception):
+class InvalidAnswer(Exception):
     """What was written is no answer; its text says why."""
 
 
-class Copied(NoAnswer):
+class ForbiddenAnswer(InvalidAnswer):
     """The answer has the computer find out what it was asked."""
 
 
-def expression(written: str, mode: str) -> str:
+def parse_answer(written: str, mode: str) -> str:
     """The expression that answers: in mode input a call of f, in mode output a value; as Python would write it."""
     try:
-        node = _answer(_tree(written, mode), mode)
+        node = _answer(_parse(written, mode), mode)
         _check(node, mode)
         return ast.unparse(node)
     except (RecursionError, MemoryError) as error:
-        raise NoAnswer("the answer is nested too deeply") from error
+        raise InvalidAnswer("the answer is nested too deeply") from error
 
 
-def _tree(written: str, mode: str) -> ast.Module:
-    if len(written) > _MOST_CHARACTERS:
-        raise NoAnswer(f"the answer has more than {_MOST_CHARACTERS} characters")
+def _parse(written: str, mode: str) -> ast.Module:
+    if len(written) > _MAX_CHARACTERS:
+        raise InvalidAnswer(f"the answer has more than {_MAX_CHARACTERS} characters")
     for text in (written, _side(written, mode)):
         try:
             return ast.parse(text)
         except (SyntaxError, ValueError):
             continue
-    raise NoAnswer("the answer is no Python expression")
+    raise InvalidAnswer("the answer is no Python expression")
 
 
 def _side(written: str, mode: str) -> str:
@@ -62,13 +62,13 @@ def _answer(tree: ast.Module, mode: str) -> ast.expr:
     asserted = [statement.test for statement in tree.body if isinstance(statement, ast.Assert)]
     told = [statement.value for statement in tree.body if isinstance(statement, ast.Expr)]
     if not asserted and len(tree.body) != 1:
-        raise NoAnswer("the answer is not one expression")
+        raise InvalidAnswer("the answer is not one expression")
     for found in (*asserted, *told):
-        return _asked_side(found, mode)
-    raise NoAnswer("the answer is no expression")
+        return _answer_side(found, mode)
+    raise InvalidAnswer("the answer is no expression")
 
 
-def _asked_side(node: ast.expr, mode: str) -> ast.expr:
+def _answer_side(node: ast.expr, mode: str) -> ast.expr:
     """Of an equation with a call of f: the call, or what it is said to be."""
     if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq):
         return node
@@ -84,7 +84,7 @@ def _is_call(node: ast.expr) -> bool:
 
 def _check(node: ast.expr, mode: str) -> None:
     if mode == INPUT and not _is_call(node):
-        raise NoAnswer(f"the answer must be a call {FUNCTION}(…)")
+        raise InvalidAnswer(f"the answer must be a call {FUNCTION}(…)")
     spared = node.func if mode == INPUT and isinstance(node, ast.Call) else None
     for inner in ast.walk(node):
         if inner is not spared:
@@ -92,13 +92,13 @@ def _check(node: ast.expr, mode: str) -> None:
 
 
 def _check_inner(node: ast.AST, mode: str) -> None:
-    if isinstance(node, ast.Name) and node.id in _ITS_NAMES and mode == OUTPUT:
-        raise Copied("the answer calls the function instead of telling what it gives")
-    if isinstance(node, ast.Name) and (node.id in _REACHING_OUT or node.id.startswith("__")):
-        raise Copied(f"the answer uses {node.id}, which no value needs")
+    if isinstance(node, ast.Name) and node.id in _FUNCTION_NAMES and mode == OUTPUT:
+        raise ForbiddenAnswer("the answer calls the function instead of telling what it gives")
+    if isinstance(node, ast.Name) and (node.id in _FORBIDDEN_NAMES or node.id.startswith("__")):
+        raise ForbiddenAnswer(f"the answer uses {node.id}, which no value needs")
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-        raise Copied(f"the answer uses {node.attr}, which no value needs")
+        raise ForbiddenAnswer(f"the answer uses {node.attr}, which no value needs")
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == _TYPE and len(node.args) != 1:
-        raise Copied("the answer makes a type of its own")
+        raise ForbiddenAnswer("the answer makes a type of its own")
     if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
-        raise NoAnswer("the answer is not a plain value")
+        raise InvalidAnswer("the answer is not a plain value")

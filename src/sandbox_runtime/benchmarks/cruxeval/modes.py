@@ -11,7 +11,7 @@ from sandbox_runtime.model.judge import Options, Row
 
 INPUT, OUTPUT = "input", "output"
 MODES = (INPUT, OUTPUT)
-ASKED = "????"
+PLACEHOLDER = "????"
 """Stands for what is asked, in the checks of rows in other languages."""
 _OPEN, _CLOSE, _DONE = "[ANSWER]", "[/ANSWER]", "# done"
 
@@ -23,16 +23,16 @@ def mode_of(options: Options) -> str:
     return str(mode)
 
 
-def in_mode(options: Options, mode: str) -> Options:
+def with_mode(options: Options, mode: str) -> Options:
     return dataclasses.replace(options, extra={**options.extra, "mode": mode})
 
 
-def is_of_many(row: Row) -> bool:
+def is_multilingual(row: Row) -> bool:
     """Whether the row is one of CRUXEval-X, in the form that has the text of a check."""
-    return ASKED in text(row, "input") and ASKED in text(row, "output")
+    return PLACEHOLDER in text(row, "input") and PLACEHOLDER in text(row, "output")
 
 
-def answer_in(completion: str) -> str:
+def find_answer(completion: str) -> str:
     """What stands between the marks; a fence around it is no part of it."""
     written = text_before(text_before(completion, _DONE), _CLOSE).rpartition(_OPEN)[2]
     blocks = fenced_blocks(written)

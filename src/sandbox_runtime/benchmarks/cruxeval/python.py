@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from sandbox_runtime.benchmarks.columns import text
-from sandbox_runtime.benchmarks.cruxeval.expressions import FUNCTION, Copied, NoAnswer, expression
-from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, answer_in, in_mode
-from sandbox_runtime.benchmarks.trials import python_trial, refused
+from sandbox_runtime.benchmarks.cruxeval.expressions import FUNCTION, ForbiddenAnswer, InvalidAnswer, parse_answer
+from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, find_answer, with_mode
+from sandbox_runtime.benchmarks.trials import python_trial, rejected_trial
 from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.judge import Completion, Options, Row, Trial
 
@@ -16,12 +16,12 @@ _ANSWER = "told_answer"
 """The function that returns what the model answered."""
 
 
-def python_trial_of(row: Row, completion: Completion, options: Options, mode: str) -> Trial:
-    written = answer_in(completion.text)
+def python_row_trial(row: Row, completion: Completion, options: Options, mode: str) -> Trial:
+    written = find_answer(completion.text)
     try:
-        answer = expression(written, mode)
-    except NoAnswer as error:
-        return _refused(_trial(row, options, mode, written, "None"), error)
+        answer = parse_answer(written, mode)
+    except InvalidAnswer as error:
+        return _reject(_trial(row, options, mode, written, "None"), error)
     return _trial(row, options, mode, answer, answer)
 
 
@@ -38,11 +38,11 @@ def _trial(row: Row, options: Options, mode: str, told: str, answer: str) -> Tri
     )
 
 
-def _refused(trial: Trial, error: NoAnswer) -> Trial:
-    decided = refused(trial, str(error))
-    return dataclasses.replace(decided, tamper=(str(error),)) if isinstance(error, Copied) else decided
+def _reject(trial: Trial, error: InvalidAnswer) -> Trial:
+    decided = rejected_trial(trial, str(error))
+    return dataclasses.replace(decided, tamper=(str(error),)) if isinstance(error, ForbiddenAnswer) else decided
 
 
 def python_reference(row: Row, options: Options, mode: str) -> tuple[tuple[str, Options], ...]:
     told = f"[ANSWER]\nassert {FUNCTION}({text(row, 'input')}) == {text(row, 'output')}\n[/ANSWER]"
-    return ((told, in_mode(options, mode)),)
+    return ((told, with_mode(options, mode)),)

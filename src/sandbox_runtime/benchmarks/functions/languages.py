@@ -12,7 +12,7 @@ from sandbox_runtime.errors import InvalidRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Tongue:
+class FunctionLanguage:
     """fence: the word behind the fence of a code block. runs: the language of the catalog that runs the program. end: where a
     function ends at the latest, when a model went on writing. header: what stands on top. closes: the tests begin with the brace
     that closes the function. wrapped: the function stands in a class, and the tests close that too. main: the head of a main
@@ -20,22 +20,22 @@ class Tongue:
     published tests write wrongly, and what they mean."""
 
     fence: str
-    runs: str
-    end: str = ""
+    execution_language: str
+    function_end: str = ""
     header: str = ""
-    closes: bool = False
-    wrapped: bool = False
-    main: re.Pattern[str] | None = None
-    tail: str = ""
-    slip: tuple[str, str] = ("", "")
+    tests_close_function: bool = False
+    in_class: bool = False
+    main_head: re.Pattern[str] | None = None
+    closing_tag: str = ""
+    published_typo: tuple[str, str] = ("", "")
 
 
-def _head(pattern: str) -> re.Pattern[str]:
+def _function_head(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*{pattern}[ \t]*\(", re.MULTILINE)
 
 
 _BRACE, _END = "\n}", "\nend"
-_ROWS_NAME: Mapping[str, str] = MappingProxyType(
+_ROW_SPELLINGS: Mapping[str, str] = MappingProxyType(
     {
         "py": "python",
         "ts": "typescript",
@@ -58,52 +58,65 @@ _ROWS_NAME: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_TONGUES: Mapping[str, Tongue] = MappingProxyType(
+_FUNCTION_LANGUAGES: Mapping[str, FunctionLanguage] = MappingProxyType(
     {
-        "python": Tongue("python", "python", header=headers.PYTHON),
-        "cpp": Tongue("cpp", "cpp", _BRACE, headers.CPP, closes=True, main=_head(r"(?:int|auto|void)[ \t\n]+main")),
-        "java": Tongue(
+        "python": FunctionLanguage("python", "python", header=headers.PYTHON),
+        "cpp": FunctionLanguage(
+            "cpp",
+            "cpp",
+            _BRACE,
+            headers.CPP,
+            tests_close_function=True,
+            main_head=_function_head(r"(?:int|auto|void)[ \t\n]+main"),
+        ),
+        "java": FunctionLanguage(
             "java",
             "java",
             header=headers.JAVA,
-            closes=True,
-            wrapped=True,
-            main=_head(r"(?:public[ \t]+)?static[ \t]+void[ \t]+main"),
+            tests_close_function=True,
+            in_class=True,
+            main_head=_function_head(r"(?:public[ \t]+)?static[ \t]+void[ \t]+main"),
         ),
-        "csharp": Tongue(
+        "csharp": FunctionLanguage(
             "csharp",
             "csharp",
             _BRACE,
             headers.CSHARP,
-            closes=True,
-            wrapped=True,
-            main=_head(r"(?:(?:public|private|internal)[ \t]+)?static[ \t]+(?:async[ \t]+)?\w+[ \t]+Main"),
+            tests_close_function=True,
+            in_class=True,
+            main_head=_function_head(r"(?:(?:public|private|internal)[ \t]+)?static[ \t]+(?:async[ \t]+)?\w+[ \t]+Main"),
             # Two lists are never equal that way, whatever is in them.
-            slip=(".Equals((new List<", ".SequenceEqual((new List<"),
+            published_typo=(".Equals((new List<", ".SequenceEqual((new List<"),
         ),
-        "scala": Tongue("scala", "scala", closes=True, wrapped=True, main=_head(r"def[ \t]+main")),
-        "bash": Tongue("bash", "bash", closes=True),
-        "rust": Tongue("rust", "rust", closes=True, main=_head(r"(?:pub[ \t]+)?fn[ \t]+main")),
-        "swift": Tongue("swift", "swift", closes=True),
-        "typescript": Tongue("typescript", "typescript", _BRACE),
-        "javascript": Tongue("javascript", "nodejs", _BRACE),
-        "go": Tongue("go", "go_test", _BRACE, main=_head(r"func[ \t]+main")),
-        "php": Tongue("php", "php", _BRACE, tail="?>"),
-        "perl": Tongue("perl", "perl", _BRACE),
-        "R": Tongue("r", "R", _BRACE),
-        "D": Tongue("d", "D_ut", _BRACE, headers.D, main=_head(r"(?:int|void)[ \t]+main")),
-        "lua": Tongue("lua", "lua", _END),
-        "julia": Tongue("julia", "julia", _END),
-        "ruby": Tongue("ruby", "ruby", _END),
-        "racket": Tongue("racket", "racket"),
+        "scala": FunctionLanguage(
+            "scala", "scala", tests_close_function=True, in_class=True, main_head=_function_head(r"def[ \t]+main")
+        ),
+        "bash": FunctionLanguage("bash", "bash", tests_close_function=True),
+        "rust": FunctionLanguage(
+            "rust", "rust", tests_close_function=True, main_head=_function_head(r"(?:pub[ \t]+)?fn[ \t]+main")
+        ),
+        "swift": FunctionLanguage("swift", "swift", tests_close_function=True),
+        "typescript": FunctionLanguage("typescript", "typescript", _BRACE),
+        "javascript": FunctionLanguage("javascript", "nodejs", _BRACE),
+        "go": FunctionLanguage("go", "go_test", _BRACE, main_head=_function_head(r"func[ \t]+main")),
+        "php": FunctionLanguage("php", "php", _BRACE, closing_tag="?>"),
+        "perl": FunctionLanguage("perl", "perl", _BRACE),
+        "R": FunctionLanguage("r", "R", _BRACE),
+        "D": FunctionLanguage("d", "D_ut", _BRACE, headers.D, main_head=_function_head(r"(?:int|void)[ \t]+main")),
+        "lua": FunctionLanguage("lua", "lua", _END),
+        "julia": FunctionLanguage("julia", "julia", _END),
+        "ruby": FunctionLanguage("ruby", "ruby", _END),
+        "racket": FunctionLanguage("racket", "racket"),
     }
 )
 
 
-def tongue_of(written: str) -> Tongue:
+def function_language(written: str) -> FunctionLanguage:
     """By the name that rows and dataset ids have for it."""
-    name = written if written in _TONGUES else _ROWS_NAME.get(written.lower(), written.lower())
-    found = _TONGUES.get(name)
+    name = written if written in _FUNCTION_LANGUAGES else _ROW_SPELLINGS.get(written.lower(), written.lower())
+    found = _FUNCTION_LANGUAGES.get(name)
     if found is None:
-        raise InvalidRequest(f"no such language of functions to complete: {written!r}; there are {', '.join(sorted(_TONGUES))}")
+        raise InvalidRequest(
+            f"no such language of functions to complete: {written!r}; there are {', '.join(sorted(_FUNCTION_LANGUAGES))}"
+        )
     return found

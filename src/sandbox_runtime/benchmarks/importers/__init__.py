@@ -7,6 +7,6 @@ without which nothing can be judged are refused with a reason, never read into r
 """
 
 from sandbox_runtime.benchmarks.importers.formats import Table, read_published
-from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, parsed
+from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, parse_file
 
-__all__ = ["PublishedFile", "Table", "parsed", "read_published"]
+__all__ = ["PublishedFile", "Table", "parse_file", "read_published"]

@@ -8,7 +8,7 @@ from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Reco
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Row
 
-_GAP = "????"
+_PLACEHOLDER = "????"
 _LANGUAGES: Mapping[str, str] = {
     "cpp": "cpp",
     "cs": "csharp",
@@ -50,14 +50,14 @@ def _row(language: str, record: Record) -> Row:
         "code": record["code"],
         "input": asks_input,
         "output": asks_output,
-        "gt": complete(asks_input, asks_output),
+        "gt": fill_placeholders(asks_input, asks_output),
     }
 
 
-def complete(asks_input: str, asks_output: str) -> str:
+def fill_placeholders(asks_input: str, asks_output: str) -> str:
     """The check with nothing left out: what the one leaves out stands in the other."""
-    before, _, after = asks_input.partition(_GAP)
-    shown, _, rest = asks_output.partition(_GAP)
+    before, _, after = asks_input.partition(_PLACEHOLDER)
+    shown, _, rest = asks_output.partition(_PLACEHOLDER)
     if not shown.startswith(before) or not after.endswith(rest):
         return ""
     given = shown[len(before) :]

@@ -22,7 +22,7 @@ def dataset(file: PublishedFile) -> str:
 
 
 def read_files(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) -> Iterable[Row]:
-    return [row for file in problems for record in file.records for row in _of_file(record)]
+    return [row for file in problems for record in file.records for row in _file_rows(record)]
 
 
 def dataset_of_files(file: PublishedFile) -> str:
@@ -32,7 +32,7 @@ def dataset_of_files(file: PublishedFile) -> str:
 def _row(record: Record) -> Row:
     return {
         "id": record["name"],
-        "content": _unproved(record["formal_statement"]),
+        "content": _without_proof(record["formal_statement"]),
         "labels": {
             "informal_stmt": str(record.get("informal_prefix", "")).strip().removeprefix("/--").removesuffix("-/").strip()
         },
@@ -42,14 +42,14 @@ def _row(record: Record) -> Row:
     }
 
 
-def _of_file(record: Record) -> Iterator[Row]:
+def _file_rows(record: Record) -> Iterator[Row]:
     """A file is called after its theorem; those that only gather others have none."""
     lean, path = str(record["lean"]), PurePosixPath(str(record["path"]))
     found = re.search(rf"(?m)^theorem\s+{re.escape(path.stem)}\b", lean)
     if found is None:
         return
     begins = found.start()
-    sign = _sign(lean, begins)
+    sign = _find_proof_sign(lean, begins)
     proof = lean[sign:].strip()
     yield {
         "id": path.stem,
@@ -66,7 +66,7 @@ def _header(before: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sign(lean: str, begins: int) -> int:
+def _find_proof_sign(lean: str, begins: int) -> int:
     """The first := outside of brackets; the end where there is none."""
     depth = 0
     for found in re.finditer(r"[(\[{⟨]|[)\]}⟩]|:=", lean[begins:]):
@@ -76,6 +76,6 @@ def _sign(lean: str, begins: int) -> int:
     return len(lean)
 
 
-def _unproved(statement: str) -> str:
+def _without_proof(statement: str) -> str:
     opened = _OPEN_END.sub("", statement.rstrip()).rstrip()
     return f"{opened} := by sorry"

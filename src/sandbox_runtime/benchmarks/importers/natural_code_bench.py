@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.model.judge import Row
 
-_FIRST = 131
+_FIRST_ID = 131
 """The authors' numbers begin here; those of the tables with 0."""
 
 
@@ -20,7 +20,7 @@ def _row(record: Record, answer: str | None) -> Row:
     language = _language(str(record["prompt"]))
     setup = record.get("setup_code") or ""
     return {
-        "id": int(record["_id"]) - _FIRST,
+        "id": int(record["_id"]) - _FIRST_ID,
         "content": record["prompt"],
         "labels": {
             "programming_language": language,

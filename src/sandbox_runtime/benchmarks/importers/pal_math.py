@@ -23,7 +23,7 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
         "svamp": "Body Question Answer",
     }
 )
-_ASK = (
+_PROMPT = (
     "Let's use python to solve math problems.\n\nQuestion: {question}\n\nAnswer with one fenced block of Python that defines "
     "solution(), which takes nothing and returns the result.\nAnswer:\n"
 )
@@ -48,7 +48,7 @@ def _row(name: str, number: int, record: Record) -> Row:
     labels = {"programming_language": "python", "execution_language": "python", "index": number, "question": problem.question}
     return {
         "id": f"{name}/{number}",
-        "content": _ASK.format(question=problem.question),
+        "content": _PROMPT.format(question=problem.question),
         "labels": labels,
         "test": {"asset": {"answer.json": answer}},
         "canonical_solution": json.dumps({"code": code.strip("\n"), "answer": problem.answer}) if isinstance(code, str) else "",
@@ -61,7 +61,7 @@ def _problem(record: Record) -> _Problem:
 
 
 def _plain(record: Record) -> _Problem:
-    return _Problem(str(record["input"]), _number(record["target"]))
+    return _Problem(str(record["input"]), _format_number(record["target"]))
 
 
 def _choices(record: Record) -> _Problem:
@@ -84,15 +84,15 @@ def _gsm8k(record: Record) -> _Problem:
 
 
 def _math(record: Record) -> _Problem:
-    return _Problem(str(record["problem"]), boxed(str(record["solution"])))
+    return _Problem(str(record["problem"]), boxed_answer(str(record["solution"])))
 
 
 def _svamp(record: Record) -> _Problem:
     body = str(record["Body"]).rstrip()
-    return _Problem(f"{body if body.endswith('.') else body + ','} {record['Question']}", _number(record["Answer"]))
+    return _Problem(f"{body if body.endswith('.') else body + ','} {record['Question']}", _format_number(record["Answer"]))
 
 
-def boxed(solution: str) -> str:
+def boxed_answer(solution: str) -> str:
     """What the last box of a solution holds."""
     found = list(_BOXED.finditer(solution))
     if not found:
@@ -108,7 +108,7 @@ def boxed(solution: str) -> str:
     return solution[begins + 1 :]
 
 
-def _number(value: object) -> str:
+def _format_number(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
 
 

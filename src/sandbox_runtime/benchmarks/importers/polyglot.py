@@ -13,7 +13,7 @@ from sandbox_runtime.model.judge import Row
 _CONFIG = ".meta/config.json"
 _INSTRUCTIONS = (".docs/introduction.md", ".docs/instructions.md", ".docs/instructions.append.md")
 _EXAMPLES = ("example", "proof")
-_OURS = ("Cargo.toml", "package.json", "CMakeLists.txt", "go.mod", "build.gradle")
+_BUILD_FILES = ("Cargo.toml", "package.json", "CMakeLists.txt", "go.mod", "build.gradle")
 """What builds an exercise by hand, and is not needed here."""
 
 
@@ -24,7 +24,7 @@ def read(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) ->
 def _row(record: Record) -> Row:
     files: Mapping[str, str] = record["files"]
     config = _config(record, files)
-    stubs = [name for name in config.get("solution", ()) if name in files and name not in _OURS]
+    stubs = [name for name in config.get("solution", ()) if name in files and name not in _BUILD_FILES]
     tests = [name for name in config.get("test", ()) if name in files]
     return {
         "id": f"{record['language']}/{record['exercise']}",
@@ -47,18 +47,18 @@ def _config(record: Record, files: Mapping[str, str]) -> Mapping[str, Sequence[s
 
 def _support(files: Mapping[str, str], told: set[str]) -> Mapping[str, str]:
     kept = (name for name in files if not name.startswith(".") and name not in told)
-    return {name: files[name] for name in kept if PurePosixPath(name).name not in _OURS and name != "test/tests-main.cpp"}
+    return {name: files[name] for name in kept if PurePosixPath(name).name not in _BUILD_FILES and name != "test/tests-main.cpp"}
 
 
 def _reference(files: Mapping[str, str], examples: Sequence[str], stubs: Sequence[str]) -> Mapping[str, str]:
     """Each example under the name of the file that it is for."""
     found: dict[str, str] = {}
     for example in (name for name in examples if name in files):
-        found[_place(PurePosixPath(example), [stub for stub in stubs if stub not in found], stubs)] = files[example]
+        found[_reference_name(PurePosixPath(example), [stub for stub in stubs if stub not in found], stubs)] = files[example]
     return found
 
 
-def _place(example: PurePosixPath, left: Sequence[str], stubs: Sequence[str]) -> str:
+def _reference_name(example: PurePosixPath, left: Sequence[str], stubs: Sequence[str]) -> str:
     """Some tracks call examples by that word: such a one is for the stub of its kind. Others call them as the stubs, or as what
     lies beside those."""
     alike = [stub for stub in left if PurePosixPath(stub).suffix == example.suffix]

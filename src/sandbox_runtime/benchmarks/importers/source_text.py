@@ -13,7 +13,7 @@ from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
 
-MOST_BYTES = 4 * 1024 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024 * 1024
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _CHUNK_BYTES = 1024 * 1024
 
@@ -35,17 +35,17 @@ class PublishedFile:
         return path.parent.name if stem in ("test", "train", "valid") and path.parent.name else stem
 
 
-def parsed(name: str, content: bytes) -> PublishedFile:
+def parse_file(name: str, content: bytes) -> PublishedFile:
     if content.startswith(_ZIP):
-        return PublishedFile(name, tuple(_archived(name, content)))
-    text = _text(name, _unpacked(name, content) if content.startswith(_GZIP) else content)
-    records = _records(name, text)
+        return PublishedFile(name, tuple(_archive_records(name, content)))
+    text = _decode(name, _decompress(name, content) if content.startswith(_GZIP) else content)
+    records = _parse_records(name, text)
     if not records:
         raise InvalidRequest(f"{name} has no records")
     return PublishedFile(name, tuple(records))
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
+def _decompress(name: str, content: bytes) -> bytes:
     """Member after member, as gzip files may have several."""
     parts: list[bytes] = []
     size = 0
@@ -56,8 +56,8 @@ def _unpacked(name: str, content: bytes) -> bytes:
                 parts.append(member.decompress(content, _CHUNK_BYTES))
                 content = member.unconsumed_tail
                 size += len(parts[-1])
-                if size > MOST_BYTES:
-                    raise InvalidRequest(f"{name} has more than {MOST_BYTES} bytes unpacked")
+                if size > MAX_BYTES:
+                    raise InvalidRequest(f"{name} has more than {MAX_BYTES} bytes unpacked")
             if not member.eof:
                 raise InvalidRequest(f"{name} is cut off: its packed content has no end")
             content = member.unused_data.lstrip(b"\0")
@@ -66,35 +66,35 @@ def _unpacked(name: str, content: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _archived(name: str, content: bytes) -> Iterator[Record]:
+def _archive_records(name: str, content: bytes) -> Iterator[Record]:
     """Texts of an archive, each a record with its path."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-            if sum(member.file_size for member in members) > MOST_BYTES:
-                raise InvalidRequest(f"{name} has more than {MOST_BYTES} bytes unpacked")
+            if sum(member.file_size for member in members) > MAX_BYTES:
+                raise InvalidRequest(f"{name} has more than {MAX_BYTES} bytes unpacked")
             for member in members:
                 kind = PurePosixPath(member.filename).suffix.removeprefix(".") or "text"
-                yield {"path": member.filename, kind: _text(member.filename, archive.read(member))}
+                yield {"path": member.filename, kind: _decode(member.filename, archive.read(member))}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InvalidRequest(f"{name} cannot be unpacked: {error}") from error
 
 
-def _text(name: str, content: bytes) -> str:
+def _decode(name: str, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidRequest(f"{name} is not UTF-8: {error}") from error
 
 
-def _records(name: str, text: str) -> list[Record]:
+def _parse_records(name: str, text: str) -> list[Record]:
     """JSON lines, one JSON list, or one JSON object whose values are the records."""
     try:
         whole = json.loads(text)
     except RecursionError as error:
         raise InvalidRequest(f"{name} is nested too deeply") from error
     except ValueError:
-        return [_record(name, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+        return [_parse_line(name, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if isinstance(whole, dict) and isinstance(whole.get("examples"), list):
         return [{"task": whole, **each} for each in whole["examples"] if isinstance(each, dict)]
     if isinstance(whole, dict) and whole and all(isinstance(each, dict) for each in whole.values()):
@@ -106,7 +106,7 @@ def _records(name: str, text: str) -> list[Record]:
     raise InvalidRequest(f"{name} must be JSON lines, a JSON list of objects, or an object of objects")
 
 
-def _record(name: str, number: int, line: str) -> Record:
+def _parse_line(name: str, number: int, line: str) -> Record:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from sandbox_runtime.benchmarks.importers.source_text import PublishedFile, Record
 from sandbox_runtime.model.judge import Row
 
-_SYSTEM = "Answer with Verilog of correct syntax in one fenced code block."
-_COMPLETE = "Complete this module up to its endmodule. Signals are clocked at the positive edge unless it is said otherwise."
-_WRITE = "Write the module that is described here."
+_SYSTEM_PROMPT = "Answer with Verilog of correct syntax in one fenced code block."
+_COMPLETE_PROMPT = (
+    "Complete this module up to its endmodule. Signals are clocked at the positive edge unless it is said otherwise."
+)
+_WRITE_PROMPT = "Write the module that is described here."
 
 
 def read_v1(problems: Sequence[PublishedFile], besides: Sequence[PublishedFile]) -> Iterable[Row]:
@@ -39,7 +41,7 @@ def _v1(number: int, record: Record, description: str) -> Row:
         "description": description,
         "test": record["test"],
         "canonical_solution": record["canonical_solution"],
-        "labels": {"system_prompt": _SYSTEM, "question_prompt": _COMPLETE},
+        "labels": {"system_prompt": _SYSTEM_PROMPT, "question_prompt": _COMPLETE_PROMPT},
     }
 
 
@@ -53,5 +55,5 @@ def _v2(number: int, record: Record) -> Row:
         "description": record["prompt_txt"],
         "test": f"{record['test_sv']}\n{record['ref_sv']}",
         "canonical_solution": record["ref_sv"].replace("RefModule", "TopModule"),
-        "labels": {"system_prompt": _SYSTEM, "question_prompt": _COMPLETE if preface else _WRITE},
+        "labels": {"system_prompt": _SYSTEM_PROMPT, "question_prompt": _COMPLETE_PROMPT if preface else _WRITE_PROMPT},
     }

@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import decoded, labels_of, mapping, optional_text, row_id, text
-from sandbox_runtime.benchmarks.trials import fence, limits
-from sandbox_runtime.benchmarks.value_program import telling
+from sandbox_runtime.benchmarks.columns import labels_of, mapping, optional_json, optional_text, row_id, text
+from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.trials import limits, value_program
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.job import Job
@@ -36,19 +36,19 @@ def _prompts(row: Row, options: Options) -> tuple[Prompt, ...]:
 
 
 def _trial(row: Row, completion: Completion, options: Options) -> Trial:
-    extracted = _extracted(completion)
-    whole = telling(extracted.code, "str(solution())")
+    extracted = _extract(completion)
+    whole = value_program(extracted.code, "str(solution())")
     return Trial(
         job=Job(language="python", code=whole, run_limits=limits(options.run_timeout_s, _RUN_S, threads=1)),
-        cases=(Case(expected=_right_answer(row)),),
-        check=Check(name="program", job=Job(language="python", code=_comparison(), run_limits=limits(None, _COMPARE_S))),
+        cases=(Case(expected=_expected_answer(row)),),
+        check=Check(name="program", job=Job(language="python", code=_checker_source(), run_limits=limits(None, _COMPARE_S))),
         extracted_code=extracted.code,
         extracted_type=extracted.kind,
         full_code=whole,
     )
 
 
-def _extracted(completion: Completion) -> ExtractedCode:
+def _extract(completion: Completion) -> ExtractedCode:
     """The first block that has the function: models write others around it."""
     if not completion.custom:
         for block in fenced_blocks(completion.text):
@@ -57,11 +57,11 @@ def _extracted(completion: Completion) -> ExtractedCode:
     return default_extract(completion, "python")
 
 
-def _comparison() -> str:
+def _checker_source() -> str:
     return resources.files(f"{__package__}.inside").joinpath("equality.py").read_text(encoding="utf-8")
 
 
-def _right_answer(row: Row) -> str:
+def _expected_answer(row: Row) -> str:
     if row.get("test") is None and row.get("target") is not None:
         return _as_text(row["target"])
     assets = mapping(mapping(row, "test"), "asset")
@@ -82,15 +82,15 @@ def _as_text(answer: Any) -> str:
 
 
 def _reference(row: Row, options: Options) -> tuple[tuple[str, Options], ...]:
-    code = optional_text(row, "code") or _canonical(row)
+    code = optional_text(row, "code") or _canonical_code(row)
     return ((fence(code, "python"), options),) if code else ()
 
 
-def _canonical(row: Row) -> str:
+def _canonical_code(row: Row) -> str:
     held = row.get("canonical_solution")
     if isinstance(held, str) and not held.lstrip().startswith("{"):
         return held
-    value = decoded(row, "canonical_solution")
+    value = optional_json(row, "canonical_solution")
     return optional_text(value, "code") or "" if isinstance(value, Mapping) else ""
 
 

@@ -32,7 +32,7 @@ class _Import:
     path: str
 
     @property
-    def called(self) -> str:
+    def identifier(self) -> str:
         """How code refers to it."""
         if self.name:
             return self.name
@@ -40,7 +40,7 @@ class _Import:
         return parts[-2] if _VERSION.fullmatch(last) and len(parts) > 1 else last
 
 
-def merged(pieces: Iterable[str], *, package: str = "", add_standard: bool = False, drop_unused: bool = False) -> str:
+def merge_go_files(pieces: Iterable[str], *, package: str = "", add_standard: bool = False, drop_unused: bool = False) -> str:
     """One file of the pieces. package: the line's name; empty: that of the first piece that has one, else main. drop_unused: an
     import that only a piece which was replaced had needed would stop the compiler."""
     text = _DIRECTIVE.sub("", "\n".join(pieces))
@@ -49,9 +49,9 @@ def merged(pieces: Iterable[str], *, package: str = "", add_standard: bool = Fal
     imports = _imports_of(text)
     body = _IMPORTS.sub("", _PACKAGE.sub("", text))
     if drop_unused:
-        imports = [each for each in imports if each.name in _ALWAYS_KEPT or _uses(body, each.called)]
+        imports = [each for each in imports if each.name in _ALWAYS_KEPT or _uses(body, each.identifier)]
     if add_standard:
-        imports += _forgotten(body, {each.called for each in imports})
+        imports += _forgotten(body, {each.identifier for each in imports})
     return f"{head}\n\n{_block(imports)}{body}"
 
 

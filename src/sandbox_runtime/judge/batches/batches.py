@@ -39,9 +39,9 @@ class BatchOptions:
 
     folder: Path
     parallel: int = 4
-    most_bytes: int = 4 * GIB
-    most_line_bytes: int = 64 * MIB
-    most_live_per_owner: int = 100
+    max_bytes: int = 4 * GIB
+    max_line_bytes: int = 64 * MIB
+    max_live_per_owner: int = 100
     keep_s: float = 7 * 86_400.0
 
 
@@ -80,7 +80,7 @@ class Batches:
         Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # a key that cannot be kept is refused first
         spool = self._spool(name, owner)
         try:
-            total, size = await spool.receive(pieces, self._options.most_bytes, self._options.most_line_bytes)
+            total, size = await spool.receive(pieces, self._options.max_bytes, self._options.max_line_bytes)
         except BaseException:
             self._remove(name, owner)
             raise
@@ -192,7 +192,7 @@ class Batches:
 
     async def _check_count(self, owner: str) -> None:
         live = await self._store.batches.count(BatchFilter(owner=owner, states=LIVE_STATES))
-        if live >= self._options.most_live_per_owner:
+        if live >= self._options.max_live_per_owner:
             raise TooMany(f"{live} batches wait or run already: wait for one of them to end, or cancel one", retry_after_s=30)
 
     def _same(self, batch: Batch, dataset: str) -> Batch:
@@ -220,13 +220,13 @@ class Batches:
                 if folder.name not in known:
                     shutil.rmtree(folder, ignore_errors=True)
 
-    async def retain(self) -> None:
+    async def run_retention(self) -> None:
         """Removes batches that ended long ago, again and again."""
         while True:
-            await self.forget_old(timestamps.now_ms())
+            await self.delete_expired(timestamps.now_ms())
             await asyncio.sleep(_RETENTION_INTERVAL_S)
 
-    async def forget_old(self, at_ms: int) -> int:
+    async def delete_expired(self, at_ms: int) -> int:
         """Returns how many went."""
         page = await self._store.batches.list(BatchFilter(states=ENDED_BATCH_STATES), limit=_PAGE_SIZE)
         before_ms = at_ms - int(self._options.keep_s * 1000)
@@ -258,7 +258,7 @@ async def open_batches(
     async with BatchWorkers(store, judging, options.parallel, log) as running:
         batches = Batches(store, running, options, datasets, ledger)
         await batches.resume()
-        retaining = asyncio.create_task(batches.retain())
+        retaining = asyncio.create_task(batches.run_retention())
         try:
             yield batches
         finally:

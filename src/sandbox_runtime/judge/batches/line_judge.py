@@ -56,7 +56,7 @@ async def _judge_once(judging: LineJudge, number: int, line: BatchLine, config: 
 
 def _is_final(result: LineResult) -> bool:
     """Whatever the platform is not to blame for."""
-    return result.reason is not Reason.not_judged or result.told["blame"] != Blame.platform
+    return result.reason is not Reason.not_judged or result.fields["blame"] != Blame.platform
 
 
 async def judge_lines(

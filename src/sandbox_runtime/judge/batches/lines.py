@@ -34,14 +34,14 @@ class LineResult:
     id: int | str
     sample: int | str | None
     reason: Reason
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     @property
     def text(self) -> bytes:
         found = {"index": self.index, "id": self.id}
         if self.sample is not None:
             found["sample"] = self.sample
-        return json.dumps(found | dict(self.told), ensure_ascii=False).encode(errors="replace") + b"\n"
+        return json.dumps(found | dict(self.fields), ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def read_line(raw: bytes, number: int) -> BatchLine:
@@ -75,7 +75,7 @@ def _is_id(value: Any) -> bool:
 
 
 def to_line_result(index: int, line: BatchLine, verdict: Verdict, groups: Mapping[str, str], wall_s: float) -> LineResult:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "accepted": verdict.accepted,
         "reason": verdict.reason.value,
         "blame": verdict.blame.value if verdict.blame else None,
@@ -83,8 +83,8 @@ def to_line_result(index: int, line: BatchLine, verdict: Verdict, groups: Mappin
         "cases": len(verdict.cases),
         "wall_s": round(wall_s, 4),
     }
-    told |= {name: value for name, value in _optional_fields(verdict, groups) if value}
-    return LineResult(index, line.id, line.sample, verdict.reason, told)
+    fields |= {name: value for name, value in _optional_fields(verdict, groups) if value}
+    return LineResult(index, line.id, line.sample, verdict.reason, fields)
 
 
 def _optional_fields(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple[str, Any], ...]:

@@ -26,7 +26,7 @@ class BatchProgress:
         self.closing = self.closed = False
         self._spool = spool
         self._config = config
-        self.noting = asyncio.Lock()
+        self.store_lock = asyncio.Lock()
         """Held by whoever brings the store up to date."""
         self._lines: Generator[tuple[int, BatchLine], None, None] = spool.lines(done)
         self._next: tuple[int, BatchLine] | None = None
@@ -36,7 +36,7 @@ class BatchProgress:
         self._count()
 
     @classmethod
-    async def resumed(cls, batch: Batch, spool: Spool, config: dict[str, object]) -> Self:
+    async def resume(cls, batch: Batch, spool: Spool, config: dict[str, object]) -> Self:
         done, reasons = await asyncio.to_thread(spool.done)
         return cls(batch, spool, config, done, reasons)
 

@@ -61,7 +61,7 @@ class BatchWorkers:
         try:
             if not spool.complete:
                 raise PlatformFault("the completions of this batch are gone from the disk: send it again under another key")
-            work = await BatchProgress.resumed(batch, spool, json.loads(batch.config_json or "{}"))
+            work = await BatchProgress.resume(batch, spool, json.loads(batch.config_json or "{}"))
         except (PlatformFault, OSError) as error:
             self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
             spool.remove_input()
@@ -155,7 +155,7 @@ class BatchWorkers:
             self._log.warning("how a batch stands could not be noted", batch=work.batch.id, reason=str(error))
 
     async def _note(self, work: BatchProgress, **changes: object) -> None:
-        async with work.noting:
+        async with work.store_lock:
             await work.sync()
             counts = {name: getattr(work.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
             going = {"state": BatchState.running, "started_ms": work.stored.started_ms or timestamps.now_ms(), **changes}

@@ -6,11 +6,10 @@ import dataclasses
 import re
 from dataclasses import dataclass, field
 
-from sandbox_runtime.judge.integrity import tokens as marks
 from sandbox_runtime.judge.integrity.assertions import failed_by_assertion
 from sandbox_runtime.judge.integrity.exit_proof import ExitProof, ends_simulation
 from sandbox_runtime.judge.integrity.preparation import PreparedRun
-from sandbox_runtime.judge.integrity.tokens import HarnessReport, Tokens
+from sandbox_runtime.judge.integrity.tokens import HarnessReport, Tokens, read_report
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 
@@ -37,9 +36,9 @@ def inspect(trial: Trial, prepared: PreparedRun, nonce: str, result: JobResult) 
     if run is None:
         return Finding(False)
     if prepared.evidence == "harness":
-        found = _harness_finding(marks.read_report(run.stdout, Tokens.of(nonce)), run)
-    elif prepared.seal is not None:
-        found = _exit_proof_finding(prepared.seal, Tokens.of(nonce), result, run)
+        found = _harness_finding(read_report(run.stdout, Tokens.of(nonce)), run)
+    elif prepared.exit_proof is not None:
+        found = _exit_proof_finding(prepared.exit_proof, Tokens.of(nonce), result, run)
         if trial.job.language == VERILOG and ends_simulation(trial.extracted_code):
             found = Finding(False, (EARLY_EXIT,), "the design ends the simulation by itself", found.stdout)
     else:
@@ -53,12 +52,12 @@ def _harness_finding(told: HarnessReport, run: Outcome) -> Finding:
     tamper = list(told.words)
     if told.forged:
         tamper.append(FORGED)
-    if run.ok and told.how in ("failed", "wrong_answer"):
+    if run.ok and told.result in ("failed", "wrong_answer"):
         tamper.append(EXIT_CODE)
-    if run.ok and not told.how and EARLY_EXIT not in tamper:
+    if run.ok and not told.result and EARLY_EXIT not in tamper:
         tamper.append(EARLY_EXIT)
-    finished = run.ok and told.how == "passed" and not tamper
-    is_wrong = told.how == "wrong_answer" and run.ending is Ending.exited
+    finished = run.ok and told.result == "passed" and not tamper
+    is_wrong = told.result == "wrong_answer" and run.ending is Ending.exited
     message = "" if finished else _message(told, tamper, run)
     return Finding(finished, tuple(dict.fromkeys(tamper)), message, told.stdout, is_wrong)
 
@@ -88,4 +87,4 @@ def _message(told: HarnessReport, tamper: list[str], run: Outcome) -> str:
         return f"the program interfered with its own tests: {', '.join(dict.fromkeys(tamper))}"
     if told.message:
         return told.message
-    return "" if told.how or not run.ok else "the program left before its tests had ended"
+    return "" if told.result or not run.ok else "the program left before its tests had ended"

@@ -27,7 +27,7 @@ class PreparedRun:
     stdin: bytes | None
     evidence: str = "output"
     harness: Harness | None = None
-    seal: ExitProof | None = None
+    exit_proof: ExitProof | None = None
 
 
 def prepare(trial: Trial, nonce: str, *, given: bool = True) -> PreparedRun:
@@ -68,8 +68,8 @@ def _order(guard: Guard, stdin: bytes | None, tokens: Tokens) -> bytes:
 
 def _with_exit_proof(job: Job, stdin: bytes | None, nonce: str) -> PreparedRun:
     seal = exit_proof_for(job)
-    if seal is None or (stdin and seal.asks is ProofKind.stdin):  # what a program reads for itself cannot be told from the token
+    if seal is None or (stdin and seal.kind is ProofKind.token):  # what a program reads for itself cannot be told from the token
         return PreparedRun(job, stdin, "exit code")
     sealed = seal.with_token(Tokens.of(nonce).end)
-    asked = sealed.stdin if seal.asks is ProofKind.stdin else stdin
-    return PreparedRun(sealed, asked, "summary" if seal.asks is ProofKind.nothing else "end mark", seal=seal)
+    asked = sealed.stdin if seal.kind is ProofKind.token else stdin
+    return PreparedRun(sealed, asked, "summary" if seal.kind is ProofKind.summary else "end mark", exit_proof=seal)

@@ -32,7 +32,7 @@ class HarnessReport:
     one that did not pass; forged: messages that are none of ours."""
 
     words: tuple[str, ...]
-    how: str
+    result: str
     message: str
     forged: bool
     stdout: Output

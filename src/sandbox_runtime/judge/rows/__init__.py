@@ -6,12 +6,11 @@ without running any of it.
 """
 
 from sandbox_runtime.judge.rows.folder import FolderRows
-from sandbox_runtime.judge.rows.json_text import json_column
 from sandbox_runtime.judge.rows.port import RowId, RowSource, check_table, row_names
-from sandbox_runtime.judge.rows.provided import provided_row, provided_rows
 from sandbox_runtime.judge.rows.rows import Rows
 from sandbox_runtime.judge.rows.safe_unpickle import unpack_tests
 from sandbox_runtime.judge.rows.sources import RowOptions, open_rows
+from sandbox_runtime.judge.rows.values import json_column, provided_row, provided_rows
 
 __all__ = [
     "FolderRows",

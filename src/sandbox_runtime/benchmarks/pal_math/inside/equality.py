@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 SAME, OTHER = 0, 1
-LONGEST_ANSWER, LONGEST_EXPRESSION = 20_000, 400
+MAX_ANSWER_CHARACTERS, MAX_EXPRESSION_CHARACTERS = 20_000, 400
 RELATIVE, SMALL, CLOSE_EXPRESSIONS, FLOAT_NOISE = 1e-4, 1e-3, 1e-3, 1e-12
 EXPRESSION_S = 20.0
 NAMES = frozenset(
@@ -30,53 +30,55 @@ LATEX = re.compile(r"[\w\s\\{}()\[\].,;:+\-*/^=!|<>&'%$]*")
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
-def same(answer: str, right: str) -> bool:
-    answer, right = plain(answer), plain(right)
-    if answer == right or same_letters(answer, right):
+def is_same_answer(answer: str, right: str) -> bool:
+    answer, right = normalize(answer), normalize(right)
+    if answer == right or is_same_text(answer, right):
         return True
-    told, meant = number(answer), number(right)
+    told, meant = parse_number(answer), parse_number(right)
     if told is not None and meant is not None:
-        return same_number(told, meant, decimals(right))
-    parts, wanted = parts_of(answer), parts_of(right)
+        return is_same_number(told, meant, decimals(right))
+    parts, wanted = split_parts(answer), split_parts(right)
     if parts is not None and wanted is not None:
-        return len(parts) == len(wanted) and all(same(one, other) for one, other in zip(parts, wanted, strict=True))
-    return same_expression(answer, right)
+        return len(parts) == len(wanted) and all(is_same_answer(one, other) for one, other in zip(parts, wanted, strict=True))
+    return is_same_expression(answer, right)
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Without what only concerns how it looks: units, degrees, dollars, thousands, spaces, the left side of `x = `."""
-    text = re.sub(r"\\begin\{[pb]matrix\}((?:(?!\\begin\{).)*?)\\end\{[pb]matrix\}", column, text.strip().replace("\n", ""))
+    text = re.sub(
+        r"\\begin\{[pb]matrix\}((?:(?!\\begin\{).)*?)\\end\{[pb]matrix\}", column_to_list, text.strip().replace("\n", "")
+    )
     text = text.replace("\\!", "").replace("\\,", "").replace("\\ ", " ")
     text = re.sub(r"\\[td]frac", r"\\frac", text).replace("\\left", "").replace("\\right", "")
     text = text.replace("^{\\circ}", "").replace("^\\circ", "").replace("\\$", "").replace("$", "")
-    text = re.sub(r"\\(?:text|mbox|mathrm)\{([^{}]*)\}", unit, text).replace("\\%", "").replace("%", "")
+    text = re.sub(r"\\(?:text|mbox|mathrm)\{([^{}]*)\}", strip_unit, text).replace("\\%", "").replace("%", "")
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
     text = re.sub(r"(?<![\d])\.(?=\d)", "0.", text)
     text = re.sub(r"^\s*[A-Za-z]{1,2}\s*=\s*", "", text)
     text = re.sub(r"\\sqrt(\w)", r"\\sqrt{\1}", text)
     text = re.sub(r"\\frac(\d)(\d)", r"\\frac{\1}{\2}", text)
     text = re.sub(r"\\frac(\d)\{", r"\\frac{\1}{", text)
-    text = re.sub(r"^(\d+) ?\\frac\{(\d+)\}\{(\d+)\}$", mixed, text)
+    text = re.sub(r"^(\d+) ?\\frac\{(\d+)\}\{(\d+)\}$", mixed_to_fraction, text)
     return re.sub(r"\s+", " ", text).strip().rstrip(".").strip()
 
 
-def unit(found: re.Match[str]) -> str:
+def strip_unit(found: re.Match[str]) -> str:
     """A word behind a number is a unit; a word alone is the answer."""
     return found[1] if found.start() == 0 else ""
 
 
-def mixed(found: re.Match[str]) -> str:
+def mixed_to_fraction(found: re.Match[str]) -> str:
     """A whole number and a fraction behind it, as one fraction."""
     whole, top, bottom = map(int, found.groups())
     return f"\\frac{{{whole * bottom + top}}}{{{bottom}}}"
 
 
-def column(found: re.Match[str]) -> str:
+def column_to_list(found: re.Match[str]) -> str:
     """A column of numbers as a list."""
     return "[" + ",".join(part.strip() for part in found[1].split("\\\\")) + "]"
 
 
-def number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """A number or a fraction of two; None for anything else."""
     found = re.fullmatch(r"([+-]?)\\frac\{(-?\d+)\}\{(-?\d+)\}|([+-]?\d+)\s*/\s*(\d+)", text)
     try:
@@ -88,9 +90,9 @@ def number(text: str) -> float | None:
         return None
 
 
-def same_number(told: float, wanted: float, digits: int) -> bool:
+def is_same_number(told: float, wanted: float, digits: int) -> bool:
     """Also as a percentage of it, or it as one. digits: how many of what is right are behind the point."""
-    return close(told, wanted, digits) or close(told, wanted * 100, digits) or close(told, wanted / 100, digits + 2)
+    return is_close(told, wanted, digits) or is_close(told, wanted * 100, digits) or is_close(told, wanted / 100, digits + 2)
 
 
 def decimals(text: str) -> int:
@@ -99,7 +101,7 @@ def decimals(text: str) -> int:
     return len(found[1]) if found else 0
 
 
-def close(told: float, wanted: float, digits: int) -> bool:
+def is_close(told: float, wanted: float, digits: int) -> bool:
     """Whole numbers are the same or they are not: in proportion to it, a large one would be close to its neighbours. Others may
     be off by a ten-thousandth, but by no more than rounding to the digits that are given explains."""
     if told == wanted:
@@ -111,13 +113,13 @@ def close(told: float, wanted: float, digits: int) -> bool:
     return off <= RELATIVE * size and off <= allowed
 
 
-def same_letters(answer: str, right: str) -> bool:
+def is_same_text(answer: str, right: str) -> bool:
     """Whatever brackets, quotes and spaces are around them."""
     bare = [re.sub(r"[\s(){}\[\]'\"]", "", text).lower() for text in (answer, right)]
     return bool(bare[0]) and bare[0] == bare[1] and "," not in bare[0]
 
 
-def parts_of(text: str) -> list[str] | None:
+def split_parts(text: str) -> list[str] | None:
     """Of a list, a tuple, a set or several values; None for one value."""
     inner = text
     if text[:1] in PAIRS and text.endswith(PAIRS[text[0]]):
@@ -137,13 +139,13 @@ def parts_of(text: str) -> list[str] | None:
     return [part.strip().strip("'\"") for part in parts if part.strip()]
 
 
-def same_expression(answer: str, right: str) -> bool:
+def is_same_expression(answer: str, right: str) -> bool:
     """In a process that is ended when its time is over."""
-    if max(len(answer), len(right)) > LONGEST_EXPRESSION or not (is_readable(answer) and is_readable(right)):
+    if max(len(answer), len(right)) > MAX_EXPRESSION_CHARACTERS or not (is_readable(answer) and is_readable(right)):
         return False
     child = os.fork()
     if child == 0:
-        os._exit(SAME if difference_is_nothing(answer, right) else OTHER)
+        os._exit(SAME if is_zero_difference(answer, right) else OTHER)
     until = time.monotonic() + EXPRESSION_S
     while time.monotonic() < until:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -155,10 +157,10 @@ def same_expression(answer: str, right: str) -> bool:
     return False
 
 
-def difference_is_nothing(answer: str, right: str) -> bool:
+def is_zero_difference(answer: str, right: str) -> bool:
     try:
         sympy = importlib.import_module("sympy")
-        told, wanted = expression(answer), expression(right)
+        told, wanted = parse_expression(answer), parse_expression(right)
         if sympy.simplify(told - wanted) == 0:
             return True
         return bool(abs(sympy.N(told - wanted)) < CLOSE_EXPRESSIONS)
@@ -166,9 +168,9 @@ def difference_is_nothing(answer: str, right: str) -> bool:
         return False
 
 
-def expression(text: str) -> Any:
+def parse_expression(text: str) -> Any:
     if "\\" in text:
-        return from_latex(text)
+        return parse_latex(text)
     parser = importlib.import_module("sympy.parsing.sympy_parser")
     steps = (*parser.standard_transformations, parser.convert_xor, parser.implicit_multiplication)
     return parser.parse_expr(text, transformations=steps)
@@ -179,7 +181,7 @@ def is_readable(text: str) -> bool:
     return LATEX.fullmatch(text) is not None if "\\" in text else is_arithmetic(text)
 
 
-def from_latex(text: str) -> Any:
+def parse_latex(text: str) -> Any:
     sympy = importlib.import_module("sympy")
     found = importlib.import_module("sympy.parsing.latex").parse_latex(text)
     return found.subs({sympy.Symbol("pi"): sympy.pi, sympy.Symbol("e"): sympy.E, sympy.Symbol("i"): sympy.I})
@@ -197,11 +199,11 @@ def is_arithmetic(text: str) -> bool:
 
 def main() -> None:
     with open(sys.argv[2], encoding="utf-8", errors="replace") as printed, open(sys.argv[3], encoding="utf-8") as wanted:
-        answer, right = printed.read(LONGEST_ANSWER + 1), wanted.read()
-    if len(answer) > LONGEST_ANSWER:
+        answer, right = printed.read(MAX_ANSWER_CHARACTERS + 1), wanted.read()
+    if len(answer) > MAX_ANSWER_CHARACTERS:
         sys.exit(OTHER)
     try:
-        found = same(answer, right)
+        found = is_same_answer(answer, right)
     except RecursionError:
         found = False
     if not found:

@@ -1,14 +1,13 @@
 """C, C++, Rust and Go: the return of main is told apart from every other way to leave.
 
-Our main calls theirs. Where the end of theirs cannot be found in C and C++, an object that is declared in it asks when it ends.
+Our main calls theirs. Where the end of theirs cannot be found in C and C++, an object that is declared in it prompt when it ends.
 """
 
 from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.integrity.exit_proof.entry_point import closing_brace, last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, proof_with_code
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, closing_brace, fill_prompt, last_match, proof_with_code
 from sandbox_runtime.model import Job
 
 _C_MAIN = re.compile(
@@ -85,18 +84,18 @@ def cpp(job: Job) -> ExitProof | None:
 
 
 def rust(job: Job) -> ExitProof | None:
-    """An async main stands under a macro that needs its name: what is dropped at its end asks."""
+    """An async main stands under a macro that needs its name: what is dropped at its end prompt."""
     found, code = last_match(_RUST_MAIN, job.code), job.code
     if found is None:
         return None
-    asks = fill_prompt(_RUST_PROMPT, job)
+    prompt = fill_prompt(_RUST_PROMPT, job)
     if _RUST_ASYNC.search(code):
         return proof_with_code(
-            job, f"{code[: found.end()]} let _sandbox_end_ = SandboxEnd_;{code[found.end() :]}{asks}{_RUST_END_TYPE}"
+            job, f"{code[: found.end()]} let _sandbox_end_ = SandboxEnd_;{code[found.end() :]}{prompt}{_RUST_END_TYPE}"
         )
     theirs = found[0].replace("main", "sandbox_main_", 1)
     calls = _RUST_CALLING_MAIN.format(returns=code[found.start(1) : found.end(1)])
-    return proof_with_code(job, f"{code[: found.start()]}{theirs}{code[found.end() :]}{asks}{calls}")
+    return proof_with_code(job, f"{code[: found.start()]}{theirs}{code[found.end() :]}{prompt}{calls}")
 
 
 def go(job: Job) -> ExitProof | None:
@@ -119,7 +118,7 @@ def _with_calling_main(job: Job) -> ExitProof | None:
 
 
 def _with_end_object(job: Job, before: str, within: str) -> ExitProof | None:
-    """before: in front of the line on which main begins; within: its first statement, an object that asks when it ends."""
+    """before: in front of the line on which main begins; within: its first statement, an object that prompt when it ends."""
     found, code = last_match(_C_MAIN, job.code), job.code
     if found is None:
         return None

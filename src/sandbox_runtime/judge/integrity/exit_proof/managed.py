@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.judge.integrity.exit_proof.entry_point import last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, proof_with_code
+from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, fill_prompt, last_match, proof_with_code
 from sandbox_runtime.model import Job
 
 _JAVA_MAIN = re.compile(r"\b(?:public\s+static|static\s+public)\s+(?:final\s+)?void\s+main\s*\(")
@@ -87,11 +86,11 @@ def csharp(job: Job) -> ExitProof | None:
     if found is None:
         return None
     kind, parameters = found[1], found[2]
-    call, asks = f"SandboxMain_({'new string[0]' if parameters.strip() else ''})", fill_prompt(_CSHARP_PROMPT, job)
+    call, prompt = f"SandboxMain_({'new string[0]' if parameters.strip() else ''})", fill_prompt(_CSHARP_PROMPT, job)
     if "Task" in kind:
         call += ".GetAwaiter().GetResult()"
-    ours = f"public static void Main() {{ {call}; {asks} }}"
+    ours = f"public static void Main() {{ {call}; {prompt} }}"
     if kind.endswith(("int", ">")):
-        ours = f"public static int Main() {{ int r = {call}; if (r == 0) {{ {asks} }} return r; }}"
+        ours = f"public static int Main() {{ int r = {call}; if (r == 0) {{ {prompt} }} return r; }}"
     theirs = re.sub(r"\bMain\s*\(", "SandboxMain_(", found[0])
     return proof_with_code(job, f"{job.code[: found.start()]}{ours}\n{theirs}{job.code[found.end() :]}")

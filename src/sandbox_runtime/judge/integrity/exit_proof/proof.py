@@ -8,6 +8,8 @@ two halves that stand in the program's text in the wrong order, and is the same 
 from __future__ import annotations
 
 import dataclasses
+import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,13 +18,20 @@ from hashlib import sha256
 from sandbox_runtime.model import Job, JobResult, Output, Reply
 
 _HALF_DIGITS = 16
+# What is opened and never closed goes to the end: looking for its end again and again would take quadratic time.
+_HIDDEN = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|R\"([^()\\\s]{0,16})\(.*?(?:\)\1\"|\Z)"
+    r"|\"\"\".*?(?:\"\"\"|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'",
+    re.DOTALL,
+)
 
 
 class ProofKind(StrEnum):
-    """How the sealed program gets the token that it has to show."""
+    """How a program proves that its tests ran to the end."""
 
-    stdin = "stdin"
-    nothing = "nothing"
+    token = "token"
+    """It reads the token from standard input after its last test, and prints it."""
+    summary = "summary"
     """Its test runner prints a summary."""
 
 
@@ -34,12 +43,12 @@ Read = Callable[[JobResult, str], tuple[bool, Output]]
 class ExitProof:
     job: Job
     read: Read
-    asks: ProofKind = ProofKind.stdin
+    kind: ProofKind = ProofKind.token
     prompt: str = ""
 
     def with_token(self, token: str) -> Job:
         """The job to run. The text of its program is the same in each trial."""
-        if self.asks is ProofKind.nothing:
+        if self.kind is ProofKind.summary:
             return self.job
         return dataclasses.replace(self.job, stdin=None, reply=Reply(f"\n{self.prompt}\n".encode(), f"{token}\n".encode()))
 
@@ -79,3 +88,29 @@ def find_token(result: JobResult, prompt: str, token: str) -> tuple[bool, Output
 def _prompt_halves(job: Job) -> tuple[str, str]:
     digest = sha256(f"{job.language}\n{job.code}".encode(errors="surrogatepass")).hexdigest()
     return digest[:_HALF_DIGITS], digest[_HALF_DIGITS : 2 * _HALF_DIGITS]
+
+
+def blank_comments(code: str) -> str:
+    """The same length, with blanks for comments and texts of languages that look like C."""
+    return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), code)
+
+
+def last_match(pattern: re.Pattern[str], code: str) -> re.Match[str] | None:
+    """The last match outside of comments and texts, because tests and what starts them come last. Where all matches seem to be
+    hidden, the last of them: what looks like the begin of a comment may be none, and hide the main function from us alone."""
+    return _last(pattern, blank_comments(code)) or _last(pattern, code)
+
+
+def closing_brace(code: str, start: int) -> int:
+    """The place of the brace that closes the one before `start`, or -1."""
+    depth = 1
+    for found in re.compile(r"[{}]").finditer(blank_comments(code), start):
+        depth += 1 if found[0] == "{" else -1
+        if depth == 0:
+            return found.start()
+    return -1
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    matches = deque(pattern.finditer(text), maxlen=1)
+    return matches[0] if matches else None

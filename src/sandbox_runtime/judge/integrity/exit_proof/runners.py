@@ -6,8 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from sandbox_runtime.judge.integrity.exit_proof.entry_point import blank_comments, last_match
-from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, ProofKind, fill_prompt, proof_with_code
+from sandbox_runtime.judge.integrity.exit_proof.proof import (
+    ExitProof,
+    ProofKind,
+    blank_comments,
+    fill_prompt,
+    last_match,
+    proof_with_code,
+)
 from sandbox_runtime.model import File, Job, JobResult, Output
 
 _GO_PACKAGE = re.compile(r"^[^\S\n]*package\s+\w+", re.MULTILINE)
@@ -128,7 +134,7 @@ def _summary_proof(job: Job, passed: Callable[[bytes], bool]) -> ExitProof:
         assert result.run is not None
         return passed(_output_bytes(result)), result.run.stdout
 
-    return ExitProof(job, read, ProofKind.nothing)
+    return ExitProof(job, read, ProofKind.summary)
 
 
 def _also_summary(sealed: ExitProof, passed: Callable[[bytes], bool]) -> ExitProof:

@@ -73,7 +73,7 @@ _RUBY_MINITEST = re.compile(r"^[^\S\n]*require\s*(?:\(\s*)?['\"]minitest/autorun
 _RUBY_RUN_TESTS = """
 Test::Unit::AutoRunner.need_auto_run = false
 sandbox_passed_ = Test::Unit::AutoRunner.run
-if sandbox_passed_ then {asks} end
+if sandbox_passed_ then {prompt} end
 exit(sandbox_passed_)
 """
 _RUBY_SUMMARY = re.compile(rb"^(\d+) (?:tests|runs), \d+ assertions, (\d+) failures, (\d+) errors", re.MULTILINE)
@@ -106,22 +106,22 @@ def php(job: Job) -> ExitProof | None:
 
 def lua(job: Job) -> ExitProof | None:
     """Programs of luaunit end with os.exit of its result. What its assertions use is as it was before the solution."""
-    code, asks = job.code.rstrip(), fill_prompt(_LUA_PROMPT, job)
+    code, prompt = job.code.rstrip(), fill_prompt(_LUA_PROMPT, job)
     found = _LUA_RUN_CALL.search(code)
     if found is None:
-        return proof_with_code(job, f"{code}\n{asks}\n")
-    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {asks} end\nsandbox_exit_(sandbox_status_)\n"
+        return proof_with_code(job, f"{code}\n{prompt}\n")
+    ends = f"local sandbox_status_ = {found[1]}\nif sandbox_status_ == 0 then {prompt} end\nsandbox_exit_(sandbox_status_)\n"
     return proof_with_code(job, _LUA_SAVE_FUNCTIONS + code[: found.start()] + _LUA_RESTORE_FUNCTIONS + ends)
 
 
 def ruby(job: Job) -> ExitProof | None:
     """minitest runs its tests when the program ends. What is registered first is called last."""
-    asks = fill_prompt(_RUBY_PROMPT, job)
+    prompt = fill_prompt(_RUBY_PROMPT, job)
     if _RUBY_UNIT.search(job.code):
-        return proof_with_code(job, job.code + _RUBY_RUN_TESTS.replace("{asks}", asks), _ruby_tests_ran)
+        return proof_with_code(job, job.code + _RUBY_RUN_TESTS.replace("{prompt}", prompt), _ruby_tests_ran)
     if _RUBY_MINITEST.search(job.code):
-        return proof_with_code(job, f"at_exit {{ {asks} }}\n{job.code}", _ruby_tests_ran)
-    return proof_with_code(job, f"{job.code}\n{asks}\n")
+        return proof_with_code(job, f"at_exit {{ {prompt} }}\n{job.code}", _ruby_tests_ran)
+    return proof_with_code(job, f"{job.code}\n{prompt}\n")
 
 
 def _ruby_tests_ran(stdout: Output) -> bool:

@@ -61,44 +61,44 @@ def is_trusted(filename: str) -> bool:
 class AuditHook:
     """frames_hidden: nothing of ours is below the program on the stack, so that before the tests there is nothing to find."""
 
-    def __init__(self, teller: Reporter, frames_hidden: bool) -> None:
-        self._teller = teller
+    def __init__(self, reporter: Reporter, frames_hidden: bool) -> None:
+        self._reporter = reporter
         self._guard_frames = not frames_hidden
         self._busy: set[int] = set()
         self._checks: dict[str, Callable[[tuple[Any, ...]], None]] = {
             "sys._getframe": self._frame,
-            "sys._current_frames": self._told_of("frames"),
-            "sys._current_exceptions": self._told_of("frames"),
+            "sys._current_frames": self._report_as("frames"),
+            "sys._current_exceptions": self._report_as("frames"),
             "object.__getattr__": self._attribute,
             "object.__setattr__": self._set,
-            "gc.get_objects": self._told_of("heap"),
-            "gc.get_referrers": self._told_of("heap"),
-            "gc.get_referents": self._told_of("heap"),
+            "gc.get_objects": self._report_as("heap"),
+            "gc.get_referrers": self._report_as("heap"),
+            "gc.get_referents": self._report_as("heap"),
             "sys.settrace": self._tracing,
             "sys.setprofile": self._tracing,
-            "sys.monitoring.register_callback": self._told_of("tracing"),
-            "sys.addaudithook": self._told_of("tracing"),
+            "sys.monitoring.register_callback": self._report_as("tracing"),
+            "sys.addaudithook": self._report_as("tracing"),
             "open": self._open,
             "os.kill": self._kill,
-            "os.killpg": self._told_of("signals"),
-            "signal.pthread_kill": self._told_of("signals"),
+            "os.killpg": self._report_as("signals"),
+            "signal.pthread_kill": self._report_as("signals"),
             "os.exec": self._exec,
             "compile": self._compile,
             "code.__new__": self._new_code,
-            "ctypes.dlopen": self._told_of("memory"),
+            "ctypes.dlopen": self._report_as("memory"),
             "ctypes.dlsym": self._native,
             "import": self._import,
-            "ctypes.cdata": self._told_of("memory"),
-            "ctypes.string_at": self._told_of("memory"),
+            "ctypes.cdata": self._report_as("memory"),
+            "ctypes.string_at": self._report_as("memory"),
         }
 
     def begin(self) -> None:
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._on_event)
 
-    def tests_begin(self) -> None:
+    def begin_tests(self) -> None:
         self._guard_frames = True
 
-    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+    def _on_event(self, event: str, args: tuple[Any, ...]) -> None:
         check = self._checks.get(event)
         if check is None:
             return
@@ -111,14 +111,14 @@ class AuditHook:
         finally:
             self._busy.discard(thread)
 
-    def _told_of(self, word: str) -> Callable[[tuple[Any, ...]], None]:
+    def _report_as(self, word: str) -> Callable[[tuple[Any, ...]], None]:
         def check(_args: tuple[Any, ...]) -> None:
-            if self._solution_asks():
-                self._teller.seen(word)
+            if self._called_by_solution():
+                self._reporter.report(word)
 
         return check
 
-    def _solution_asks(self) -> bool:
+    def _called_by_solution(self) -> bool:
         return not is_trusted(_requesting_frame().f_code.co_filename)
 
     def _frame(self, _args: tuple[Any, ...]) -> None:
@@ -126,65 +126,72 @@ class AuditHook:
             return
         frame = _requesting_frame()
         if not is_trusted(frame.f_code.co_filename):
-            self._teller.seen("frames")
+            self._reporter.report("frames")
         elif frame.f_code.co_name in _FRAME_FUNCTIONS:
             behind = frame.f_back
             if behind is not None and not is_trusted(behind.f_code.co_filename):
-                self._teller.seen("frames")
+                self._reporter.report("frames")
 
     def _attribute(self, args: tuple[Any, ...]) -> None:
         owner, name = args[0], args[1]
         if name in _FRAME_ATTRIBUTES:
-            if self._guard_frames and self._solution_asks():
-                self._teller.seen("frames")
-        elif name in _CODE_ATTRIBUTES and self._solution_asks() and _code_filename(owner).startswith((TESTS, _HARNESS_PREFIX)):
-            self._teller.seen("test_code")
+            if self._guard_frames and self._called_by_solution():
+                self._reporter.report("frames")
+        elif (
+            name in _CODE_ATTRIBUTES and self._called_by_solution() and _code_filename(owner).startswith((TESTS, _HARNESS_PREFIX))
+        ):
+            self._reporter.report("test_code")
 
     def _set(self, args: tuple[Any, ...]) -> None:
         """New code in an old function: its identity stays, so nothing else would show it."""
-        if args[1] in _CODE_ATTRIBUTES and self._solution_asks() and is_trusted(_code_filename(args[0])):
-            self._teller.seen("modules")
+        if args[1] in _CODE_ATTRIBUTES and self._called_by_solution() and is_trusted(_code_filename(args[0])):
+            self._reporter.report("modules")
 
     def _tracing(self, _args: tuple[Any, ...]) -> None:
         """Some do it for whoever asks them to. doctest only puts back what was there."""
         filename = _requesting_frame().f_code.co_filename
         if not is_trusted(filename) or filename.endswith(_TRACING_MODULES):
-            self._teller.seen("tracing")
+            self._reporter.report("tracing")
 
     def _open(self, args: tuple[Any, ...]) -> None:
         path = args[0]
         if isinstance(path, bytes):
             path = path.decode(errors="replace")
-        if isinstance(path, str) and "/proc/" in path and any(part in path for part in _PROC_FILES) and self._solution_asks():
-            self._teller.seen("memory")
+        if (
+            isinstance(path, str)
+            and "/proc/" in path
+            and any(part in path for part in _PROC_FILES)
+            and self._called_by_solution()
+        ):
+            self._reporter.report("memory")
 
     def _kill(self, args: tuple[Any, ...]) -> None:
-        if (args[0] <= 1 or args[0] in (_getpid(), os.getppid())) and self._solution_asks():
-            self._teller.seen("signals")
+        if (args[0] <= 1 or args[0] in (_getpid(), os.getppid())) and self._called_by_solution():
+            self._reporter.report("signals")
 
     def _exec(self, _args: tuple[Any, ...]) -> None:
-        if self._teller.is_first() and self._solution_asks():
-            self._teller.seen("early_exit")
+        if self._reporter.is_first() and self._called_by_solution():
+            self._reporter.report("early_exit")
 
     def _compile(self, args: tuple[Any, ...]) -> None:
-        self._name_of_code(args[1])
+        self._check_filename(args[1])
 
     def _new_code(self, args: tuple[Any, ...]) -> None:
-        self._name_of_code(args[1])
+        self._check_filename(args[1])
 
     def _native(self, _args: tuple[Any, ...]) -> None:
         if not is_trusted(_caller_frame_outside("/ctypes/").f_code.co_filename):
-            self._teller.seen("memory")
+            self._reporter.report("memory")
 
     def _import(self, args: tuple[Any, ...]) -> None:
         if args[0] in _NATIVE_MODULES and not is_trusted(_caller_frame_outside("<frozen ").f_code.co_filename):
-            self._teller.seen("memory")
+            self._reporter.report("memory")
 
-    def _name_of_code(self, filename: object) -> None:
+    def _check_filename(self, filename: object) -> None:
         if isinstance(filename, bytes):
             filename = filename.decode(errors="replace")
-        if isinstance(filename, str) and is_trusted(filename) and self._solution_asks():
-            self._teller.seen("disguise")
+        if isinstance(filename, str) and is_trusted(filename) and self._called_by_solution():
+            self._reporter.report("disguise")
 
 
 def _requesting_frame() -> FrameType:

@@ -44,12 +44,12 @@ class _EqualsNothing:
 class Comparer:
     """teller: told of objects that lie."""
 
-    __slots__ = ("_bound", "_teller")
+    __slots__ = ("_bound", "_reporter")
     real = SimpleNamespace(**vars(builtins))
     """The builtins, for tests whose own were shadowed."""
 
-    def __init__(self, teller: Reporter) -> None:
-        self._teller = teller
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
         self._bound: dict[str, object] = {}
 
     def bound(self, name: str, value: object) -> None:
@@ -143,7 +143,7 @@ class Comparer:
 
     def _demand(self, kept: bool) -> bool:
         if not kept:
-            self._teller.seen("comparison")
+            self._reporter.report("comparison")
         return kept
 
     def _equal(self, foreign: Any, plain: Any, depth: int) -> bool:

@@ -27,12 +27,12 @@ _REAL, _LOOK = "\x1ereal", "\x1elook"
 _real_signal = _signal.signal
 
 
-def harden(teller: Reporter) -> None:
+def harden(reporter: Reporter) -> None:
     _signal.signal = _with_constants(_set_handler, {_REAL: _real_signal, _LOOK: _frameless})
     for name in ("ctypes", "_ctypes"):
         module = sys.modules.get(name)
         if type(module) is ModuleType:
-            sys.modules[name] = _facade(module, teller)
+            sys.modules[name] = _facade(module, reporter)
 
 
 def _set_handler(signalnum, handler, /):  # type: ignore[no-untyped-def]  # annotations would lead from it to our names
@@ -47,10 +47,10 @@ def _frameless(handler: Any) -> Any:
     return lambda signalnum, _frame: handler(signalnum, None)
 
 
-def _facade(module: ModuleType, teller: Reporter) -> ModuleType:
+def _facade(module: ModuleType, reporter: Reporter) -> ModuleType:
     def look(name: str) -> None:
         if not name.startswith("__") and called_by_solution():
-            teller.seen("memory")
+            reporter.report("memory")
 
     front = ModuleType(module.__name__)
     names = {name: value for name, value in vars(module).items() if name in _HARMLESS or name.startswith(("c_", "__"))}

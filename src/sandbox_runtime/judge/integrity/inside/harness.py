@@ -63,21 +63,21 @@ def _calling_frame() -> FrameType | None:
 
 def run() -> None:
     order = json.loads(_read_all(0))
-    originals, hiding = _prepared or (PristineState(), None)
+    pristine, hiding = _prepared or (PristineState(), None)
     _set_stdin(order["stdin"])
-    teller = Reporter(os.dup(1), order["report"], order["end"])
-    trial = _Trial(order, teller, originals, hiding, sys.modules["__main__"].__dict__)
+    reporter = Reporter(os.dup(1), order["report"], order["end"])
+    trial = _Trial(order, reporter, pristine, hiding, sys.modules["__main__"].__dict__)
     del order
     _remove_modules()
-    trial.perform()
+    trial.run()
 
 
 def practise() -> None:
     """All of it that leaves no trace, so that the interpreter knows the way: no hook, no shield, nobody to tell."""
     order = {"solution": _PRACTICE_SOLUTION, "tests": "assert same([1]) == [1]\n", "kind": "python"}
     order = json.loads(json.dumps(order))
-    originals, hiding = _prepared or (PristineState(), None)
-    trial = _Trial(order, Reporter(-1, "", ""), originals, hiding, {"__file__": "practice.py", "__name__": "__main__"})
+    pristine, hiding = _prepared or (PristineState(), None)
+    trial = _Trial(order, Reporter(-1, "", ""), pristine, hiding, {"__file__": "practice.py", "__name__": "__main__"})
     trial.rehearse()
     linecache.cache.pop("practice.py", None)
 
@@ -86,17 +86,17 @@ class _Trial:
     def __init__(
         self,
         order: dict[str, Any],
-        teller: Reporter,
-        originals: PristineState,
+        reporter: Reporter,
+        pristine: PristineState,
         hiding: Callable[..., Any] | None,
         names: dict[str, Any],
     ) -> None:
         self._solution, self._tests, self._kind = order["solution"], order["tests"], order["kind"]
-        self._teller = teller
-        self._originals = originals
+        self._reporter = reporter
+        self._pristine = pristine
         self._call = hiding or _call_directly
-        self._watch = AuditHook(teller, hiding is not None)
-        self._comparer = Comparer(teller)
+        self._audit_hook = AuditHook(reporter, hiding is not None)
+        self._comparer = Comparer(reporter)
         self._names = names
         self._builtins = names.get("__builtins__")
         self._filename = names["__file__"]
@@ -104,16 +104,16 @@ class _Trial:
         self._is_plain = False
         self._beside = pytest_files() if self._kind == "pytest" else frozenset()
 
-    def perform(self) -> None:
-        self._watch.begin()
+    def run(self) -> None:
+        self._audit_hook.begin()
         try:
             self._load()
-            self._watch.tests_begin()
+            self._audit_hook.begin_tests()
             self._test()
         except SystemExit as leaving:
-            self._left(leaving)
+            self._on_exit(leaving)
         except BaseException as error:
-            self._failed(error)
+            self._on_failure(error)
         self._end("passed")
 
     def rehearse(self) -> None:
@@ -130,12 +130,12 @@ class _Trial:
         self._flags = code.co_flags & _FUTURE_FLAGS
         self._is_plain = is_harmless(code)
         if not self._is_plain:
-            harden(self._teller)
+            harden(self._reporter)
         self._call(exec, code, self._names)
 
     def _test(self) -> None:
         if self._names.get("__builtins__") is not self._builtins is not None:
-            self._teller.seen("builtins")
+            self._reporter.report("builtins")
         if self._is_plain:
             code = compile(self._tests, TESTS, "exec", flags=self._flags, dont_inherit=True)
         else:
@@ -143,33 +143,33 @@ class _Trial:
             code = compile_tests(self._tests, TESTS, self._comparer, self._flags, shadowed)
         if self._kind == "pytest":
             if pytest_files() != self._beside:
-                self._teller.seen("pytest_files")
-            collect_and_run(code, self._names, self._call, self._teller, may_skip="skip" in self._tests.lower())
+                self._reporter.report("pytest_files")
+            collect_and_run(code, self._names, self._call, self._reporter, may_skip="skip" in self._tests.lower())
         else:
             self._call(exec, code, self._names)
 
-    def _check_originals(self) -> None:
+    def _check_pristine(self) -> None:
         if self._is_plain:
             return
-        if self._originals.builtins_replaced():
-            self._teller.seen("builtins")
-        if self._originals.modules_replaced():
-            self._teller.seen("modules")
+        if self._pristine.builtins_replaced():
+            self._reporter.report("builtins")
+        if self._pristine.modules_replaced():
+            self._reporter.report("modules")
         if self._comparer.rebound(self._names):
-            self._teller.seen("rebinding")
+            self._reporter.report("rebinding")
 
-    def _left(self, leaving: SystemExit) -> None:
+    def _on_exit(self, leaving: SystemExit) -> None:
         """Whoever asks to leave with success before the tests have ended asks for a mark it has not earned."""
         if isinstance(leaving, AssertionsFailed):
             self._end("wrong_answer", leaving.message)
             raise SystemExit(1)
         status = leaving.code
         if status is None or status == 0:
-            self._teller.seen("early_exit")
+            self._reporter.report("early_exit")
         self._end("failed")
         raise SystemExit(1 if status is None or status == 0 else status)
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failure(self, error: BaseException) -> None:
         """The end is told before anything else: what prints the traceback is no longer ours alone."""
         is_assertion = isinstance(error, AssertionError) and raised_by_tests(error.__traceback__, self._filename)
         self._end("wrong_answer" if is_assertion else "failed", _short_message(error, self._tests) if is_assertion else "")
@@ -179,9 +179,9 @@ class _Trial:
         raise SystemExit(1)
 
     def _end(self, how: str, message: str = "") -> None:
-        self._check_originals()
+        self._check_pristine()
         self._flush()
-        self._teller.ended(how, message)
+        self._reporter.report_end(how, message)
 
     def _flush(self) -> None:
         for name in ("stdout", "stderr"):

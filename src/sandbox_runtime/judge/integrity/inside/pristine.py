@@ -43,7 +43,7 @@ class NameSnapshot:
         self._names = tuple(kept)
         self._values = tuple(kept.values())
 
-    def replaced(self) -> bool:
+    def is_replaced(self) -> bool:
         return not all(map(_is, map(_namespace(self._owner).get, self._names), self._values))
 
 
@@ -59,11 +59,11 @@ class PristineState:
                 self._names.append(NameSnapshot(vars(self._modules[module])[name]))
 
     def builtins_replaced(self) -> bool:
-        return self._builtins.replaced()
+        return self._builtins.is_replaced()
 
     def modules_replaced(self) -> bool:
         """Those that were loaded later are looked at for code that is not their own."""
-        if any(names.replaced() for names in self._names):
+        if any(names.is_replaced() for names in self._names):
             return True
         return any(self._is_wrong(name) for name in _MODULES if name in sys.modules)
 

@@ -21,7 +21,7 @@ _TESTS = "<tests>"
 
 
 class TamperReporter(Protocol):
-    def seen(self, word: str) -> None: ...
+    def report(self, word: str) -> None: ...
 
 
 class AssertionsFailed(SystemExit):
@@ -48,7 +48,7 @@ def pytest_files() -> frozenset[str]:
 
 
 def collect_and_run(
-    code: CodeType, names: dict[str, Any], call: Callable[..., Any], teller: TamperReporter, *, may_skip: bool
+    code: CodeType, names: dict[str, Any], call: Callable[..., Any], reporter: TamperReporter, *, may_skip: bool
 ) -> None:
     """Raises SystemExit where not every test passed, or none did. may_skip: the tests' own text speaks of skipping."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -61,9 +61,9 @@ def collect_and_run(
     counting = _make_plugin(pytest, path)
     status = call(pytest.main, [*_OPTIONS, "--rootdir", os.path.dirname(path), path], [counting])
     if counting.skipped and not may_skip:
-        teller.seen("skipping")
+        reporter.report("skipping")
     if counting.finished < counting.collected and not counting.refused:
-        teller.seen("early_exit")
+        reporter.report("early_exit")
     if counting.refused and counting.refused == len(counting.assertions):
         raise AssertionsFailed(counting.assertions[0])
     if counting.refused or status != 0 or not counting.passed:

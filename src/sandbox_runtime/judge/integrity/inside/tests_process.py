@@ -62,7 +62,7 @@ def run() -> None:
     theirs.close()
     _protect()
     order = json.loads(_read_all(0))
-    _Trial(order, Wire(ours.detach()), pid, names).perform()
+    _Trial(order, Wire(ours.detach()), pid, names).run()
 
 
 def _run_solution(ours: socket.socket, fd: int, names: dict[str, Any]) -> None:
@@ -97,21 +97,21 @@ class _Trial:
         self._names = names
         self._remote: Remote | None = None
 
-    def perform(self) -> None:
+    def run(self) -> None:
         try:
             self._test()
         except SystemExit as leaving:
             self._check_solution()
-            self._left(leaving)
+            self._on_exit(leaving)
         except BaseException as error:
             self._check_solution()
-            self._failed(error)
+            self._on_failure(error)
         self._check_solution()
-        self._passed()
+        self._on_passed()
 
-    def seen(self, word: str) -> None:
+    def report(self, word: str) -> None:
         """Report something that speaks against the solution."""
-        self._say(self._order["report"], word)
+        self._write_message(self._order["report"], word)
 
     def _check_solution(self) -> None:
         """Whatever the tests made of it, a solution that is gone has not passed."""
@@ -139,49 +139,51 @@ class _Trial:
         else:
             exec(code, self._names)
 
-    def _passed(self) -> None:
+    def _on_passed(self) -> None:
         sys.stdout.flush()
         os.kill(self._pid, signal.SIGKILL)
-        self._say(self._order["end"], "passed")
+        self._write_message(self._order["end"], "passed")
         _exit_process(0)
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failure(self, error: BaseException) -> None:
         is_assertion = isinstance(error, AssertionError) and not is_remote(error)
         shown = [*frames(error.__traceback__), *getattr(error, FRAMES, [])]
         told = traceback.format_exception_only(type(error), error)
         sys.stderr.write("".join(["Traceback (most recent call last):\n", *shown, *told]))
-        self._say(self._order["report"], f"ended {'wrong_answer' if is_assertion else 'failed'} {_short_message(shown, told)}")
+        self._write_message(
+            self._order["report"], f"ended {'wrong_answer' if is_assertion else 'failed'} {_short_message(shown, told)}"
+        )
         _exit_process(1)
 
-    def _left(self, leaving: SystemExit) -> None:
+    def _on_exit(self, leaving: SystemExit) -> None:
         """The tests may end by sys.exit(); the solution that does so has left early."""
         succeeded = leaving.code in (None, 0, False)
         if is_remote(leaving):
             if succeeded:
-                self.seen("early_exit")
-            self._say(self._order["report"], "ended failed the solution left by sys.exit() before its tests had ended")
+                self.report("early_exit")
+            self._write_message(self._order["report"], "ended failed the solution left by sys.exit() before its tests had ended")
             _exit_process(leaving.code if isinstance(leaving.code, int) and leaving.code else 1)
         if succeeded:
-            self._passed()
+            self._on_passed()
         if isinstance(leaving, AssertionsFailed):
-            self._say(self._order["report"], f"ended wrong_answer {leaving.message}")
+            self._write_message(self._order["report"], f"ended wrong_answer {leaving.message}")
         else:
-            self._say(self._order["report"], "ended failed the tests ended with an exit code that is not 0")
+            self._write_message(self._order["report"], "ended failed the tests ended with an exit code that is not 0")
         _exit_process(1)
 
     def _solution_ended(self) -> None:
         """End as it did."""
         _, status = os.waitpid(self._pid, 0)
         if os.WIFSIGNALED(status):
-            self._say(self._order["report"], f"ended failed the solution was ended by signal {os.WTERMSIG(status)}")
+            self._write_message(self._order["report"], f"ended failed the solution was ended by signal {os.WTERMSIG(status)}")
             sys.stderr.flush()
             _die_by_signal(os.WTERMSIG(status))
         if os.WEXITSTATUS(status) == 0:
-            self.seen("early_exit")
-        self._say(self._order["report"], "ended failed the solution left before its tests had ended")
+            self.report("early_exit")
+        self._write_message(self._order["report"], "ended failed the solution left before its tests had ended")
         _exit_process(os.WEXITSTATUS(status) or 1)
 
-    def _say(self, token: str, text: str) -> None:
+    def _write_message(self, token: str, text: str) -> None:
         os.write(1, _DELIMITER + token.encode() + b" " + text.encode("utf-8", "replace").replace(_DELIMITER, b"?") + _DELIMITER)
 
 
