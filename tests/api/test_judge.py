@@ -198,7 +198,7 @@ async def test_a_row_that_is_not_there_is_500_and_no_verdict(client: Client) -> 
     listed = await ask(client, "/list_ids", 500, dataset="mine", config={"dataset_type": "MBPPDataset"})
     assert "no table 'code_eval_mine'" in listed["detail"]
     assert (
-        "cannot name a table"
+        "invalid table name"
         in (await ask(client, "/list_ids", 400, dataset="../../etc", config={"dataset_type": "MBPPDataset"}))["detail"]
     )
 

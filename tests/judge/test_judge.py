@@ -66,7 +66,7 @@ async def test_a_completion_is_judged_with_the_row_that_comes_with_it(judge: Jud
 
 
 async def test_a_completion_longer_than_allowed_is_refused_with_the_bound_and_the_setting(judge: Judge) -> None:
-    with pytest.raises(InvalidRequest, match=r"1,048,577 bytes, and 1,048,576 are allowed.*max_completion_bytes"):
+    with pytest.raises(InvalidRequest, match=r"1,048,577 bytes; at most 1,048,576 are allowed.*max_completion_bytes"):
         await judge.submit("greetings", 3, "x" * (1024**2 + 1), OPTIONS, provided=ROW)
     with pytest.raises(InvalidRequest, match="bytes"):
         await judge.submit("greetings", 3, "é" * (1024**2 // 2 + 1), OPTIONS, provided=ROW)
@@ -96,7 +96,7 @@ async def test_a_dataset_that_is_not_registered_needs_the_name_of_its_class(judg
         judge.dataset("mine")
     with pytest.raises(InvalidRequest, match="eval class NoDataset not found"):
         judge.dataset("mine", "NoDataset")
-    with pytest.raises(NotFound, match="no rows for the dataset 'greetings'"):
+    with pytest.raises(NotFound, match="the dataset 'greetings' has no rows"):
         await judge.submit("greetings", 3, "", OPTIONS)
 
 

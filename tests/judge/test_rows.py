@@ -67,19 +67,19 @@ async def test_rows_come_in_the_order_of_their_ids_numbers_before_texts(tmp_path
 async def test_a_row_is_found_by_its_id_or_another_of_its_names(tmp_path: Path) -> None:
     write(tmp_path, "code_eval_set", [{"id": 1, "task_id": "T/1"}, {"id": "2", "name": "T/1"}])
     rows = Rows([FolderRows(tmp_path)])
-    assert (await rows.one(SET, 1))["id"] == 1
-    assert (await rows.one(SET, "1"))["id"] == 1
-    assert (await rows.one(SET, 2))["id"] == "2"
-    assert (await rows.one(SET, "T/1"))["id"] == 1
+    assert (await rows.get(SET, 1))["id"] == 1
+    assert (await rows.get(SET, "1"))["id"] == 1
+    assert (await rows.get(SET, 2))["id"] == "2"
+    assert (await rows.get(SET, "T/1"))["id"] == 1
     with pytest.raises(NotFound, match="no row 'x'"):
-        await rows.one(SET, "x")
+        await rows.get(SET, "x")
 
 
 async def test_rows_without_an_id_stay_in_the_order_of_the_file(tmp_path: Path) -> None:
     write(tmp_path, "code_eval_set", [{"task_id": "b"}, {"task_id": "a"}])
     rows = Rows([FolderRows(tmp_path)])
     assert [row["task_id"] async for row in rows.page(SET)] == ["b", "a"]
-    assert (await rows.one(SET, "a"))["task_id"] == "a"
+    assert (await rows.get(SET, "a"))["task_id"] == "a"
 
 
 async def test_the_first_source_that_has_the_table_counts(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ async def test_a_table_that_is_replaced_is_read_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("table", ["../secret", "a/b", "", ".hidden", "x" * 129, "a\0b"])
 async def test_a_name_that_is_no_table_reaches_no_file(tmp_path: Path, table: str) -> None:
-    with pytest.raises(InvalidRequest, match="cannot name a table"):
+    with pytest.raises(InvalidRequest, match="invalid table name"):
         await ids(Rows([FolderRows(tmp_path)]), Dataset("x", BENCHMARK, table))
 
 

@@ -117,7 +117,7 @@ def build_loop_options(settings: Settings, *, warm: bool) -> LoopOptions:
         attempts=Attempts(settings.judge_attempts, settings.judge_retry_first_s),
         parallel=settings.dataset.max_runner_concurrency or settings.judge_parallel,
         preset=JUDGE if settings.judge_warm else "",
-        given=settings.judge_warm and warm,
+        harness_preloaded=settings.judge_warm and warm,
     )
 
 

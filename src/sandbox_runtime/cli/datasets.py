@@ -76,7 +76,7 @@ def show(
 
     settings = settings_from(config, sets)
     dataset = _dataset(settings, name, kind)
-    row = _run_with_rows(settings, lambda rows: rows.one(dataset, row_id))
+    row = _run_with_rows(settings, lambda rows: rows.get(dataset, row_id))
     if not as_prompt:
         print(json.dumps(dict(row), indent=2, ensure_ascii=False))
         return

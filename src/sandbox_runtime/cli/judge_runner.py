@@ -103,7 +103,7 @@ async def judge_locally(settings: Settings, options: JudgeOptions, completions: 
             async for result in judge_lines(
                 make_line_judge(platform.judge), options.dataset, options.config, lines, options.parallel
             ):
-                add_result(json.loads(result.text))
+                add_result(json.loads(result.json_line))
     return run
 
 
@@ -118,7 +118,7 @@ async def self_check(settings: Settings, options: JudgeOptions) -> JudgeRun:
         judge_line = partial(_judge_reference, platform.judge, references)
         with _record(options, len(references.lines), run) as add_result:
             async for result in judge_lines(judge_line, options.dataset, options.config, references.lines, options.parallel):
-                add_result(json.loads(result.text))
+                add_result(json.loads(result.json_line))
     return run
 
 
@@ -142,11 +142,11 @@ async def _read_references(judge: Any, options: JudgeOptions) -> _References:
     config = read_config(options.dataset, options.config).options
     async for reference in read_references(judge, references.dataset, config, options.limit or MAX_ROWS):
         if isinstance(reference, NoReference):
-            references.skipped[reference.called] = reference.reason
+            references.skipped[reference.row_id] = reference.reason
             continue
         number = len(references.lines)
         references.solutions.append(reference)
-        references.lines.append((number, BatchLine(reference.called, reference.completion, number)))
+        references.lines.append((number, BatchLine(reference.row_id, reference.completion, number)))
     return references
 
 

@@ -1,7 +1,7 @@
-"""From a completion to a verdict: extraction, the one judging loop, checkers, integrity, blame.
+"""From a completion to a verdict: extraction, the judging loop, checkers, integrity, blame.
 
-Contract: a verdict says what the completion did, never what happened to the platform: a fault of ours is tried again and at last
-reported as not judged. What decides (expected outputs, tests that compare them) never enters a box where the graded program could
-reach it, and where tests must run in its process, what it does to them is seen. Benchmarks are values (model.Benchmark); this
-room knows none of them.
+Contract: a verdict says what the completion did, never what happened to the platform. Platform faults are retried; if they
+persist, the verdict is `not_judged`. Expected outputs and the tests that compare them never enter a box where the graded program
+can reach them. Where tests must run in the program's process, tampering is detected. Benchmarks are values (model.Benchmark);
+this package imports none of them.
 """

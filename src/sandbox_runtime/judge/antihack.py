@@ -1,7 +1,6 @@
-"""The rules against graded code that other judges know: a text that looks for the early way out, and a head that closes it.
+"""The text rules of other judges against early exits: a search for exit(0), and a prologue that disables exit.
 
-They see little: what a program does to its own grading is seen by `integrity`. These are kept because their verdicts are part of
-what callers expect of some benchmarks.
+They detect little; tampering is detected by `integrity`. They remain because callers of some benchmarks expect their verdicts.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _EARLY_EXIT = re.compile(r"exit\([ \t\r\n]*0[ \t\r\n]*\)")
 class PythonAntiHack:
     @staticmethod
     def expand_code(code: str) -> str:
-        """With a head that leaves nothing to call that would end the program."""
+        """Prepend code that disables every function that ends the program."""
         return f"import os\nimport sys\nexit = os._exit = sys.exit = None\n{code}"
 
     @staticmethod
@@ -27,7 +26,7 @@ class PythonAntiHack:
 class CppAntiHack:
     @staticmethod
     def expand_code(code: str) -> str:
-        """With a head that makes every exit an abortion. The library's own headers come first: they declare the true one."""
+        """Prepend a macro that makes every exit an abort. The include comes first, because the header declares the real exit."""
         return f"#include <cstdlib>\n#define exit(code) abort()\n{code}"
 
     @staticmethod
@@ -38,13 +37,13 @@ class CppAntiHack:
 ANTI_HACKS: Mapping[str, type[PythonAntiHack] | type[CppAntiHack]] = MappingProxyType(
     {"python": PythonAntiHack, "cpp": CppAntiHack}
 )
-"""By language; others have none."""
+"""Language → rule. Other languages have none."""
 
 
 def passes_text_rule(code: str, language: str) -> bool:
-    """Whether the text holds no exit with code 0, in the languages that have the rule."""
-    anti = ANTI_HACKS.get(language)
-    return anti is None or anti.judge(code)
+    """Whether the text has no exit with code 0. True for languages without a rule."""
+    rule = ANTI_HACKS.get(language)
+    return rule is None or rule.judge(code)
 
 
 def _has_no_early_exit(code: str) -> bool:

@@ -1,4 +1,4 @@
-"""A trial on its way into a box and what its runs say on their way out: the judge's side of integrity."""
+"""Guard a trial's job against tampering, and inspect its results: the judge's side of `integrity`."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ _UNGUARDED = Guard()
 
 @dataclass(frozen=True, slots=True)
 class InspectedRun:
-    """A result without our marks, and what was found in it; None: nothing that speaks against it. message: of a run that failed
-    by itself, where the harness said more of it."""
-
     result: JobResult
+    """The result without the guard's own output."""
     check_result: CheckResult | None = None
+    """Why the run fails, or None if the guard found nothing wrong."""
     tamper: tuple[str, ...] = ()
     message: str = ""
+    """Details from the harness about a run that failed by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedJob:
-    """job and stdin: what is run; stdin None: that of each case. inspect is called with every result that is no fault of ours.
-    guard: "split" where what decides is out of the program's reach, "shared" where it runs in the program's own process.
-    evidence: what a good end has to come with."""
-
     job: Job
     stdin: bytes | None
+    """Standard input of the run. None: that of each case."""
     inspect: Callable[[JobResult], InspectedRun]
+    """Called with every result that is not a platform fault."""
     separation: str = SPLIT
+    """`split` if the program cannot reach what decides; `shared` if that runs in the program's own process."""
     evidence: str = "output"
+    """What a successful exit must come with."""
 
 
-def guard(trial: Trial, *, given: bool) -> GuardedJob:
-    """given: whether the interpreters of boxes have the harness loaded."""
+def guard(trial: Trial, *, harness_preloaded: bool) -> GuardedJob:
+    """Return the job to run. `harness_preloaded`: whether the interpreters of boxes have the harness loaded."""
     if trial.guard == _UNGUARDED:
         return GuardedJob(trial.job, None, InspectedRun)
     nonce = secrets.token_hex(_NONCE_BYTES)
-    prepared = prepare(trial, nonce, given=given)
+    prepared = prepare(trial, nonce, harness_preloaded=harness_preloaded)
 
-    def inspected(result: JobResult) -> InspectedRun:
+    def inspect_result(result: JobResult) -> InspectedRun:
         return _to_inspected_run(result, inspect(trial, prepared, nonce, result))
 
-    # A guard that shows nothing of its own leaves each case its input.
+    # A guard without its own input leaves each case its input.
     stdin = None if trial.guard.kind is GuardKind.none or prepared.stdin == trial.cases[0].stdin else prepared.stdin
     is_split = prepared.harness is Harness.two_processes or trial.guard.kind is GuardKind.none
-    return GuardedJob(prepared.job, stdin, inspected, SPLIT if is_split else SHARED, prepared.evidence)
+    return GuardedJob(prepared.job, stdin, inspect_result, SPLIT if is_split else SHARED, prepared.evidence)
 
 
 def _to_inspected_run(result: JobResult, finding: Finding) -> InspectedRun:

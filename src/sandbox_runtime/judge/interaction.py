@@ -1,4 +1,4 @@
-"""A solution and its interactor have ended: what does that say, and of whom? Pure."""
+"""Judge the outcomes of a solution and its interactor. Pure."""
 
 from __future__ import annotations
 
@@ -8,27 +8,26 @@ from sandbox_runtime.judge.checkers.program import checker_message, read_checker
 from sandbox_runtime.judge.reasons import reason_of
 from sandbox_runtime.model import Blame, Ending, Outcome, Reason
 
-_BUSY_SHARE, _BUSY_S, _TIMES_AS_BUSY = 0.05, 0.25, 4
-"""Who computed for that share of the time, and so many times as long as the other, is the one who kept the other waiting. Not
-more is asked for, because on a busy machine nobody gets more."""
-_TIME = (Ending.timed_out, Ending.cpu_exceeded)
+_BUSY_SHARE, _BUSY_S, _BUSY_FACTOR = 0.05, 0.25, 4
+"""An interactor that computed for this share of the wall time, and this many times as long as the solution, kept the solution
+waiting. The share is small because on a busy machine no process gets more."""
+_TIME_ENDINGS = (Ending.timed_out, Ending.cpu_exceeded)
 
 
-def interactive_result(joined: InteractiveResult, *, compiled: bool) -> tuple[CheckResult, Blame | None]:
-    """Whoever failed first is told of: what the other did then, with nobody to talk to, is no fault of its own."""
-    solution, interactor = joined.first, joined.second
-    if joined.first_ended_first and not solution.ok:
-        if solution.ending in _TIME and _kept_waiting(solution, interactor):
-            return _not_judged("the interactor kept the solution waiting until the time was up")
+def interactive_result(outcomes: InteractiveResult, *, compiled: bool) -> tuple[CheckResult, Blame | None]:
+    """Return the result of whichever side failed first. What the other side did afterwards, without a partner, does not count."""
+    solution, interactor = outcomes.first, outcomes.second
+    if outcomes.first_ended_first and not solution.ok:
+        if solution.ending in _TIME_ENDINGS and _interactor_kept_waiting(solution, interactor):
+            return _not_judged("the interactor kept the solution waiting until its time limit")
         return _solution_failure(solution, compiled)
-    word = read_checker_result(interactor)
-    if word is None:
-        return _not_judged(
-            f"the interactor failed ({interactor.message or _exit_text(interactor)}): {checker_message(interactor)}"
-        )
-    if not word.passed:
-        return word, Blame.program
-    return (word, None) if solution.ok else _solution_failure(solution, compiled)
+    result = read_checker_result(interactor)
+    if result is None:
+        message = f"the interactor failed ({interactor.message or _exit_text(interactor)}): {checker_message(interactor)}"
+        return _not_judged(message)
+    if not result.passed:
+        return result, Blame.program
+    return (result, None) if solution.ok else _solution_failure(solution, compiled)
 
 
 def _solution_failure(solution: Outcome, compiled: bool) -> tuple[CheckResult, Blame]:
@@ -40,10 +39,9 @@ def _not_judged(message: str) -> tuple[CheckResult, Blame]:
     return CheckResult(Reason.not_judged, message), Blame.caller
 
 
-def _kept_waiting(solution: Outcome, interactor: Outcome) -> bool:
-    used_s = interactor.usage.cpu_s
-    least_s = max(_BUSY_S, _BUSY_SHARE * interactor.usage.wall_s, _TIMES_AS_BUSY * solution.usage.cpu_s)
-    return used_s > least_s
+def _interactor_kept_waiting(solution: Outcome, interactor: Outcome) -> bool:
+    min_cpu_s = max(_BUSY_S, _BUSY_SHARE * interactor.usage.wall_s, _BUSY_FACTOR * solution.usage.cpu_s)
+    return interactor.usage.cpu_s > min_cpu_s
 
 
 def _exit_text(outcome: Outcome) -> str:

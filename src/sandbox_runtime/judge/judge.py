@@ -1,4 +1,4 @@
-"""The judge, as doors see it: datasets, their prompts, and verdicts of completions."""
+"""The judge's interface for callers: datasets, their prompts, and verdicts of completions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,14 @@ MAX_COMPLETION_BYTES = 1024 * 1024
 
 
 class Judge:
-    """datasets: in the order in which they are told. classes: benchmarks by class name, for rows that come with the request.
-    table: where the rows of a dataset that is not registered would be. workers: read long completions.
-    most_completion_bytes: longer completions are refused."""
+    """Prompts and verdicts of registered datasets and of rows sent with a request.
+
+    datasets: in the order in which they are listed.
+    classes: benchmarks by class name, for datasets that are not registered.
+    table: maps the name of an unregistered dataset to its table.
+    workers: process long completions.
+    max_completion_bytes: longer completions are refused.
+    """
 
     def __init__(
         self,
@@ -45,9 +50,9 @@ class Judge:
         return list(self._datasets)
 
     def dataset(self, name: str, dataset_type: str | None = None) -> Dataset:
-        """Of a registered name; otherwise dataset_type names the class of benchmarks."""
-        if (found := self._datasets.get(name)) is not None:
-            return found
+        """Return the registered dataset, or one of the class `dataset_type`. Raises InvalidRequest if there is neither."""
+        if (dataset := self._datasets.get(name)) is not None:
+            return dataset
         if dataset_type is None:
             raise InvalidRequest(f"no eval class found for dataset {name[:200]}: name its class as config.dataset_type")
         if (benchmark := self._classes.get(dataset_type)) is None:
@@ -64,26 +69,26 @@ class Judge:
         provided: object = None,
         dataset_type: str | None = None,
     ) -> list[Prompt]:
-        """Of a row that has several, all first ones are told before all second ones."""
+        """Return the prompts of a page of rows. If rows have several prompts, all first prompts precede all second ones."""
         dataset = self.dataset(name, dataset_type)
         rounds: list[list[Prompt]] = []
         rows = _iterate(provided_rows(provided)) if provided is not None else self._rows.page(dataset, offset, limit)
-        async for some in _in_chunks(rows):
-            for prompts in await asyncio.to_thread(_make_prompts, dataset.benchmark, some, options):
-                _deal(rounds, prompts)
-        return [prompt for dealt in rounds for prompt in dealt]
+        async for chunk in _in_chunks(rows):
+            for prompts in await asyncio.to_thread(_make_prompts, dataset.benchmark, chunk, options):
+                _add_to_rounds(rounds, prompts)
+        return [prompt for prompts in rounds for prompt in prompts]
 
     async def prompt(
-        self, name: str, called: RowId, options: Options, *, provided: object = None, dataset_type: str | None = None
+        self, name: str, row_id: RowId, options: Options, *, provided: object = None, dataset_type: str | None = None
     ) -> Prompt:
         dataset = self.dataset(name, dataset_type)
-        row = await self.row(dataset, called, provided)
+        row = await self.row(dataset, row_id, provided)
         return dataset.benchmark.prompts(row, options)[-1]
 
     async def submit(
         self,
         name: str,
-        called: RowId,
+        row_id: RowId,
         completion: str,
         options: Options,
         *,
@@ -91,40 +96,44 @@ class Judge:
         provided: object = None,
         dataset_type: str | None = None,
     ) -> Verdict:
-        """extract: the caller's own extraction code, which runs in a box. provided: the row, where it comes with the request."""
+        """Judge a completion.
+
+        extract: extraction code of the caller, run in a box.
+        provided: the row, if it is sent with the request.
+        """
         dataset = self.dataset(name, dataset_type)
-        row = await self.row(dataset, called, provided)
+        row = await self.row(dataset, row_id, provided)
         trial = await self.trial(dataset, row, completion, options, extract)
         verdict = await self._loop.judge(trial, dataset.id)
         return _with_extra(dataset.benchmark, row, verdict)
 
-    async def row(self, dataset: Dataset, called: RowId, provided: object = None) -> Row:
+    async def row(self, dataset: Dataset, row_id: RowId, provided: object = None) -> Row:
         if provided is not None:
             return provided_row(provided)
-        return await self._loop.with_retries(lambda: self._rows.one(dataset, called))
+        return await self._loop.with_retries(lambda: self._rows.get(dataset, row_id))
 
     def rows(self, dataset: Dataset, offset: int = 0, limit: int = MAX_ROWS) -> AsyncIterator[Row]:
-        """In the order of their ids."""
+        """Yield rows in the order of their ids."""
         return self._rows.page(dataset, offset, limit)
 
     async def trial(self, dataset: Dataset, row: Row, text: str, options: Options, extract: str | None = None) -> Trial:
-        """Read the completion. Raises InvalidRequest for one that is longer than allowed."""
+        """Turn a completion into a trial. Raises InvalidRequest if it is longer than allowed."""
         self._check_length(text)
         blocks = await extract_custom_blocks(self._loop.run, extract, text) if extract else ()
         arguments = (row, Completion(text, blocks), options)
         return await self._workers.run(len(text) + _row_length(row), dataset.benchmark.trial, *arguments)
 
     def _check_length(self, text: str) -> None:
-        most = self._max_completion_bytes
+        max_bytes = self._max_completion_bytes
         size = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-        if size > most:
+        if size > max_bytes:
             raise InvalidRequest(
-                f"the completion has {size:,} bytes, and {most:,} are allowed: shorten it, or raise max_completion_bytes "
-                "(SANDBOX_MAX_COMPLETION_BYTES)"
+                f"the completion has {size:,} bytes; at most {max_bytes:,} are allowed: shorten it, or raise "
+                "max_completion_bytes (SANDBOX_MAX_COMPLETION_BYTES)"
             )
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
-        """Of a trial that is ready. dataset: what it counts for in the metrics."""
+        """Judge a prepared trial. dataset: its label in the metrics."""
         return await self._loop.judge(trial, dataset)
 
 
@@ -134,26 +143,26 @@ async def _iterate(rows: Sequence[Row]) -> AsyncIterator[Row]:
 
 
 async def _in_chunks(rows: AsyncIterator[Row]) -> AsyncIterator[list[Row]]:
-    """So that making the prompts of a large dataset keeps nobody waiting."""
-    some: list[Row] = []
+    """Group rows, so that the prompts of a large dataset are made in short steps."""
+    chunk: list[Row] = []
     async for row in rows:
-        some.append(row)
-        if len(some) == _ROWS_PER_CHUNK:
-            yield some
-            some = []
-    if some:
-        yield some
+        chunk.append(row)
+        if len(chunk) == _ROWS_PER_CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
 
 
 def _make_prompts(benchmark: Benchmark, rows: Sequence[Row], options: Options) -> list[tuple[Prompt, ...]]:
     return [benchmark.prompts(row, options) for row in rows]
 
 
-def _deal(rounds: list[list[Prompt]], prompts: Sequence[Prompt]) -> None:
-    for place, prompt in enumerate(prompts):
-        if place == len(rounds):
+def _add_to_rounds(rounds: list[list[Prompt]], prompts: Sequence[Prompt]) -> None:
+    for number, prompt in enumerate(prompts):
+        if number == len(rounds):
             rounds.append([])
-        rounds[place].append(prompt)
+        rounds[number].append(prompt)
 
 
 def _with_extra(benchmark: Benchmark, row: Row, verdict: Verdict) -> Verdict:

@@ -1,8 +1,7 @@
-"""The one judging loop: a trial in, a verdict out.
+"""The judging loop: takes a trial, returns a verdict.
 
-The way of a trial: fit its limits to this machine, seal it against what it might do to its own grading, wait for a place, hear
-its cases, tell the verdict. Each step (the place, a build, a case) is tried again by itself where the platform fails, and by
-nobody else; when the fault stays, the verdict is that nothing was judged.
+Steps: fit the limits to this machine, guard the job against tampering, wait for an engine slot, run the cases, build the verdict.
+Each step (slot, build, case) is retried by itself after a platform fault. If the fault persists, the verdict is `not_judged`.
 """
 
 from __future__ import annotations
@@ -32,81 +31,81 @@ _LONG_TEXT_CHARACTERS = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LoopOptions:
-    """parallel: cases of one trial that run at once; fewer do while others wait. preset: the warm interpreter of graded Python
-    programs; empty: as all others. given: whether that interpreter has the harness of integrity loaded."""
-
     attempts: Attempts = field(default_factory=Attempts)
     parallel: int = 4
+    """Maximum concurrent cases of one trial; fewer while other requests wait."""
     preset: str = ""
-    given: bool = False
+    """Warm interpreter for graded Python programs. Empty: the interpreter of other programs."""
+    harness_preloaded: bool = False
+    """Whether that interpreter has the integrity harness loaded."""
 
 
 class Loop:
-    def __init__(self, engine: Engine, allowance: RequestLimits, options: LoopOptions, metrics: JudgeMetrics, log: Log) -> None:
+    def __init__(self, engine: Engine, limits: RequestLimits, options: LoopOptions, metrics: JudgeMetrics, log: Log) -> None:
         self._engine = engine
         self._metrics = metrics
         self._log = log
-        self._allowance = allowance
-        self._given = options.given
-        self._config = TrialRunnerConfig(allowance, options.attempts, self._again, options.parallel, options.preset)
+        self._request_limits = limits
+        self._harness_preloaded = options.harness_preloaded
+        self._config = TrialRunnerConfig(limits, options.attempts, self._record_retry, options.parallel, options.preset)
 
     async def judge(self, trial: Trial, dataset: str = "") -> Verdict:
-        """Raises only for a trial that cannot be served as it is (InvalidRequest, NotFound)."""
-        began = time.monotonic()
-        found = decided_verdict(trial) if trial.decided is not None else await self._judged(_check_trial(trial))
-        self._metrics.record_verdict(dataset, found.reason, time.monotonic() - began)
-        return found
+        """Return the verdict. Raises only for a trial that cannot be run as given (InvalidRequest, NotFound)."""
+        start_s = time.monotonic()
+        verdict = decided_verdict(trial) if trial.decided is not None else await self._judge(_check_trial(trial))
+        self._metrics.record_verdict(dataset, verdict.reason, time.monotonic() - start_s)
+        return verdict
 
     async def with_retries(self, once: Callable[[], Awaitable[T]]) -> T:
-        """A step that may fail through our fault, as often as that is worth it."""
-        return await self._config.attempts.make(once, self._again)
+        """Call `once` until it raises no platform fault; raise the last fault when the attempts are used up."""
+        return await self._config.attempts.make(once, self._record_retry)
 
     async def run(self, job: Job) -> JobResult:
-        """Something beside the graded program, such as a caller's extraction code. Raises our fault when it stays."""
+        """Run a job beside the graded program, such as a caller's extraction code. Raises a platform fault that persists."""
 
         async def once() -> JobResult:
-            async with self._engine.slot(no_retry=True) as place:
-                result = await place.run(fit_limits(job, self._allowance))
+            async with self._engine.slot(no_retry=True) as slot:
+                result = await slot.run(fit_limits(job, self._request_limits))
             if fault := platform_fault(result):
                 raise InconclusiveRun(fault, result)
             return result
 
         return await self.with_retries(once)
 
-    async def _judged(self, trial: Trial) -> Verdict:
-        sealed = await self._sealed(dataclasses.replace(trial, job=fit_limits(trial.job, self._allowance)))
+    async def _judge(self, trial: Trial) -> Verdict:
+        guarded = await self._guard(dataclasses.replace(trial, job=fit_limits(trial.job, self._request_limits)))
         first = trial.cases[0]
         try:
-            return await self._in_a_place(trial, sealed)
+            return await self._run_in_slot(trial, guarded)
         except CheckerBroken as error:
             return trial_verdict(trial, [not_judged_case(first, str(error), None, Blame.caller)])
         except OUR_FAULTS as fault:
             self._log.warning("a completion was not judged", reason=str(fault))
-            return trial_verdict(
-                trial, [not_judged_case(first, str(fault), fault.result if isinstance(fault, InconclusiveRun) else None)]
-            )
+            result = fault.result if isinstance(fault, InconclusiveRun) else None
+            return trial_verdict(trial, [not_judged_case(first, str(fault), result)])
 
-    async def _sealed(self, trial: Trial) -> GuardedJob:
-        """Its cost depends on the text, so a long one is read in a thread."""
+    async def _guard(self, trial: Trial) -> GuardedJob:
+        """Guard the job, in a thread if its texts are long: the cost grows with their length."""
         if len(trial.job.code) + len(trial.guard.solution) + len(trial.guard.tests) < _LONG_TEXT_CHARACTERS:
-            return guard(trial, given=self._given)
-        return await asyncio.to_thread(guard, trial, given=self._given)
+            return guard(trial, harness_preloaded=self._harness_preloaded)
+        return await asyncio.to_thread(guard, trial, harness_preloaded=self._harness_preloaded)
 
-    async def _in_a_place(self, trial: Trial, sealed: GuardedJob) -> Verdict:
+    async def _run_in_slot(self, trial: Trial, guarded: GuardedJob) -> Verdict:
         async with AsyncExitStack() as stack:
-            place = await self.with_retries(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
-            runner = TrialRunner(place, trial, sealed, self._config)
+            slot = await self.with_retries(lambda: stack.enter_async_context(self._engine.slot(no_retry=True)))
+            runner = TrialRunner(slot, trial, guarded, self._config)
             cases = await runner.run_cases()
-        return trial_verdict(trial, cases, runner.tamper, {"guard": sealed.separation, "evidence": sealed.evidence})
+        return trial_verdict(trial, cases, runner.tamper, {"guard": guarded.separation, "evidence": guarded.evidence})
 
-    def _again(self, fault: Exception) -> None:
+    def _record_retry(self, fault: Exception) -> None:
         self._metrics.record_retry()
         self._log.info("a step of judging is tried again", reason=str(fault))
 
 
 def _check_trial(trial: Trial) -> Trial:
     if not trial.cases:
-        raise InvalidRequest("there is nothing to judge by: the problem has no cases")
+        raise InvalidRequest("the problem has no cases, so nothing can be judged")
     if (trial.check.job is None) == (trial.check.name in (checkers.PROGRAM, checkers.INTERACTIVE)):
-        raise InvalidRequest(f"the checker {trial.check.name[:60]!r} needs a program, or has one that it does not need")
+        name = trial.check.name[:60]
+        raise InvalidRequest(f"checker {name!r}: a program is required for 'program' and 'interactive', and for no other checker")
     return trial

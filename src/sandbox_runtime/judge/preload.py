@@ -1,13 +1,13 @@
-"""What graded Python programs find loaded: the modules that the usual headers of benchmarks import, where the guest has them."""
+"""Modules preloaded for graded Python programs: those that benchmark headers usually import, if the guest has them."""
 
 from __future__ import annotations
 
 STANDARD = ("hashlib", "pickle", "queue", "unittest")
-"""Beside those that every warm interpreter has."""
+"""In addition to those of every warm interpreter."""
 _NAME = "_sandbox_judge"
 _SOURCE = '''
 def preload():
-    """A guest without numpy has programs that need none; they must not suffer for it."""
+    """Load numpy if the guest has it."""
     try:
         import numpy
         import numpy.random

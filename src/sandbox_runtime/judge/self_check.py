@@ -1,4 +1,4 @@
-"""Whether a dataset accepts its own reference solutions: rows and rules that do not are no measure of anything."""
+"""Check that a dataset accepts its own reference solutions."""
 
 from __future__ import annotations
 
@@ -16,35 +16,36 @@ class Reference:
     """A completion that must be accepted."""
 
     row: Row
-    called: str
+    row_id: str
     completion: str
     options: Options
 
 
 @dataclass(frozen=True, slots=True)
 class NoReference:
-    """A row that has no reference solution, or none that can be asked for."""
+    """A row without a usable reference solution."""
 
-    called: str
+    row_id: str
     reason: str
 
 
 async def references(
     judge: Judge, dataset: Dataset, options: Options, limit: int = MAX_ROWS
 ) -> AsyncIterator[Reference | NoReference]:
-    """Of every row, in the order of their ids; a row may have several."""
+    """Yield the references of every row, in the order of row ids. A row may have several."""
     async for row in judge.rows(dataset, 0, limit):
-        for one in _row_references(dataset, row, options):
-            yield one
+        for reference in _row_references(dataset, row, options):
+            yield reference
 
 
 def _row_references(dataset: Dataset, row: Row, options: Options) -> tuple[Reference | NoReference, ...]:
-    called = next((str(row[name]) for name in NAME_COLUMNS if row.get(name) is not None), "?")
-    asked = dataset.benchmark.reference
-    if asked is None:
-        return (NoReference(called, "this kind of dataset has no reference solutions"),)
+    row_id = next((str(row[name]) for name in NAME_COLUMNS if row.get(name) is not None), "?")
+    make_references = dataset.benchmark.reference
+    if make_references is None:
+        return (NoReference(row_id, "this kind of dataset has no reference solutions"),)
     try:
-        found = asked(row, options)
+        completions = make_references(row, options)
     except RequestError as error:
-        return (NoReference(called, str(error)),)
-    return tuple(Reference(row, called, *one) for one in found) or (NoReference(called, "the row has no reference solution"),)
+        return (NoReference(row_id, str(error)),)
+    references = tuple(Reference(row, row_id, *completion) for completion in completions)
+    return references or (NoReference(row_id, "the row has no reference solution"),)

@@ -1,7 +1,7 @@
-"""The program of a text worker: calls functions on long texts, one after another, apart from the server's event loop.
+"""The program of a text worker process: calls functions on long texts, one after another, off the server's event loop.
 
-Started by text_workers, which calls main(). Requests and answers are pickles behind their length, on standard input and
-output. Both ends are this package; what callers sent is data in them.
+Started by text_workers, which calls main(). Requests and answers are length-prefixed pickles on standard input and output. Both
+ends are this package; texts of callers are plain data in them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 class _Pickler(pickle.Pickler):
-    """Also takes read-only mappings, which hold the options of a request."""
+    """Also pickles read-only mappings, which hold the options of a request."""
 
     def reducer_override(self, value: object) -> Any:
         return (_read_only, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
@@ -41,7 +41,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     os.nice(_NICE)
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever prints something must not speak into the answers
+    os.dup2(2, 1)  # stray prints must not mix with the answers
     while head := requests.read(LENGTH.size):
         (size,) = LENGTH.unpack(head)
         _answer(answers, requests.read(size))
@@ -54,7 +54,7 @@ def _answer(answers: BinaryIO, request: bytes) -> None:
 
 
 def _call(request: bytes) -> bytes:
-    """Whether it went well, and the result or the exception."""
+    """Return a pickled pair: whether the call succeeded, and its result or exception."""
     try:
         function, arguments = pickle.loads(request)
         return dumps((True, function(*arguments)))

@@ -1,8 +1,8 @@
-"""Work on texts that callers send, off the event loop and within a time.
+"""Process texts from callers off the event loop and within a time limit.
 
-A thread is not enough for long texts: a regular expression holds the interpreter's lock for as long as it runs, and the loop
-waits for it. Long ones go to a process of their own, which can also be ended when its time is up. Short ones stay where they are:
-sending them away would cost more than working on them.
+A thread is not enough for long texts: a regular expression holds the GIL while it runs, which blocks the event loop. Long texts
+go to a separate process, which can also be killed at its time limit. Short texts are processed in place, because sending them
+would cost more.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from sandbox_runtime.judge.text_process import LENGTH, dumps
 T = TypeVar("T")
 
 SHORT_CHARACTERS = 16 * 1024
-"""Shorter texts are worked on in place: that takes less than a millisecond."""
+"""Shorter texts are processed in place, in less than a millisecond."""
 LONG_CHARACTERS = 128 * 1024
-"""Longer ones go to a process; those between, to a thread."""
+"""Longer texts go to a process, those in between to a thread."""
 CALL_TIMEOUT_S = 60.0
 _KILL_TIMEOUT_S = 5.0
 _PROGRAM = "from sandbox_runtime.judge.text_process import main; main()"
 
 
 class TextWorkers:
-    """most: processes at once; each is started when it is first needed. Whoever has this owes close()."""
+    """A pool of up to `max_processes` processes, each started on first use. Close it after use."""
 
-    def __init__(self, most: int = 2, within_s: float = CALL_TIMEOUT_S) -> None:
+    def __init__(self, max_processes: int = 2, timeout_s: float = CALL_TIMEOUT_S) -> None:
         self._idle: list[asyncio.subprocess.Process] = []
-        self._places = asyncio.Semaphore(most)
-        self._within_s = within_s
+        self._slots = asyncio.Semaphore(max_processes)
+        self._timeout_s = timeout_s
 
     async def __aenter__(self) -> Self:
         return self
@@ -43,8 +43,10 @@ class TextWorkers:
         await self.close()
 
     async def run(self, characters: int, function: Callable[..., T], *arguments: Any) -> T:
-        """Call the function where a text of this length is best worked on. Raises what it raises, and InvalidRequest where its
-        time runs out."""
+        """Call the function in place, in a thread or in a process, depending on the length of its text.
+
+        Raises what the function raises, and InvalidRequest if it exceeds the time limit.
+        """
         if characters < SHORT_CHARACTERS:
             return function(*arguments)
         if characters < LONG_CHARACTERS:
@@ -52,8 +54,8 @@ class TextWorkers:
         request = await asyncio.to_thread(_pickle_request, function, arguments)
         if request is None:
             return await asyncio.to_thread(function, *arguments)
-        async with self._places:
-            ok, result = await asyncio.to_thread(pickle.loads, await self._exchanged(request))
+        async with self._slots:
+            ok, result = await asyncio.to_thread(pickle.loads, await self._call_process(request))
         if not ok:
             raise result
         return result  # type: ignore[no-any-return]
@@ -62,16 +64,16 @@ class TextWorkers:
         while self._idle:
             await _kill(self._idle.pop())
 
-    async def _exchanged(self, request: bytes) -> bytes:
-        """A process that failed, or whose caller was cancelled in between, is not used again."""
+    async def _call_process(self, request: bytes) -> bytes:
+        """A process that failed, or whose caller was cancelled, is killed and not used again."""
         process = self._idle.pop() if self._idle else await _start_process()
         try:
-            async with asyncio.timeout(self._within_s):
+            async with asyncio.timeout(self._timeout_s):
                 answer = await _exchange(process, request)
         except TimeoutError as error:
-            raise InvalidRequest(f"the text could not be worked on within {self._within_s:g} s; send a shorter one") from error
+            raise InvalidRequest(f"the text could not be processed within {self._timeout_s:g} s; send a shorter one") from error
         except (OSError, asyncio.IncompleteReadError) as error:
-            raise PlatformFault("the process that works on long texts ended") from error
+            raise PlatformFault("the process for long texts ended unexpectedly") from error
         else:
             self._idle.append(process)
             return answer
@@ -81,7 +83,7 @@ class TextWorkers:
 
 
 def _pickle_request(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes | None:
-    """None for what cannot be sent to another process, such as a function within a function."""
+    """Return None for a call that cannot be pickled, such as that of a nested function."""
     try:
         return dumps((function, arguments))
     except (pickle.PicklingError, AttributeError, TypeError):

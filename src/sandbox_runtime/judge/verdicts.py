@@ -1,4 +1,4 @@
-"""From what the engine says of a run to the verdict of a case, and from the cases to the verdict. Pure."""
+"""Turn the engine's result of a run into the verdict of a case, and cases into the verdict of a trial. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def last_outcome(result: JobResult) -> Outcome | None:
 
 
 def failure_reason(result: JobResult) -> tuple[Reason, Blame] | None:
-    """None for a run that ended well."""
+    """Return the reason and the blame of a failed run, or None for a successful one."""
     if result.compile is not None and not result.compile.ok:
         return reason_of(result.compile, step="compile")
     if result.run is None:
@@ -25,9 +25,9 @@ def failure_reason(result: JobResult) -> tuple[Reason, Blame] | None:
 
 
 def platform_fault(result: JobResult) -> str:
-    """In words; empty where the result says something of the program."""
-    failed, outcome = failure_reason(result), last_outcome(result)
-    if failed is None or failed[0] is not Reason.not_judged:
+    """Return the text of a platform fault; empty if the result says something about the program."""
+    failure, outcome = failure_reason(result), last_outcome(result)
+    if failure is None or failure[0] is not Reason.not_judged:
         return ""
     return (outcome and outcome.message) or "the run gave no outcome"
 
@@ -47,11 +47,11 @@ def maybe_starved(result: JobResult) -> bool:
     return outcome is not None and was_starved(outcome)
 
 
-def case_verdict(case: Case, result: JobResult, found: CheckResult, blame: Blame | None) -> CaseVerdict:
-    passed = found.passed
+def case_verdict(case: Case, result: JobResult, checked: CheckResult, blame: Blame | None) -> CaseVerdict:
+    passed = checked.passed
     info = case.short_info if passed and case.short_info is not None else case.info
     files = {file.name: file.content for file in result.files}
-    return CaseVerdict(passed, found.reason, blame, result.compile, result.run, info, found.message, files)
+    return CaseVerdict(passed, checked.reason, blame, result.compile, result.run, info, checked.message, files)
 
 
 def not_judged_case(case: Case, message: str, result: JobResult | None, blame: Blame = Blame.platform) -> CaseVerdict:
@@ -61,7 +61,7 @@ def not_judged_case(case: Case, message: str, result: JobResult | None, blame: B
 def trial_verdict(
     trial: Trial, cases: Sequence[CaseVerdict], tamper: tuple[str, ...] = (), extra: Mapping[str, Any] = NOTHING
 ) -> Verdict:
-    """As the first case that did not pass has it."""
+    """Return the verdict of the trial: that of the first failed case, or accepted."""
     failed = next((case for case in cases if not case.passed), None)
     return Verdict(
         accepted=failed is None,
@@ -79,11 +79,11 @@ def trial_verdict(
 
 
 def decided_verdict(trial: Trial) -> Verdict:
-    """Without a run."""
+    """Return the verdict of a trial that was decided without a run."""
     if trial.decided:
         reason, blame = Reason.accepted, None
     else:
         reason, blame = (Reason.tampered if trial.tamper else Reason.wrong_answer), Blame.program
-    found = CheckResult(reason, trial.note)
-    cases = [case_verdict(case, JobResult(None, None), found, blame) for case in trial.cases[:1] or (Case(),)]
+    checked = CheckResult(reason, trial.note)
+    cases = [case_verdict(case, JobResult(None, None), checked, blame) for case in trial.cases[:1] or (Case(),)]
     return trial_verdict(trial, cases, trial.tamper)

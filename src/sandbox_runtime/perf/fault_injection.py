@@ -31,10 +31,10 @@ class UnavailableRows(FolderRows):
         super().__init__(path)
         self.away = False
 
-    async def find(self, table: str, called: RowId) -> Row | None:
+    async def find(self, table: str, row_id: RowId) -> Row | None:
         if self.away:
             raise PlatformFault("the rows cannot be had")
-        return await super().find(table, called)
+        return await super().find(table, row_id)
 
 
 class Saboteur:

@@ -129,7 +129,7 @@ async def test_lines_may_be_cut_anywhere_and_need_no_last_end(batches: Batches) 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (b"{", "line 1 is no JSON"),
+        (b"{", "line 1 is not JSON"),
         (b"[]", "must be an object"),
         (b'{"id": 1}', "needs a completion"),
         (b'{"completion": "x"}', "needs an id"),
@@ -137,7 +137,7 @@ async def test_lines_may_be_cut_anywhere_and_need_no_last_end(batches: Batches) 
         (b'{"id": 1, "completion": "x", "colour": 1}', "colour"),
         (b'{"id": 1, "completion": "x", "config": []}', "config must be an object"),
         (b'{"id": 1, "completion": "x", "sample": [1]}', "sample"),
-        (b"[" * 3000, "no JSON"),
+        (b"[" * 3000, "not JSON"),
         (b"", "at least one"),
         (b'{"id": 1, "completion": "%s"}' % (b"x" * 5000), "more than 4000 bytes"),
     ],
@@ -329,7 +329,7 @@ async def test_completions_that_are_gone_from_the_disk_make_it_fail_truthfully(
     (tmp_path / "batches" / batch.id / "input.jsonl").unlink()
     async with opened(store, judging, tmp_path) as batches:
         failed = await batches.get(batch.id)
-    assert failed.state is BatchState.failed and "gone from the disk" in failed.message
+    assert failed.state is BatchState.failed and "missing on disk" in failed.message
 
 
 async def test_what_an_upload_left_that_was_broken_off_goes_at_the_next_start(
@@ -400,7 +400,7 @@ async def test_what_was_sent_is_gone_when_the_batch_is_judged(store: Store, judg
         assert ledger.usage(Medium.disk, "ann").owner_bytes == held
     again = Ledger(ROOMY)
     async with opened(store, judging, tmp_path, again) as batches:
-        assert again.use(Medium.disk, "ann").owner_bytes == held
+        assert again.usage(Medium.disk, "ann").owner_bytes == held
         assert len(await results(batches, batch.id)) == 2
         await batches.delete(batch.id)
         assert again.held(Medium.disk) == 0

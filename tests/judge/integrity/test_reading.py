@@ -39,7 +39,7 @@ def test_the_tests_travel_over_standard_input_and_are_nowhere_in_the_program() -
 
 
 def test_a_box_without_the_harness_is_given_all_of_it() -> None:
-    assert "class Comparer" in prepare(python(), NONCE, given=False).job.code
+    assert "class Comparer" in prepare(python(), NONCE, harness_preloaded=False).job.code
 
 
 def test_a_trial_without_a_guard_is_run_as_it_is() -> None:
@@ -85,7 +85,7 @@ def test_what_must_be_printed_and_what_must_not_is_looked_for_in_both_streams() 
     prepared = prepare(trial, NONCE)
     assert prepared.evidence == "exit code"
     assert inspect(trial, prepared, NONCE, ran(b"Mismatches: 0 in 5 samples")).finished
-    assert "does not hold" in inspect(trial, prepared, NONCE, ran(b"Mismatches: 1 in 5 samples")).message
+    assert "does not match" in inspect(trial, prepared, NONCE, ran(b"Mismatches: 1 in 5 samples")).message
     assert "holds" in inspect(trial, prepared, NONCE, ran(b"Mismatches: 0 in 5", stderr=b"FAILURE")).message
 
 

@@ -1,8 +1,8 @@
-"""Batches: completions by the million, judged in turn, with results that outlive connections, restarts and kill -9.
+"""Batches: millions of completions, judged in turn, with results that survive disconnects, restarts and kill -9.
 
-Contract: once a batch has an id, every completion of it gets exactly one result, whatever happens to this process in between,
-unless the batch is cancelled. A fault of ours is waited out and tried again, and at last told as not judged. Owners share the
-places evenly: a batch of a million lines does not keep another owner's ten waiting.
+Contract: once a batch has an id, each of its completions gets exactly one result, whatever happens to this process, unless the
+batch is cancelled. Platform faults are retried with growing delays; if they persist, the result is `not_judged`. Owners share the
+workers evenly: a batch of a million lines does not delay another owner's batch of ten.
 """
 
 from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches

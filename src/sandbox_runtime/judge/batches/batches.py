@@ -1,4 +1,4 @@
-"""Batches as a caller sees them: send, look, follow, read results, cancel."""
+"""The interface of batches for callers: create, get, list, follow, read results, cancel, delete."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _PAGE_SIZE = 500
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """folder: where the files of batches lie. parallel: completions that are judged at once, of all batches together."""
-
     folder: Path
+    """Holds the files of all batches."""
     parallel: int = 4
+    """Completions judged concurrently, over all batches."""
     max_bytes: int = 4 * GIB
     max_line_bytes: int = 64 * MIB
     max_live_per_owner: int = 100
@@ -46,15 +46,15 @@ class BatchOptions:
 
 
 class Batches:
-    """owner: "" sees the batches of all."""
+    """In all methods the owner "" has access to the batches of every owner."""
 
     def __init__(
-        self, store: Store, running: BatchWorkers, options: BatchOptions, datasets: Container[str], ledger: Ledger
+        self, store: Store, workers: BatchWorkers, options: BatchOptions, datasets: Container[str], ledger: Ledger
     ) -> None:
         self._ledger = ledger
         self._spools: dict[str, Spool] = {}
         self._store = store
-        self._running = running
+        self._workers = workers
         self._options = options
         self._datasets = datasets
 
@@ -62,25 +62,27 @@ class Batches:
         self,
         dataset: str,
         config: Mapping[str, Any],
-        pieces: AsyncIterator[bytes],
+        chunks: AsyncIterator[bytes],
         *,
         owner: str = "",
         key: str = "",
         actor: str = "",
     ) -> tuple[Batch, bool]:
-        """pieces: JSON lines, cut anywhere. Returns the batch and whether it is new: with a key that was used before it is the
-        batch of that time, and nothing of what was sent is read."""
+        """Create a batch from JSON lines; chunks may be cut anywhere. Returns the batch and whether it is new.
+
+        With an idempotency key that was used before, the earlier batch is returned and no chunk is read.
+        """
         self._check(dataset, config)
-        known = await self._store.batches.find_by_key(owner, key)
-        if known is not None:
-            return self._same(known, dataset), False
+        existing = await self._store.batches.find_by_key(owner, key)
+        if existing is not None:
+            return self._existing(existing, dataset), False
         await self._check_count(owner)
         name = f"batch_{time.strftime('%Y%m%d', time.gmtime())}_{secrets.token_hex(8)}"
         created_ms = timestamps.now_ms()
-        Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # a key that cannot be kept is refused first
+        Batch(id=name, owner=owner, dataset=dataset, key=key, created_ms=created_ms)  # refuses an invalid key first
         spool = self._spool(name, owner)
         try:
-            total, size = await spool.receive(pieces, self._options.max_bytes, self._options.max_line_bytes)
+            total, size = await spool.receive(chunks, self._options.max_bytes, self._options.max_line_bytes)
         except BaseException:
             self._remove(name, owner)
             raise
@@ -98,31 +100,32 @@ class Batches:
 
     async def _begin(self, batch: Batch, spool: Spool, actor: str) -> tuple[Batch, bool]:
         try:
-            found, new = await self._store.batches.add_once(batch, audit=_audit_entry(actor, "create", batch))
+            stored, new = await self._store.batches.add_once(batch, audit=_audit_entry(actor, "create", batch))
         except BaseException:
             self._remove(batch.id, batch.owner)
             raise
         if not new:
             self._remove(batch.id, batch.owner)
-            return self._same(found, batch.dataset), False
-        await self._running.add(found, spool)
-        return found, True
+            return self._existing(stored, batch.dataset), False
+        await self._workers.add(stored, spool)
+        return stored, True
 
     async def get(self, name: str, owner: str = "") -> Batch:
-        live = self._running.find(name)
+        """Return the batch, or raise NotFound."""
+        live = self._workers.find(name)
         batch = live.batch if live else await self._store.batches.find(name)
         if batch is None or (owner and batch.owner != owner):
             raise NotFound(f"there is no batch {name!r}")
         return batch
 
-    async def list(self, wanted: BatchFilter, limit: int = 50, offset: int = 0) -> Page[Batch]:
-        page = await self._store.batches.list(wanted, limit, offset)
-        live = (self._running.find(batch.id) for batch in page.items)
-        items = tuple(work.batch if work else batch for work, batch in zip(live, page.items, strict=True))
+    async def list(self, filter: BatchFilter, limit: int = 50, offset: int = 0) -> Page[Batch]:
+        page = await self._store.batches.list(filter, limit, offset)
+        live = (self._workers.find(batch.id) for batch in page.items)
+        items = tuple(progress.batch if progress else batch for progress, batch in zip(live, page.items, strict=True))
         return Page(items, page.total, page.limit, page.offset)
 
     async def cancel(self, name: str, owner: str = "", actor: str = "") -> Batch:
-        """What was judged stays. Conflict where it has ended."""
+        """Cancel the batch; existing results stay. Raises Conflict if it has ended."""
         batch = await self.get(name, owner)
         ended = await self._store.batches.update_if(
             name,
@@ -131,11 +134,11 @@ class Batches:
             state=BatchState.cancelled,
             ended_ms=timestamps.now_ms(),
         )
-        await self._running.drop(ended)
+        await self._workers.drop(ended)
         return await self._store.batches.get(name)
 
     async def delete(self, name: str, owner: str = "", actor: str = "") -> None:
-        """One that still goes on is cancelled first."""
+        """Delete the batch; cancel it first if it has not ended."""
         batch = await self.get(name, owner)
         if not batch.ended:
             await self.cancel(name, owner, actor)
@@ -143,68 +146,68 @@ class Batches:
         self._remove(name, batch.owner)
 
     async def follow(self, name: str, owner: str = "") -> AsyncIterator[Batch | None]:
-        """How it stands, each time that changes, but not too often; None where nothing has changed for a while. Ends with it."""
+        """Yield the batch after each change, at a limited rate, and None as a keepalive. Ends when the batch ends."""
         while True:
-            batch, work = await self.get(name, owner), self._running.find(name)
+            batch, progress = await self.get(name, owner), self._workers.find(name)
             yield batch
-            if batch.ended or work is None:
+            if batch.ended or progress is None:
                 return
             await asyncio.sleep(_MIN_UPDATE_INTERVAL_S)
-            while not await work.changed_since(batch, _KEEPALIVE_S):
+            while not await progress.wait_for_change(batch, _KEEPALIVE_S):
                 yield None
 
     async def results(self, name: str, owner: str = "", *, offset: int = 0, follow: bool = False) -> AsyncIterator[bytes]:
-        """Lines of JSON in the order in which completions were judged, from that byte on. follow: until the batch has ended."""
+        """Yield JSON lines in order of completion, from that byte offset on. follow: until the batch has ended."""
         spool = self._spool(name, (await self.get(name, owner)).owner)
         while True:
-            work = self._running.find(name)
-            seen = work.batch if work else None
-            pieces, offset = await asyncio.to_thread(spool.read_results, offset)
-            if pieces:
-                yield pieces
-            elif work is None or seen is None or not follow:
+            progress = self._workers.find(name)
+            seen = progress.batch if progress else None
+            lines, offset = await asyncio.to_thread(spool.read_results, offset)
+            if lines:
+                yield lines
+            elif progress is None or seen is None or not follow:
                 return
             else:
-                await work.changed_since(seen, _KEEPALIVE_S)
+                await progress.wait_for_change(seen, _KEEPALIVE_S)
 
     async def summary(self, name: str, owner: str = "", ks: Sequence[int] = (1,)) -> Summary:
-        """Scores of what was judged up to now."""
+        """Return the scores of the results so far."""
         spool = self._spool(name, (await self.get(name, owner)).owner)
         return await asyncio.to_thread(lambda: summarize(spool.samples(), ks))
 
     def _spool(self, name: str, owner: str) -> Spool:
-        """The files of a batch; one object, and so one charge, for each."""
-        found = self._spools.get(name)
-        if found is None:
+        """Return the spool of a batch: one object, and so one charge, per batch."""
+        spool = self._spools.get(name)
+        if spool is None:
             charge = self._ledger.open(StorageKind.batches, owner)
-            found = self._spools[name] = Spool(self._options.folder / name, charge)
-        return found
+            spool = self._spools[name] = Spool(self._options.folder / name, charge)
+        return spool
 
     def _remove(self, name: str, owner: str) -> None:
         self._spool(name, owner).remove()
         del self._spools[name]
 
     def _check(self, dataset: str, config: Mapping[str, Any]) -> None:
-        """What can be known before the first completion is."""
-        asked = read_config(dataset, config)
-        if dataset not in self._datasets and not asked.dataset_type:
-            raise NotFound(f"there is no dataset {dataset[:80]!r}; `sandbox datasets list` tells which there are")
+        """Check what can be checked before the first completion is read."""
+        parsed = read_config(dataset, config)
+        if dataset not in self._datasets and not parsed.dataset_type:
+            raise NotFound(f"there is no dataset {dataset[:80]!r}; `sandbox datasets list` lists them")
 
     async def _check_count(self, owner: str) -> None:
         live = await self._store.batches.count(BatchFilter(owner=owner, states=LIVE_STATES))
         if live >= self._options.max_live_per_owner:
-            raise TooMany(f"{live} batches wait or run already: wait for one of them to end, or cancel one", retry_after_s=30)
+            raise TooMany(f"{live} batches are waiting or running: wait for one of them to end, or cancel one", retry_after_s=30)
 
-    def _same(self, batch: Batch, dataset: str) -> Batch:
+    def _existing(self, batch: Batch, dataset: str) -> Batch:
         if batch.dataset != dataset:
-            raise InvalidRequest(f"the idempotency key was used for a batch of {batch.dataset!r}: take another key")
-        live = self._running.find(batch.id)
+            raise InvalidRequest(f"the idempotency key was used for a batch of {batch.dataset!r}: use another key")
+        live = self._workers.find(batch.id)
         return live.batch if live else batch
 
-    # What happens by itself.
+    # Background work.
 
     async def resume(self) -> None:
-        """Goes on with what an earlier process left, and removes what nobody knows of."""
+        """Continue the batches of an earlier process, and remove folders without a batch."""
         known: set[str] = set()
         while page := (await self._store.batches.list(None, limit=_PAGE_SIZE, offset=len(known))).items:
             known |= {batch.id for batch in page}
@@ -214,26 +217,26 @@ class Batches:
                 if batch.ended:
                     spool.remove_input()
                 else:
-                    await self._running.add(batch, spool)
+                    await self._workers.add(batch, spool)
         if self._options.folder.is_dir():
             for folder in self._options.folder.iterdir():
                 if folder.name not in known:
                     shutil.rmtree(folder, ignore_errors=True)
 
     async def run_retention(self) -> None:
-        """Removes batches that ended long ago, again and again."""
+        """Delete expired batches periodically. Runs until cancelled."""
         while True:
             await self.delete_expired(timestamps.now_ms())
             await asyncio.sleep(_RETENTION_INTERVAL_S)
 
     async def delete_expired(self, at_ms: int) -> int:
-        """Returns how many went."""
+        """Delete the batches that ended longer than `keep_s` ago; return their number."""
         page = await self._store.batches.list(BatchFilter(states=ENDED_BATCH_STATES), limit=_PAGE_SIZE)
         before_ms = at_ms - int(self._options.keep_s * 1000)
-        old = [batch for batch in page.items if (batch.ended_ms or batch.updated_ms) < before_ms]
-        for batch in old:
+        expired = [batch for batch in page.items if (batch.ended_ms or batch.updated_ms) < before_ms]
+        for batch in expired:
             await self.delete(batch.id, actor="retention")
-        return len(old)
+        return len(expired)
 
 
 def _audit_entry(actor: str, action: str, batch: Batch) -> AuditEntry:
@@ -251,16 +254,16 @@ def _audit_entry(actor: str, action: str, batch: Batch) -> AuditEntry:
 
 @asynccontextmanager
 async def open_batches(
-    store: Store, judging: LineJudge, datasets: Container[str], options: BatchOptions, log: Log, ledger: Ledger
+    store: Store, judge: LineJudge, datasets: Container[str], options: BatchOptions, log: Log, ledger: Ledger
 ) -> AsyncIterator[Batches]:
-    """judging: what judges one completion. datasets: the ids of those that are registered."""
+    """Start the workers and resume unfinished batches. datasets: ids of the registered datasets."""
     options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    async with BatchWorkers(store, judging, options.parallel, log) as running:
-        batches = Batches(store, running, options, datasets, ledger)
+    async with BatchWorkers(store, judge, options.parallel, log) as workers:
+        batches = Batches(store, workers, options, datasets, ledger)
         await batches.resume()
-        retaining = asyncio.create_task(batches.run_retention())
+        retention = asyncio.create_task(batches.run_retention())
         try:
             yield batches
         finally:
-            retaining.cancel()
-            await asyncio.gather(retaining, return_exceptions=True)
+            retention.cancel()
+            await asyncio.gather(retention, return_exceptions=True)

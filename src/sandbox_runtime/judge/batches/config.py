@@ -1,4 +1,4 @@
-"""The options of a batch or of one line, as clients spell them: the words of the judge's own protocol (TestConfig)."""
+"""Parse the options of a batch or of one line, in the names of the judge's protocol (TestConfig)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _MAX_TIMEOUT_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class LineConfig:
-    """dataset_type: the class of a dataset that is not registered. extract: the caller's own extraction code. row: the problem
-    itself, where it comes with the completion."""
-
     options: Options
     dataset_type: str | None = None
+    """Class of a dataset that is not registered."""
     extract: str | None = None
+    """Extraction code of the caller."""
     row: Row | None = None
+    """The problem, if it is sent with the completion."""
 
 
-def read_config(dataset: str, *told: Mapping[str, Any] | None) -> LineConfig:
-    """Of several, a later one goes before an earlier one, word by word. Raises InvalidRequest."""
+def read_config(dataset: str, *layers: Mapping[str, Any] | None) -> LineConfig:
+    """Merge and parse the layers; in each field a later layer overrides an earlier one. Raises InvalidRequest."""
     config: dict[str, Any] = {}
-    for one in told:
-        config |= {name: value for name, value in _check(one or {}).items() if value is not None}
+    for layer in layers:
+        config |= {name: value for name, value in _check(layer or {}).items() if value is not None}
     options = Options(
         dataset=dataset,
         language=config.get("language"),
@@ -48,10 +48,11 @@ def _check(config: Mapping[str, Any]) -> Mapping[str, Any]:
         raise InvalidRequest("config must be an object")
     unknown = set(config) - {*_TEXTS, *_TIMES, *_OTHERS}
     if unknown:
-        raise InvalidRequest(f"config has no {sorted(unknown)[0]!r}; it has {', '.join((*_TEXTS, *_TIMES, *_OTHERS))}")
+        known = ", ".join((*_TEXTS, *_TIMES, *_OTHERS))
+        raise InvalidRequest(f"unknown field {sorted(unknown)[0]!r} in config; allowed: {known}")
     for name, value in config.items():
         if value is not None and not _is_valid(name, value):
-            raise InvalidRequest(f"config.{name} cannot be {str(value)[:60]!r}")
+            raise InvalidRequest(f"invalid config.{name}: {str(value)[:60]!r}")
     return config
 
 

@@ -1,4 +1,4 @@
-"""The lines of a batch, one JSON object each: completions on the way in, results on the way out."""
+"""The JSON lines of a batch: completions as input, results as output."""
 
 from __future__ import annotations
 
@@ -18,54 +18,55 @@ _ID_CHARACTERS = 512
 
 @dataclass(frozen=True, slots=True)
 class BatchLine:
-    """sample: which of several completions of one problem it is; told back, and nothing more."""
-
     id: int | str
     completion: str
     sample: int | str | None = None
+    """Which of several completions of one problem this is. Only repeated in the result."""
     config: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LineResult:
-    """What the file of results holds of one completion. index: the number of its line, from 0."""
+    """One line of the results file."""
 
     index: int
+    """Number of the completion's line, from 0."""
     id: int | str
     sample: int | str | None
     reason: Reason
     fields: Mapping[str, Any]
 
     @property
-    def text(self) -> bytes:
-        found = {"index": self.index, "id": self.id}
+    def json_line(self) -> bytes:
+        content = {"index": self.index, "id": self.id}
         if self.sample is not None:
-            found["sample"] = self.sample
-        return json.dumps(found | dict(self.fields), ensure_ascii=False).encode(errors="replace") + b"\n"
+            content["sample"] = self.sample
+        return json.dumps(content | dict(self.fields), ensure_ascii=False).encode(errors="replace") + b"\n"
 
 
 def read_line(raw: bytes, number: int) -> BatchLine:
-    """number: of the line, from 0, for the error. Raises InvalidRequest."""
+    """Parse a line. number: of the line, from 0, for errors. Raises InvalidRequest."""
     check_json_values(raw, f"line {number + 1}")
     try:
-        told = json.loads(raw)
+        content = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"line {number + 1} is no JSON: {str(error)[:200]}") from error
-    if not isinstance(told, dict):
+        raise InvalidRequest(f"line {number + 1} is not JSON: {str(error)[:200]}") from error
+    if not isinstance(content, dict):
         raise InvalidRequest(f"line {number + 1} must be an object with id and completion")
-    unknown = set(told) - _KEYS
+    unknown = set(content) - _KEYS
     if unknown:
-        raise InvalidRequest(f"line {number + 1} has {sorted(unknown)[0][:60]!r}; a line has id, completion, sample and config")
-    if not _is_id(told.get("id")):
+        field = sorted(unknown)[0][:60]
+        raise InvalidRequest(f"line {number + 1}: unknown field {field!r}; allowed: id, completion, sample, config")
+    if not _is_id(content.get("id")):
         raise InvalidRequest(f"line {number + 1} needs an id: a number, or a text of at most {_ID_CHARACTERS} characters")
-    if not isinstance(told.get("completion"), str):
+    if not isinstance(content.get("completion"), str):
         raise InvalidRequest(f"line {number + 1} needs a completion: a text")
-    sample, config = told.get("sample"), told.get("config")
+    sample, config = content.get("sample"), content.get("config")
     if sample is not None and not _is_id(sample):
         raise InvalidRequest(f"line {number + 1}: sample must be a number or a text of at most {_ID_CHARACTERS} characters")
     if config is not None and not isinstance(config, dict):
         raise InvalidRequest(f"line {number + 1}: config must be an object")
-    return BatchLine(told["id"], told["completion"], sample, config)
+    return BatchLine(content["id"], content["completion"], sample, config)
 
 
 def _is_id(value: Any) -> bool:
@@ -100,12 +101,12 @@ def _optional_fields(verdict: Verdict, groups: Mapping[str, str]) -> tuple[tuple
 
 
 def _stderr_tail(case: CaseVerdict | None) -> str:
-    """The end of what a failed run or compilation wrote to standard error: the traceback."""
-    ended = (case.run or case.compile) if case is not None else None
-    return ended.stderr.text[-_STDERR_CHARACTERS:] if ended is not None else ""
+    """Return the end of standard error of a failed run or compilation, which holds the traceback."""
+    outcome = (case.run or case.compile) if case is not None else None
+    return outcome.stderr.text[-_STDERR_CHARACTERS:] if outcome is not None else ""
 
 
 def refused_line(index: int, line: BatchLine, message: str) -> LineResult:
-    """A completion that cannot be judged as it was sent: an unknown id, options that do not fit. Nobody's answer is wrong."""
-    told = {"accepted": False, "reason": Reason.not_judged.value, "blame": "caller", "message": message[:500]}
-    return LineResult(index, line.id, line.sample, Reason.not_judged, told)
+    """Return the result of a completion that cannot be judged as sent, such as one with an unknown id or invalid options."""
+    fields = {"accepted": False, "reason": Reason.not_judged.value, "blame": "caller", "message": message[:500]}
+    return LineResult(index, line.id, line.sample, Reason.not_judged, fields)

@@ -1,4 +1,4 @@
-"""One batch while it is worked on: which line is next, what has come out, and who is waiting to hear of it."""
+"""The progress of one running batch: its next line, its counts, and notification of changes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class BatchProgress:
     def __init__(self, batch: Batch, spool: Spool, config: dict[str, object], done: bytearray, reasons: dict[str, int]) -> None:
         self.batch = batch
         self.stored = batch
-        """As the store has it."""
+        """The batch as the store has it."""
         self.reasons = reasons
         self.running: set[asyncio.Task[None]] = set()
         self.closing = self.closed = False
         self._spool = spool
         self._config = config
         self.store_lock = asyncio.Lock()
-        """Held by whoever brings the store up to date."""
+        """Held while the store is updated."""
         self._lines: Generator[tuple[int, BatchLine], None, None] = spool.lines(done)
         self._next: tuple[int, BatchLine] | None = None
         self._descriptor = spool.open_results()
@@ -46,14 +46,14 @@ class BatchProgress:
 
     @property
     def exhausted(self) -> bool:
-        """No line is left to begin with."""
+        """Whether no line is left to start."""
         return self._next is None
 
-    def take(self) -> tuple[int, BatchLine]:
-        taken = self._next
-        assert taken is not None
+    def take_line(self) -> tuple[int, BatchLine]:
+        numbered = self._next
+        assert numbered is not None
         self._advance()
-        return taken
+        return numbered
 
     def _advance(self) -> None:
         self._next = next(self._lines, None)
@@ -62,15 +62,15 @@ class BatchProgress:
         """Raises InvalidRequest."""
         return read_config(self.batch.dataset, self._config, line.config)
 
-    def keep(self, result: LineResult) -> None:
-        """Raises Unavailable where it cannot be kept; then nothing of it is."""
+    def add_result(self, result: LineResult) -> None:
+        """Append the result to the results file. Raises Unavailable if it cannot be written; then nothing changes."""
         write_result(self._descriptor, result)
-        self._spool.charge.grow(len(result.text), force=True)
+        self._spool.charge.grow(len(result.json_line), force=True)
         self.reasons[result.reason] = self.reasons.get(result.reason, 0) + 1
         self._count()
 
-    def now(self, batch: Batch) -> None:
-        """What the store says of it since."""
+    def set_stored(self, batch: Batch) -> None:
+        """Replace the batch by the version of the store."""
         self.stored = batch
         self.batch = batch
         self._count()
@@ -80,11 +80,11 @@ class BatchProgress:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def changed_since(self, seen: Batch, within_s: float) -> bool:
-        """Whether it is no longer as it was seen, at once or within that time. One that is closed changes no more."""
+    async def wait_for_change(self, seen: Batch, timeout_s: float) -> bool:
+        """Wait until the batch differs from `seen` or is closed. Returns False after the timeout."""
         while self.batch == seen and not self.closed:
             try:
-                await asyncio.wait_for(self._changed.wait(), within_s)
+                await asyncio.wait_for(self._changed.wait(), timeout_s)
             except TimeoutError:
                 return False
         return True

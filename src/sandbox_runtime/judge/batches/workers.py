@@ -1,10 +1,9 @@
-"""The workers that judge the completions of all batches, and what they do when something of ours fails.
+"""Workers that judge the completions of all batches, and their handling of platform faults.
 
-Theory of operation. There are `parallel` workers. Each asks whose turn it is, takes the next line of that batch, judges it and
-adds the result to the batch's file; the row in the store follows at most once a second, after the file has reached the disk.
-When the judge cannot say anything through a fault of ours, or a result cannot be kept, the worker waits longer and longer and
-tries the same line again; only after several such rounds the line is told as not judged. Whoever stops this process, however
-roughly, loses no result: lines without one are judged again at the next start.
+Theory of operation. There are `parallel` workers. Each takes the next batch from the fair queue, judges its next line and appends
+the result to the batch's file. The row in the store follows at most once a second, after the file has been synced to disk. After
+a platform fault, or if a result cannot be written, the worker retries the line with growing delays; only after several rounds
+the line becomes `not_judged`. Killing this process loses no result: lines without one are judged again at the next start.
 """
 
 from __future__ import annotations
@@ -29,168 +28,171 @@ _STORE_INTERVAL_S = 1.0
 
 
 class BatchWorkers:
-    def __init__(self, store: Store, judging: LineJudge, parallel: int, log: Log) -> None:
+    def __init__(self, store: Store, judge: LineJudge, parallel: int, log: Log) -> None:
         self._store = store
-        self._judging = judging
+        self._judge = judge
         self._parallel = parallel
         self._log = log
-        self._works: dict[str, BatchProgress] = {}
-        self._sharing: FairQueue[BatchProgress] = FairQueue()
-        self._more = asyncio.Condition()
+        self._running: dict[str, BatchProgress] = {}
+        self._queue: FairQueue[BatchProgress] = FairQueue()
+        self._added = asyncio.Condition()
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
         self._tasks = [asyncio.create_task(self._work()) for _ in range(self._parallel)]
-        self._tasks.append(asyncio.create_task(self._note_often()))
+        self._tasks.append(asyncio.create_task(self._store_periodically()))
         return self
 
     async def __aexit__(self, *_error: object) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for work in list(self._works.values()):
+        for progress in list(self._running.values()):
             with contextlib.suppress(SandboxError):
-                await self._note(work)
-            work.close()
-        self._works.clear()
+                await self._store_progress(progress)
+            progress.close()
+        self._running.clear()
 
     def find(self, name: str) -> BatchProgress | None:
-        return self._works.get(name)
+        return self._running.get(name)
 
     async def add(self, batch: Batch, spool: Spool) -> None:
         try:
             if not spool.complete:
-                raise PlatformFault("the completions of this batch are gone from the disk: send it again under another key")
-            work = await BatchProgress.resume(batch, spool, json.loads(batch.config_json or "{}"))
+                raise PlatformFault("the completions of this batch are missing on disk: send it again with another key")
+            progress = await BatchProgress.resume(batch, spool, json.loads(batch.config_json or "{}"))
         except (PlatformFault, OSError) as error:
             self._log.error("a batch cannot go on", batch=batch.id, reason=str(error))
             spool.remove_input()
             await self._store.batches.update(batch, state=BatchState.failed, message=str(error), ended_ms=timestamps.now_ms())
             return
-        self._works[batch.id] = work
-        if work.exhausted:
-            await self._finish(work)
+        self._running[batch.id] = progress
+        if progress.exhausted:
+            await self._finish(progress)
             return
-        self._sharing.add(batch.owner, work)
-        async with self._more:
-            self._more.notify_all()
+        self._queue.add(batch.owner, progress)
+        async with self._added:
+            self._added.notify_all()
 
     async def drop(self, ended: Batch) -> None:
-        """Ended from outside: what is being judged of it stops, and its boxes are gone when this returns."""
-        work = self._works.get(ended.id)
-        if work is None:
+        """Stop a batch that was ended by a caller. When this returns, its running lines are cancelled and their boxes closed."""
+        progress = self._running.get(ended.id)
+        if progress is None:
             return
-        work.now(ended)
-        self._sharing.remove(ended.owner, work)
-        stopping = list(work.running)
-        for task in stopping:
+        progress.set_stored(ended)
+        self._queue.remove(ended.owner, progress)
+        tasks = list(progress.running)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*stopping, return_exceptions=True)
-        await self._close(work)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._close(progress)
 
     # Workers.
 
     async def _work(self) -> None:
         while True:
-            work = await self._next()
+            progress = await self._next()
             try:
-                await self._one(work)
+                await self._judge_next_line(progress)
             except PlatformFault as error:
-                await self._fail(work, error)
-            if work.judged_all:
-                await self._finish(work)
+                await self._fail(progress, error)
+            if progress.judged_all:
+                await self._finish(progress)
 
     async def _next(self) -> BatchProgress:
-        async with self._more:
-            while (work := self._sharing.next()) is None:
-                await self._more.wait()
-            return work
+        async with self._added:
+            while (progress := self._queue.next()) is None:
+                await self._added.wait()
+            return progress
 
-    async def _one(self, work: BatchProgress) -> None:
-        if work.exhausted:
+    async def _judge_next_line(self, progress: BatchProgress) -> None:
+        if progress.exhausted:
             return
-        number, line = work.take()
-        if work.exhausted:
-            self._sharing.remove(work.batch.owner, work)
-        task = asyncio.create_task(self._judge(work, number, line))
-        work.running.add(task)
+        number, line = progress.take_line()
+        if progress.exhausted:
+            self._queue.remove(progress.batch.owner, progress)
+        task = asyncio.create_task(self._judge_line(progress, number, line))
+        progress.running.add(task)
         try:
             await asyncio.wait({task})
         finally:
-            task.cancel()  # nothing where it has ended
+            task.cancel()  # no effect if it has ended
             await asyncio.gather(task, return_exceptions=True)
-            work.running.discard(task)
-        # A bug of ours in one line must not end the worker; the line has no result and is judged again at the next start.
+            progress.running.discard(task)
+        # A bug in judging one line must not end the worker; the line has no result and is judged again at the next start.
         if not task.cancelled() and task.exception() is not None:
-            self._log.error("a completion of a batch could not be judged", batch=work.batch.id, exc_info=task.exception())
+            self._log.error("a completion of a batch could not be judged", batch=progress.batch.id, exc_info=task.exception())
 
-    async def _judge(self, work: BatchProgress, number: int, line: BatchLine) -> None:
-        await self._keep(work, await judge_line(self._judging, number, line, lambda: work.config_of(line)))
+    async def _judge_line(self, progress: BatchProgress, number: int, line: BatchLine) -> None:
+        result = await judge_line(self._judge, number, line, lambda: progress.config_of(line))
+        await self._add_result(progress, result)
 
-    async def _keep(self, work: BatchProgress, result: LineResult) -> None:
-        """However long it takes: the completion was judged, and that must not get lost."""
+    async def _add_result(self, progress: BatchProgress, result: LineResult) -> None:
+        """Retry until the result is written: a judged completion must not be lost."""
         wait_s = FIRST_WAIT_S
         while True:
             try:
-                return work.keep(result)
+                return progress.add_result(result)
             except Unavailable as error:
-                self._log.error("a result cannot be kept", batch=work.batch.id, reason=str(error))
+                self._log.error("a result cannot be kept", batch=progress.batch.id, reason=str(error))
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, MAX_WAIT_S)
 
     # The row in the store.
 
-    async def _note_often(self) -> None:
+    async def _store_periodically(self) -> None:
         while True:
             await asyncio.sleep(_STORE_INTERVAL_S)
-            for work in list(self._works.values()):
-                if work.batch != work.stored:
-                    await self._noted(work)
+            for progress in list(self._running.values()):
+                if progress.batch != progress.stored:
+                    await self._try_store(progress)
 
-    async def _noted(self, work: BatchProgress) -> None:
-        """A store that is away comes back: the file has it all."""
+    async def _try_store(self, progress: BatchProgress) -> None:
+        """Update the row; on failure only log it, because the results file is complete and the next update follows."""
         try:
-            await self._note(work)
+            await self._store_progress(progress)
         except SandboxError as error:
-            self._log.warning("how a batch stands could not be noted", batch=work.batch.id, reason=str(error))
+            self._log.warning("how a batch stands could not be noted", batch=progress.batch.id, reason=str(error))
 
-    async def _note(self, work: BatchProgress, **changes: object) -> None:
-        async with work.store_lock:
-            await work.sync()
-            counts = {name: getattr(work.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
-            going = {"state": BatchState.running, "started_ms": work.stored.started_ms or timestamps.now_ms(), **changes}
+    async def _store_progress(self, progress: BatchProgress, **changes: object) -> None:
+        async with progress.store_lock:
+            await progress.sync()
+            stored = progress.stored
+            fields = {name: getattr(progress.batch, name) for name in ("judged", "accepted", "not_judged", "reasons")}
+            if not stored.ended:
+                fields = {"state": BatchState.running, "started_ms": stored.started_ms or timestamps.now_ms(), **changes} | fields
             try:
-                work.now(await self._store.batches.update(work.stored, **(counts if work.stored.ended else going | counts)))
+                progress.set_stored(await self._store.batches.update(stored, **fields))
             except Conflict:
-                work.now(await self._store.batches.get(work.batch.id))  # ended from outside meanwhile
+                progress.set_stored(await self._store.batches.get(progress.batch.id))  # ended by a caller in the meantime
                 raise
 
-    async def _finish(self, work: BatchProgress) -> None:
-        """Every line has its result. The row says so at last, however long the store is away."""
+    async def _finish(self, progress: BatchProgress) -> None:
+        """Mark the batch as completed, retrying until the store is available."""
         wait_s = FIRST_WAIT_S
-        while not work.stored.ended:
+        while not progress.stored.ended:
             try:
-                await self._note(work, state=BatchState.completed, ended_ms=timestamps.now_ms())
+                await self._store_progress(progress, state=BatchState.completed, ended_ms=timestamps.now_ms())
             except NotFound:
                 break
             except SandboxError as error:
-                self._log.warning("the end of a batch could not be noted", batch=work.batch.id, reason=str(error))
+                self._log.warning("the end of a batch could not be noted", batch=progress.batch.id, reason=str(error))
                 await asyncio.sleep(wait_s)
                 wait_s = min(2 * wait_s, MAX_WAIT_S)
-        await self._close(work)
+        await self._close(progress)
 
-    async def _fail(self, work: BatchProgress, error: PlatformFault) -> None:
-        self._log.error("a batch cannot go on", batch=work.batch.id, reason=str(error))
+    async def _fail(self, progress: BatchProgress, error: PlatformFault) -> None:
+        self._log.error("a batch cannot go on", batch=progress.batch.id, reason=str(error))
         with contextlib.suppress(SandboxError):
-            await self._note(work, state=BatchState.failed, ended_ms=timestamps.now_ms(), message=str(error))
-        await self.drop(work.batch)
+            await self._store_progress(progress, state=BatchState.failed, ended_ms=timestamps.now_ms(), message=str(error))
+        await self.drop(progress.batch)
 
-    async def _close(self, work: BatchProgress) -> None:
-        """Once, whoever comes first: the last worker or the one who cancelled it."""
-        if self._works.get(work.batch.id) is not work or work.closing:
+    async def _close(self, progress: BatchProgress) -> None:
+        """Close the batch once: the last worker and a cancelling caller may both come here."""
+        if self._running.get(progress.batch.id) is not progress or progress.closing:
             return
-        work.closing = True
-        if work.batch != work.stored:
-            await self._noted(work)
-        self._works.pop(work.batch.id, None)
-        work.close()
+        progress.closing = True
+        if progress.batch != progress.stored:
+            await self._try_store(progress)
+        self._running.pop(progress.batch.id, None)
+        progress.close()

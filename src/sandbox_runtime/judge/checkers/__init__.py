@@ -1,8 +1,7 @@
-"""Ways to compare what a program printed with what was expected. Pure functions of two texts, one file each.
+"""Compare a program's output with the expected output. Pure functions of two texts, one file each.
 
-Contract: a checker never fails on what a program printed, however odd it is; options that make no sense raise InvalidRequest when
-the checker is looked up. `program` and `interactive` are programs themselves: what they say is read by checkers.program, and who
-runs them is the judging loop.
+Contract: a checker never fails on any output. Invalid options raise InvalidRequest when the checker is looked up. `program` and
+`interactive` are programs themselves: the trial runner runs them and checkers.program reads their results.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from sandbox_runtime.judge.checkers.unordered import unordered
 __all__ = ["ACCEPTED", "INTERACTIVE", "PROGRAM", "STATUS", "CheckResult", "Compare", "find_checker"]
 
 STATUS, PROGRAM, INTERACTIVE = "status", "program", "interactive"
-"""Those that compare no texts: a good end is all, or another program decides."""
+"""Checkers that compare no texts: the exit status decides, or another program does."""
 
 Compare = Callable[[str, str], CheckResult]
-"""(expected, printed) → what is found."""
+"""(expected, printed) → result."""
 
 _BY_NAME: Mapping[str, Callable[..., CheckResult]] = {
     "exact": exact,
@@ -45,17 +44,18 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {"floats": ("absolute", "relative")}
 
 
 def find_checker(name: str, options: Mapping[str, Any]) -> Compare:
+    """Return the checker with its options applied. Raises InvalidRequest."""
     compare = _BY_NAME.get(name)
     if compare is None:
         known = ", ".join((STATUS, *_BY_NAME, PROGRAM, INTERACTIVE))
-        raise InvalidRequest(f"there is no checker {name[:60]!r}; there are {known}")
-    given = {option: _tolerance(name, option, value) for option, value in options.items()}
-    return functools.partial(compare, **given)
+        raise InvalidRequest(f"unknown checker {name[:60]!r}; available: {known}")
+    tolerances = {option: _tolerance(name, option, value) for option, value in options.items()}
+    return functools.partial(compare, **tolerances)
 
 
 def _tolerance(name: str, option: str, value: object) -> float:
     if option not in _OPTIONS.get(name, ()):
         raise InvalidRequest(f"the checker {name} has no option {option[:60]!r}")
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise InvalidRequest(f"the option {option} of the checker {name} must be a number of at least 0, not {value!r}")
+        raise InvalidRequest(f"the option {option} of the checker {name} must be a number >= 0, not {value!r}")
     return float(value)

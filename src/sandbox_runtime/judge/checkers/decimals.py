@@ -1,7 +1,7 @@
-"""Line by line and word by word: blanks and empty lines do not count, decimal numbers may differ a little, whole numbers may not.
+"""Compare line by line and word by word, ignoring whitespace and empty lines. Decimal numbers have a tolerance, integers do not.
 
-A tolerance in proportion to the number would take one large whole number for another: those that are expected as whole numbers
-must be the same, or a decimal number within a millionth of it.
+A relative tolerance would accept one large integer for another: an expected integer must be printed exactly, or as a decimal
+number within a millionth of it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import re
 from sandbox_runtime.judge.checkers.numbers import is_close, parse_number
 from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, clip, wrong_answer
 
-_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _ABSOLUTE, _RELATIVE = 1e-8, 1e-5
-_FROM_WHOLE = 1e-6
+_INTEGER_ABSOLUTE = 1e-6
 
 
 def decimals(expected: str, printed: str) -> CheckResult:
-    wanted, got = _lines(expected), _lines(printed)
-    if len(wanted) != len(got):
-        return wrong_answer(f"{len(got)} lines were printed; {len(wanted)} were expected")
-    for place, (words, right) in enumerate(zip(got, wanted, strict=True), 1):
+    expected_lines, printed_lines = _lines(expected), _lines(printed)
+    if len(expected_lines) != len(printed_lines):
+        return wrong_answer(f"{len(printed_lines)} lines were printed; {len(expected_lines)} were expected")
+    for number, (words, right) in enumerate(zip(printed_lines, expected_lines, strict=True), 1):
         if words != right and not _same(words, right):
-            told = f"line {place}: {clip(' '.join(words))} was printed; {clip(' '.join(right))} was expected"
-            return wrong_answer(told)
+            return wrong_answer(f"line {number}: {clip(' '.join(words))} was printed; {clip(' '.join(right))} was expected")
     return ACCEPTED
 
 
@@ -32,15 +31,15 @@ def _lines(text: str) -> list[list[str]]:
 
 
 def _same(words: list[str], right: list[str]) -> bool:
-    return len(words) == len(right) and all(_same_word(word, wanted) for word, wanted in zip(words, right, strict=True))
+    return len(words) == len(right) and all(_same_word(word, expected) for word, expected in zip(words, right, strict=True))
 
 
-def _same_word(word: str, wanted: str) -> bool:
-    if word == wanted:
+def _same_word(word: str, right: str) -> bool:
+    if word == right:
         return True
-    printed, expected = parse_number(word), parse_number(wanted)
+    printed, expected = parse_number(word), parse_number(right)
     if printed is None or expected is None:
         return False
-    if not _WHOLE.fullmatch(wanted):
+    if not _INTEGER.fullmatch(right):
         return is_close(printed, expected, absolute=_ABSOLUTE, relative=_RELATIVE)
-    return _WHOLE.fullmatch(word) is None and is_close(printed, expected, absolute=_FROM_WHOLE)
+    return _INTEGER.fullmatch(word) is None and is_close(printed, expected, absolute=_INTEGER_ABSOLUTE)

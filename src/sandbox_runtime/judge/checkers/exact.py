@@ -1,4 +1,4 @@
-"""Byte for byte. What differs in blanks and line breaks alone is a matter of presentation."""
+"""Compare exactly. Outputs that differ only in whitespace are a presentation error."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ def exact(expected: str, printed: str) -> CheckResult:
     if printed == expected:
         return ACCEPTED
     if printed.split() == expected.split():
-        return wrong_presentation("the output differs from the expected one in blanks or line breaks alone")
+        return wrong_presentation("the output differs from the expected one only in blanks or line breaks")
     return wrong_answer("the output is not the expected one")

@@ -1,4 +1,4 @@
-"""Word by word, with tolerances that the problem names: numbers may differ by `absolute`, or by `relative` of the expected."""
+"""Compare word by word, with the problem's tolerances: numbers may differ by `absolute`, or by `relative` of the expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The last line that was printed is a value in JSON, and is compared as a value."""
+"""Compare the last printed line as a JSON value."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def json_value(expected: str, printed: str) -> CheckResult:
         got, wanted = json.loads(line), json.loads(expected)
         same = _same(got, wanted)
     except (ValueError, RecursionError):
-        return wrong_answer(f"{clip(line)} was printed, which is no value in JSON")
-    return ACCEPTED if same else wrong_answer(f"{clip(line)} was given; {clip(expected.strip())} was expected")
+        return wrong_answer(f"{clip(line)} was printed, which is not JSON")
+    return ACCEPTED if same else wrong_answer(f"{clip(line)} was returned; {clip(expected.strip())} was expected")
 
 
 def _same(got: Any, wanted: Any) -> bool:
     if isinstance(got, list) and isinstance(wanted, list):
-        return len(got) == len(wanted) and all(_same(one, other) for one, other in zip(got, wanted, strict=True))
+        return len(got) == len(wanted) and all(_same(item, right) for item, right in zip(got, wanted, strict=True))
     if isinstance(got, dict) and isinstance(wanted, dict):
         return got.keys() == wanted.keys() and all(_same(got[key], wanted[key]) for key in wanted)
     if isinstance(got, float) or isinstance(wanted, float):

@@ -1,4 +1,4 @@
-"""Numbers in outputs."""
+"""Parse and compare numbers in outputs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _MAX_CHARACTERS = 400
 
 
 def parse_number(text: str) -> float | None:
-    """None for what is none. Narrower than Python's own reading, which takes `1_0` for ten and digits of any script."""
+    """Return None for other text. Stricter than float(), which accepts `1_0` and digits of any script."""
     if len(text) > _MAX_CHARACTERS or _NUMBER.fullmatch(text) is None:
         return None
     return float(text)
 
 
 def is_close(printed: float, expected: float, *, absolute: float = 0.0, relative: float = 0.0) -> bool:
-    """Within either tolerance of what was expected. Infinities are close to themselves alone, and nothing is close to NaN."""
+    """Whether the number is within either tolerance. Infinities are close only to themselves; nothing is close to NaN."""
     if printed == expected:
         return True
     if not (math.isfinite(printed) and math.isfinite(expected)):

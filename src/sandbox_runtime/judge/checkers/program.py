@@ -1,4 +1,4 @@
-"""What checkers and interactors that are programs say with their exit codes, in testlib's convention."""
+"""Read the results of checkers and interactors that are programs, by testlib's exit codes."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, wrong_a
 from sandbox_runtime.model import Ending, Outcome
 
 INPUT, OUTPUT, ANSWER = "input.txt", "output.txt", "answer.txt"
-"""Their arguments, in this order: names of files in their working folder."""
+"""Arguments of the checker, in this order: names of files in its working folder."""
 _OK, _WRONG, _PRESENTATION, _POINTS = 0, 1, 2, 7
 _MAX_MESSAGE_CHARACTERS = 400
 _CHECKER_ERROR = re.compile(
     r"(SyntaxError|IndentationError|TabError|ImportError|ModuleNotFoundError|NameError|UnboundLocalError|FileNotFoundError"
     r"|PermissionError|MemoryError)(:|$)"
 )
-"""Python programs that fail have the exit code for wrong answers. These are errors of their own; others, such as a ValueError,
-are what a short checker makes of an output that makes no sense."""
+"""A Python program that raises exits with the code for wrong answers. These exceptions are errors of the checker itself. Others,
+such as ValueError, are how short checkers reject a malformed output."""
 
 
 def read_checker_result(outcome: Outcome) -> CheckResult | None:
-    """None where it says nothing of the answer: it failed, by its own word (3) or without one."""
+    """Return the checker's result, or None if the checker failed (exit code 3 or any unknown end)."""
     if outcome.ending is not Ending.exited:
         return None
-    words = checker_message(outcome)
+    message = checker_message(outcome)
     if outcome.exit_code == _OK:
         return ACCEPTED
     if outcome.exit_code == _WRONG:
-        return None if _CHECKER_ERROR.match(_last_line(outcome)) else wrong_answer(words)
+        return None if _CHECKER_ERROR.match(_last_line(outcome)) else wrong_answer(message)
     if outcome.exit_code == _PRESENTATION:
-        return wrong_presentation(words)
-    return wrong_answer(words or "only a part of the points") if outcome.exit_code == _POINTS else None
+        return wrong_presentation(message)
+    return wrong_answer(message or "only a part of the points") if outcome.exit_code == _POINTS else None
 
 
 def _last_line(outcome: Outcome) -> str:
@@ -38,5 +38,5 @@ def _last_line(outcome: Outcome) -> str:
 
 
 def checker_message(outcome: Outcome) -> str:
-    """Checkers speak on standard error."""
+    """Return the beginning of standard error, where checkers write their messages."""
     return outcome.stderr.text.strip()[:_MAX_MESSAGE_CHARACTERS]

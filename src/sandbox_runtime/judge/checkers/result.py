@@ -1,4 +1,4 @@
-"""What a checker says of an output."""
+"""The result of a checker."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def wrong_presentation(message: str) -> CheckResult:
 
 
 def clip(text: str) -> str:
-    """For messages: quoted, and short."""
+    """Quote and shorten a text for a message."""
     return repr(text) if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]!r}…"

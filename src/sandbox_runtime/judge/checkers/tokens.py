@@ -1,4 +1,4 @@
-"""Word by word: blanks, line breaks and case do not count, and numbers may differ by a hundred-thousandth."""
+"""Compare word by word, ignoring whitespace and case. Numbers may differ by a hundred-thousandth."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def tokens(expected: str, printed: str) -> CheckResult:
     return compare_tokens(expected.lower().split(), printed.lower().split(), absolute=_ABSOLUTE, relative=0.0)
 
 
-def compare_tokens(wanted: list[str], got: list[str], *, absolute: float, relative: float) -> CheckResult:
-    if len(wanted) != len(got):
-        return wrong_answer(f"{len(got)} words were printed; {len(wanted)} were expected")
-    for place, (word, right) in enumerate(zip(got, wanted, strict=True), 1):
+def compare_tokens(expected: list[str], printed: list[str], *, absolute: float, relative: float) -> CheckResult:
+    if len(expected) != len(printed):
+        return wrong_answer(f"{len(printed)} words were printed; {len(expected)} were expected")
+    for number, (word, right) in enumerate(zip(printed, expected, strict=True), 1):
         if word != right and not _close(word, right, absolute, relative):
-            return wrong_answer(f"word {place}: {clip(word)} was printed; {clip(right)} was expected")
+            return wrong_answer(f"word {number}: {clip(word)} was printed; {clip(right)} was expected")
     return ACCEPTED
 
 

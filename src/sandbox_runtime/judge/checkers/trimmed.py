@@ -1,4 +1,4 @@
-"""As exact, but for blanks and line breaks at either end of the output and at the ends of its lines."""
+"""Compare exactly, except for whitespace at both ends of the output and at the ends of its lines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from sandbox_runtime.judge.checkers.result import CheckResult
 
 
 def trimmed(expected: str, printed: str) -> CheckResult:
-    return exact(_trimmed(expected), _trimmed(printed))
+    return exact(_trim(expected), _trim(printed))
 
 
-def _trimmed(text: str) -> str:
+def _trim(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))

@@ -1,4 +1,4 @@
-"""The same lines, in any order; blanks at their ends and empty lines do not count."""
+"""Compare lines in any order, ignoring whitespace at their ends and empty lines."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from sandbox_runtime.judge.checkers.result import ACCEPTED, CheckResult, clip, w
 
 
 def unordered(expected: str, printed: str) -> CheckResult:
-    wanted, got = _lines(expected), _lines(printed)
-    if wanted == got:
+    expected_lines, printed_lines = _lines(expected), _lines(printed)
+    if expected_lines == printed_lines:
         return ACCEPTED
-    missing, surplus = wanted - got, got - wanted
+    missing, surplus = expected_lines - printed_lines, printed_lines - expected_lines
     if missing:
         return wrong_answer(f"{clip(next(iter(missing)))} was expected and not printed, or not as often")
     return wrong_answer(f"{clip(next(iter(surplus)))} was not expected, or not as often")
 
 
 def _lines(text: str) -> Counter[str]:
-    """Lines as lists of words would be slower and no more right: within a line blanks are part of the answer."""
+    """Whitespace within a line is part of the answer."""
     return Counter(line.strip() for line in text.split("\n") if line.strip())

@@ -1,4 +1,4 @@
-"""The job of the box, and what comes back from it."""
+"""Run the caller's extraction code in a box and read the blocks that it submits."""
 
 from __future__ import annotations
 
@@ -32,12 +32,15 @@ Run = Callable[[Job], Awaitable[JobResult]]
 
 
 async def extract_custom_blocks(run: Run, logic: str, completion: str) -> tuple[Block, ...]:
-    """The blocks that the logic submits of this completion. run: the engine's way to run a job. Raises InvalidRequest with what
-    it printed where the logic itself fails."""
+    """Return the blocks that the extraction code submits for this completion.
+
+    run: runs a job in the engine.
+    Raises InvalidRequest, with the code's output, if the code itself fails.
+    """
     result = await run(_job(logic, completion))
     outcome = result.run
     if outcome is None or outcome.blame is Blame.platform:
-        raise PlatformFault(f"custom_extract_logic could not be run: {outcome.message if outcome else 'it was not started'}")
+        raise PlatformFault(f"custom_extract_logic could not run: {outcome.message if outcome else 'it was not started'}")
     if not outcome.ok or not result.files:
         raise InvalidRequest(f"custom_extract_logic failed: {_failure_text(outcome)}")
     return _parse_blocks(result.files[0].content)
@@ -55,7 +58,7 @@ def _job(logic: str, completion: str) -> Job:
 
 
 def _files() -> tuple[File, ...]:
-    """The steps of extraction under the names by which they know each other, with the one noun that they need."""
+    """Return the extraction modules under their import names, with the one class that they need."""
     return (
         *(File(f"sandbox_runtime{package}/__init__.py", b"") for package in _PACKAGES),
         *(File(f"sandbox_runtime/judge/extraction/{step}.py", _source("extraction", step).encode()) for step in _MODULES),
@@ -68,19 +71,19 @@ def _source(folder: str, name: str) -> str:
 
 
 def _failure_text(outcome: Outcome) -> str:
-    said = outcome.stderr.text.strip()[-_MAX_MESSAGE_CHARACTERS:]
-    return said or outcome.message or outcome.ending.replace("_", " ")
+    printed = outcome.stderr.text.strip()[-_MAX_MESSAGE_CHARACTERS:]
+    return printed or outcome.message or outcome.ending.replace("_", " ")
 
 
 def _parse_blocks(content: bytes) -> tuple[Block, ...]:
-    """The file is written by the caller's code as much as by ours: nothing in it is taken for granted."""
+    """Parse and check the file: the caller's code can write it too, so nothing in it is trusted."""
     try:
-        found = json.loads(content)
+        entries = json.loads(content)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, list) or len(found) > MAX_BLOCKS or not all(map(_is_block, found)):
+        entries = None
+    if not isinstance(entries, list) or len(entries) > MAX_BLOCKS or not all(map(_is_block, entries)):
         raise InvalidRequest(f"custom_extract_logic must submit at most {MAX_BLOCKS} CodeBlock(priority, language, code)")
-    return tuple(Block(entry["priority"], entry["language"], entry["code"]) for entry in found)
+    return tuple(Block(entry["priority"], entry["language"], entry["code"]) for entry in entries)
 
 
 def _is_block(entry: Any) -> bool:

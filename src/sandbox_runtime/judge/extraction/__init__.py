@@ -1,8 +1,8 @@
-"""From what a model wrote to the code in it, as named pure steps.
+"""Extract code from a model's completion, in pure steps.
 
-Contract: nothing here runs anything, and no step takes longer than in proportion to the text, whatever the text is.
-`default_extract` is the usual way; `freeform` and `freeform_v2` are those of benchmarks whose answers are free in form.
-Extraction code of a caller's own is run in a box before any of this; what it found comes in with the completion.
+Contract: nothing here executes anything, and every step is linear in the length of the text. `default_extract` is the default;
+`freeform` and `freeform_v2` serve benchmarks with free-form answers. Extraction code of the caller runs in a box before these
+steps; the blocks it found come with the completion.
 """
 
 from sandbox_runtime.judge.extraction.default import EMPTY, ExtractedCode, choose_block, default_extract

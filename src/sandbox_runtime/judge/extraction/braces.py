@@ -1,10 +1,10 @@
-"""Where a block in braces ends, with texts and comments of the C-like languages skipped. Linear in the code."""
+"""Find the end of a block in braces, skipping strings and comments of C-like languages. Linear in the code."""
 
 from __future__ import annotations
 
 import re
 
-# What is left open takes the rest, so that no part of the code is looked at twice.
+# An unterminated string or comment extends to the end, so that no part of the code is scanned twice.
 _TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?(?:\*/|\Z)|\"\"\".*?(?:\"\"\"|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\[^\n][^'\n]{0,8}|[^'\\\n])'|`[^`]*(?:`|\Z)|[{}]""",
     re.DOTALL,
@@ -12,20 +12,20 @@ _TOKEN = re.compile(
 
 
 def block_end(code: str, start: int) -> int:
-    """The place behind the brace that closes the first one opened from start on; the end of the code where none does."""
+    """Return the index after the brace that closes the first block from `start` on, or the end of the code."""
     depth = 0
-    for found in _TOKEN.finditer(code, start):
-        if found[0] == "{":
+    for token in _TOKEN.finditer(code, start):
+        if token[0] == "{":
             depth += 1
-        elif found[0] == "}":
+        elif token[0] == "}":
             depth -= 1
             if depth <= 0:
-                return found.end()
+                return token.end()
     return len(code)
 
 
 def block_body(code: str, start: int) -> str:
-    """What is between the braces."""
+    """Return the text between the braces."""
     opening = code.find("{", start)
     if opening < 0:
         return ""
@@ -34,6 +34,6 @@ def block_body(code: str, start: int) -> str:
 
 
 def without_block(code: str, head: re.Pattern[str]) -> str:
-    """The code without the first block that the head begins."""
-    found = head.search(code)
-    return code if found is None else code[: found.start()] + code[block_end(code, found.start()) :]
+    """Remove the first block that begins with `head`."""
+    match = head.search(code)
+    return code if match is None else code[: match.start()] + code[block_end(code, match.start()) :]

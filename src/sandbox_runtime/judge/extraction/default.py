@@ -1,5 +1,4 @@
-"""The default way from a completion to its code: of all blocks found, those of the highest priority; of them the first in the
-language that is asked for, else the first."""
+"""The default extraction: of the blocks with the highest priority, take the first in the requested language, else the first."""
 
 from __future__ import annotations
 
@@ -13,10 +12,9 @@ from sandbox_runtime.model.judge import Block, Completion
 
 @dataclass(frozen=True, slots=True)
 class ExtractedCode:
-    """kind: fenced, incomplete_fenced, heuristic or empty."""
-
     code: str
     kind: str
+    """fenced, incomplete_fenced, heuristic or empty"""
 
 
 EMPTY = ExtractedCode("", "empty")
@@ -24,8 +22,8 @@ EMPTY = ExtractedCode("", "empty")
 
 def default_extract(completion: Completion, language: str) -> ExtractedCode:
     text = completion.text
-    found = [*fenced_blocks(text), *heuristic_blocks(text, language), *incomplete_blocks(text), *completion.custom]
-    return choose_block(found, language)
+    blocks = [*fenced_blocks(text), *heuristic_blocks(text, language), *incomplete_blocks(text), *completion.custom]
+    return choose_block(blocks, language)
 
 
 def choose_block(blocks: list[Block], language: str) -> ExtractedCode:
@@ -33,8 +31,8 @@ def choose_block(blocks: list[Block], language: str) -> ExtractedCode:
         return EMPTY
     highest = max(block.priority for block in blocks)
     best = [block for block in blocks if block.priority == highest]
-    taken = next((block for block in best if same_language(block.language, language)), best[0])
-    return ExtractedCode(taken.code, block_kind(taken))
+    chosen = next((block for block in best if same_language(block.language, language)), best[0])
+    return ExtractedCode(chosen.code, block_kind(chosen))
 
 
 def block_kind(block: Block) -> str:

@@ -1,7 +1,7 @@
-"""Code between fences of backticks.
+"""Extract code between fences of backticks.
 
-A block begins behind three backticks that a word (the language) or nothing follows on their line, and ends before the next line
-that begins with as many backticks. One pass over the lines: the time is linear in the text, whatever a model wrote.
+A block begins after three backticks that are followed on their line by a word (the language) or nothing, and ends before the next
+line that begins with as many backticks. One pass over the lines, so the time is linear in the text.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _FENCE_AT_END = re.compile(r"(?<!`)(`{3,})[ \t]*([^\s`]*)[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _FencedText:
     word: str
     code: str
     closed: bool
 
 
 def fenced_blocks(text: str) -> list[Block]:
-    return [Block(FENCED, fence_language(piece.word), piece.code) for piece in _pieces(text) if piece.closed]
+    return [Block(FENCED, fence_language(part.word), part.code) for part in _fenced_texts(text) if part.closed]
 
 
 def incomplete_blocks(text: str) -> list[Block]:
-    """The last block, where its end is missing: an answer that was cut off."""
-    return [Block(INCOMPLETE, fence_language(piece.word), piece.code) for piece in _pieces(text) if not piece.closed]
+    """Return the last block if its closing fence is missing, as in a truncated answer."""
+    return [Block(INCOMPLETE, fence_language(part.word), part.code) for part in _fenced_texts(text) if not part.closed]
 
 
 def tagged_blocks(text: str) -> list[tuple[str, Block]]:
-    """The blocks that are closed, each with the word behind its fence as it is written."""
-    return [(piece.word, Block(FENCED, fence_language(piece.word), piece.code)) for piece in _pieces(text) if piece.closed]
+    """Return the closed blocks, each with the word after its fence as written."""
+    return [(part.word, Block(FENCED, fence_language(part.word), part.code)) for part in _fenced_texts(text) if part.closed]
 
 
-def _pieces(text: str) -> Iterator[_Piece]:
+def _fenced_texts(text: str) -> Iterator[_FencedText]:
     ticks, word = 0, ""
     body: list[str] = []
     for line in text.split("\n"):
@@ -50,26 +50,26 @@ def _pieces(text: str) -> Iterator[_Piece]:
         elif _ticks(line) < ticks:
             body.append(line)
         elif body:
-            yield _Piece(word, "\n".join(body), closed=True)
+            yield _FencedText(word, "\n".join(body), closed=True)
             ticks = 0
         else:
             ticks, word = _reopening(line, ticks)
     if ticks and any(line.strip() for line in body):
-        yield _Piece(word, _without_last_fence("\n".join(body)), closed=False)
+        yield _FencedText(word, _without_last_fence("\n".join(body)), closed=False)
 
 
 def _opening(line: str) -> tuple[int, str]:
-    """How many backticks open a block on this line, 0 for none, and the word behind them."""
+    """Return the number of backticks that open a block on this line (0: none) and the word after them."""
     if "```" not in line:
         return 0, ""
-    found = _FENCE_AT_START.match(line) or _FENCE_AT_END.search(line)
-    return (len(found[1]), found[2]) if found else (0, "")
+    match = _FENCE_AT_START.match(line) or _FENCE_AT_END.search(line)
+    return (len(match[1]), match[2]) if match else (0, "")
 
 
 def _reopening(line: str, ticks: int) -> tuple[int, str]:
-    """A fence right below a fence: with a word it is the true opening of a doubled one, without one the block was empty."""
-    again, word = _opening(line)
-    return (again, word) if word and again == ticks else (0, "")
+    """Handle a fence directly below a fence: with a word it is the real opening of a doubled one, else the block is empty."""
+    count, word = _opening(line)
+    return (count, word) if word and count == ticks else (0, "")
 
 
 def _ticks(line: str) -> int:
@@ -78,5 +78,5 @@ def _ticks(line: str) -> int:
 
 
 def _without_last_fence(code: str) -> str:
-    """Three backticks behind the last statement, on its own line: meant as the end, though no fence."""
+    """Remove backticks after the last statement on its line: meant as the end, though they are not a fence."""
     return re.sub(r"`{3,}\s*\Z", "", code) if code.rstrip().endswith("```") else code

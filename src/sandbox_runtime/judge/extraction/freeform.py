@@ -1,7 +1,7 @@
-"""Code in an answer that is free in its form: blocks are picked, joined and rid of what would be in the tests' way.
+"""Extract code from free-form answers: choose blocks, join them and remove what conflicts with the tests.
 
-Two forms, with the same options. The first knows whole blocks; the second also mends how models get fences wrong and takes main
-functions and wrappers apart.
+Two versions with the same options. The first works on whole blocks; the second also repairs malformed fences and removes main
+functions and wrappers.
 """
 
 from __future__ import annotations
@@ -23,23 +23,26 @@ _EMPTY_DOUBLE_FENCE = re.compile(r"(?m)^```[ \t]*\n(?=```[^\s`])")
 
 
 class FreeformOptions(TypedDict, total=False):
-    """first_block_only: the first block; else all, joined by a blank line. is_fewshot_task: none behind the first in the language
-    or in none: what follows is the model going on with questions of its own. exactly_match: only blocks that name the language.
-    code_block_idx: the block of this number. remove_asserts: without assertions at the left edge. inner_function_only: the first
-    static method of a class (csharp, java). no_removal: take nothing off. is_ut: the code is a test of its own, whose main part
-    stays. entry_point: where several blocks could be meant, those that name it. declaration: put in front of code that does not
-    name the entry point, because the model went on with the body alone."""
-
     first_block_only: bool
+    """Take the first block; else all, joined by a blank line."""
     is_fewshot_task: bool
+    """Ignore blocks after the first one in the language or without one: there the model invents further questions."""
     exactly_match: bool
+    """Take only blocks that name the language."""
     code_block_idx: int | None
+    """Take the block of this number."""
     remove_asserts: bool
+    """Remove unindented assertions."""
     inner_function_only: bool
+    """Take the first static method of a class (csharp, java)."""
     no_removal: bool
+    """Remove nothing."""
     is_ut: bool
+    """The code is a test itself: keep its main part."""
     entry_point: str | None
+    """Of several blocks, take those that name it."""
     declaration: str | None
+    """Put before code that does not name the entry point, because the model wrote only the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,37 +60,37 @@ class _Options:
 
 
 def freeform(text: str, language: str, **options: Unpack[FreeformOptions]) -> ExtractedCode:
-    """Closed fences, else one that was left open, else what looks like code."""
-    choice = _Options(**options)
-    return _to_extracted(_blocks(text, language, choice), language, choice, trim.STEPS_V1)
+    """Extract from closed fences, else from an unclosed one, else from text that looks like code."""
+    chosen = _Options(**options)
+    return _to_extracted(_blocks(text, language, chosen), language, chosen, trim.STEPS_V1)
 
 
 def freeform_v2(text: str, language: str, **options: Unpack[FreeformOptions]) -> ExtractedCode:
-    """The second form. Verilog: what stands in the module, or all that was written where there is no block."""
-    choice = _Options(**options)
+    """Version 2. For Verilog: the body of the module, or the whole text if there is no block."""
+    chosen = _Options(**options)
     text = trim.without_carriage_returns(text)
-    blocks = _blocks(_EMPTY_DOUBLE_FENCE.sub("", text), language, choice)
+    blocks = _blocks(_EMPTY_DOUBLE_FENCE.sub("", text), language, chosen)
     if language == "verilog":
         return _verilog(blocks, text)
-    return _to_extracted(blocks, language, choice, trim.STEPS_V2)
+    return _to_extracted(blocks, language, chosen, trim.STEPS_V2)
 
 
-def _blocks(text: str, language: str, choice: _Options) -> list[Block]:
-    found = [_with_first_line_language(block) for block in fenced_blocks(text) or incomplete_blocks(text)]
-    if not found:
+def _blocks(text: str, language: str, options: _Options) -> list[Block]:
+    blocks = [_with_first_line_language(block) for block in fenced_blocks(text) or incomplete_blocks(text)]
+    if not blocks:
         return heuristic_blocks(text, language)
-    if choice.is_fewshot_task:
-        found = _up_to_first(found, language)
-    found = _in_language(found, language, choice.exactly_match)
-    if choice.entry_point and len(found) > 1:
-        found = [block for block in found if choice.entry_point in block.code] or found
-    if choice.code_block_idx is not None:
-        return [found[choice.code_block_idx]] if -len(found) <= choice.code_block_idx < len(found) else []
-    return found[:1] if choice.first_block_only else found
+    if options.is_fewshot_task:
+        blocks = _up_to_first(blocks, language)
+    blocks = _in_language(blocks, language, options.exactly_match)
+    if options.entry_point and len(blocks) > 1:
+        blocks = [block for block in blocks if options.entry_point in block.code] or blocks
+    if options.code_block_idx is not None:
+        return [blocks[options.code_block_idx]] if -len(blocks) <= options.code_block_idx < len(blocks) else []
+    return blocks[:1] if options.first_block_only else blocks
 
 
 def _with_first_line_language(block: Block) -> Block:
-    """Where the language is not behind the fence but on the first line of the block."""
+    """Read the language from the first line of the block if it is not after the fence."""
     first, _, rest = block.code.partition("\n")
     named = fence_language(first.strip()) if rest and not block.language else ""
     return Block(block.priority, named, rest) if named else block
@@ -99,29 +102,29 @@ def _up_to_first(blocks: list[Block], language: str) -> list[Block]:
 
 
 def _in_language(blocks: list[Block], language: str, exactly: bool) -> list[Block]:
-    """Those that name it; where none does, those that name nothing; where all name others, all."""
+    """Return the blocks that name the language, else those without one, else all."""
     named = [block for block in blocks if same_language(block.language, language)]
     return named if named or exactly else [block for block in blocks if not block.language] or blocks
 
 
-def _to_extracted(blocks: list[Block], language: str, choice: _Options, steps: trim.Steps) -> ExtractedCode:
+def _to_extracted(blocks: list[Block], language: str, options: _Options, steps: trim.Steps) -> ExtractedCode:
     if not blocks:
         return EMPTY
     code = trim.without_carriage_returns("\n\n".join(block.code for block in blocks))
-    if not choice.no_removal:
-        code = _trim(code, language, choice, steps)
-    if choice.declaration and choice.entry_point and choice.entry_point not in code:
-        code = f"{choice.declaration}\n{code}"
+    if not options.no_removal:
+        code = _trim(code, language, options, steps)
+    if options.declaration and options.entry_point and options.entry_point not in code:
+        code = f"{options.declaration}\n{code}"
     return ExtractedCode(code, block_kind(blocks[0]))
 
 
-def _trim(code: str, language: str, choice: _Options, steps: trim.Steps) -> str:
-    for step in () if choice.is_ut else steps.get(language, ()):
+def _trim(code: str, language: str, options: _Options, steps: trim.Steps) -> str:
+    for step in () if options.is_ut else steps.get(language, ()):
         code = step(code)
-    if choice.inner_function_only and language in _METHOD_LANGUAGES:
+    if options.inner_function_only and language in _METHOD_LANGUAGES:
         code = trim.first_static_method(code)
     code = trim.without_example_usage(code)
-    return trim.without_assertions(code) if choice.remove_asserts else code
+    return trim.without_assertions(code) if options.remove_asserts else code
 
 
 def _verilog(blocks: list[Block], text: str) -> ExtractedCode:

@@ -1,4 +1,4 @@
-"""Code that no fence marks: found by how it looks. The least of the signs, taken where there is no other."""
+"""Extract code without fences, by how it looks. Has the lowest priority."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def heuristic_blocks(text: str, language: str) -> list[Block]:
 
 
 def _python(text: str) -> str:
-    """Every stretch of lines that holds a definition, with the imports, the statements and the blank lines between them."""
-    stretches: list[list[str]] = []
+    """Return every run of lines that holds code, with the imports, statements and blank lines between definitions."""
+    runs: list[list[str]] = []
     within, quoted = False, ""
     for line in text.replace("\r", "").split("\n"):
         starts = bool(_START.match(line))
@@ -39,12 +39,12 @@ def _python(text: str) -> str:
             within = False
             continue
         if not within:
-            stretches.append([])
+            runs.append([])
         within = True
-        stretches[-1].append(line)
+        runs[-1].append(line)
         quoted = _open_quote(line, quoted)
-    kept = ["\n".join(lines).rstrip() for lines in stretches if any(_starts_code(line) for line in lines)]
-    return "\n\n".join(kept) if any(_DEFINITION.search(stretch) for stretch in kept) else ""
+    kept = ["\n".join(lines).rstrip() for lines in runs if any(_starts_code(line) for line in lines)]
+    return "\n\n".join(kept) if any(_DEFINITION.search(text) for text in kept) else ""
 
 
 def _continues(line: str) -> bool:
@@ -56,20 +56,20 @@ def _starts_code(line: str) -> bool:
 
 
 def _open_quote(line: str, quoted: str) -> str:
-    """The triple quotes that are still open behind this line."""
-    place = 0
+    """Return the triple quotes that are still open after this line, or an empty text."""
+    position = 0
     while True:
         marks = (quoted,) if quoted else ('"""', "'''")
-        found = [(line.find(mark, place), mark) for mark in marks if line.find(mark, place) >= 0]
-        if not found:
+        hits = [(line.find(mark, position), mark) for mark in marks if line.find(mark, position) >= 0]
+        if not hits:
             return quoted
-        at, mark = min(found)
-        quoted, place = ("" if quoted else mark), at + 3
+        start, mark = min(hits)
+        quoted, position = ("" if quoted else mark), start + 3
 
 
 def _sql(text: str) -> str:
-    found = _QUERY.search(text)
-    return text[found.start() :].strip() if found else ""
+    match = _QUERY.search(text)
+    return text[match.start() :].strip() if match else ""
 
 
 def _bash(text: str) -> str:

@@ -1,5 +1,4 @@
-"""What is taken off a block of code so that tests can stand in its place: main functions, examples, wrappers. Pure steps by
-language."""
+"""Remove from a block of code what conflicts with tests: main functions, examples, wrappers. Pure steps by language."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def without_example_usage(code: str) -> str:
 
 
 def without_assertions(code: str) -> str:
-    """Without the lines at the left edge that assert something."""
+    """Remove unindented assert lines."""
     return _ASSERTION.sub("", code)
 
 
@@ -41,7 +40,7 @@ def without_python_main(code: str) -> str:
 
 
 def without_any_python_main(code: str) -> str:
-    """The same, however the line is written."""
+    """Like `without_python_main`, for any spelling of the line."""
     lines = code.split("\n")
     ends = (number for number, line in enumerate(lines) if "__name__" in line and "__main__" in line)
     return "\n".join(lines[: next(ends, len(lines))])
@@ -64,19 +63,19 @@ def without_kotlin_main(code: str) -> str:
 
 
 def rename_main_class(code: str) -> str:
-    """The tests bring a class Main of their own."""
+    """Rename the class Main, because the tests define one."""
     return code.replace("public class Main {", "class Solution {")
 
 
 def scala_object_body(code: str) -> str:
-    found = _SCALA_OBJECT.search(code)
-    return code if found is None else block_body(code, found.start())
+    match = _SCALA_OBJECT.search(code)
+    return code if match is None else block_body(code, match.start())
 
 
 def first_static_method(code: str) -> str:
-    """Without the class around it."""
-    found = _STATIC_METHOD.search(code)
-    return code if found is None else code[found.start() : block_end(code, found.start())]
+    """Return the first static method without its class."""
+    match = _STATIC_METHOD.search(code)
+    return code if match is None else code[match.start() : block_end(code, match.start())]
 
 
 STEPS_V1: Steps = MappingProxyType(
@@ -88,7 +87,7 @@ STEPS_V1: Steps = MappingProxyType(
         "go_test": (without_go_package,),
     }
 )
-"""What the first form of freeform extraction takes off."""
+"""Steps of `freeform`."""
 
 STEPS_V2: Steps = MappingProxyType(
     {
@@ -102,4 +101,4 @@ STEPS_V2: Steps = MappingProxyType(
         "scala": (scala_object_body,),
     }
 )
-"""What the second takes off."""
+"""Steps of `freeform_v2`."""

@@ -1,4 +1,4 @@
-"""The inside of a Verilog module: the problem's own text brings the head with its ports."""
+"""Extract the body of a Verilog module. The head with its ports comes from the problem."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ import re
 _MODULE = re.compile(r"\bmodule\s+(\w+)")
 _END = re.compile(r"\bendmodule\b")
 _HEAD_END = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|;", re.DOTALL)
-_USUAL_NAMES = ("top_module", "TopModule")
+_TOP_MODULES = ("top_module", "TopModule")
 
 
 def module_body(code: str) -> str:
-    """What follows the list of ports of the module that is asked for, up to and with its end, and then the other modules. All
-    of it as it is where it begins inside a module already."""
+    """Return the requested module from after its port list to its end, followed by the other modules.
+
+    Code that begins inside a module is returned unchanged.
+    """
     heads = list(_MODULE.finditer(code))
     first_end = _END.search(code)
     if not heads or (first_end and first_end.start() < heads[0].start()):
         return code
-    head = next((found for found in heads if found[1] in _USUAL_NAMES), heads[0])
-    body_start = next((found.end() for found in _HEAD_END.finditer(code, head.end()) if found[0] == ";"), len(code))
+    head = next((match for match in heads if match[1] in _TOP_MODULES), heads[0])
+    body_start = next((match.end() for match in _HEAD_END.finditer(code, head.end()) if match[0] == ";"), len(code))
     end = _END.search(code, body_start)
     body_end = end.end() if end else len(code)
     others = (code[: head.start()] + code[body_end:]).strip()

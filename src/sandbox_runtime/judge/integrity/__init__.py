@@ -1,12 +1,11 @@
-"""Integrity against graded code: a program that is graded by code in its own process is kept from grading itself.
+"""Integrity of grading: keep a program from grading itself when its tests run in its own process.
 
-Contract: pure. prepare() makes of a trial the job that is really run; inspect() reads its result: whether the end of the tests
-was shown, what the program did to its own grading (in words, below), and what it printed without our marks. Neither knows of
-boxes. `inside/` is what runs there; given() hands it to spawners. Nothing of a trial is believed that was not shown: a run that
-ends well without a proof is not finished.
+Contract: pure. prepare() turns a trial into the job that actually runs. inspect() reads its result: whether the tests provably
+ran to the end, how the program tampered with its grading (words below), and its output without our messages. Neither uses boxes.
+`inside/` is the code that runs there; harness_modules() returns it for spawners. A successful exit without proof does not count.
 
-Words of tamper: early_exit, exit_code, forged_end, fork, signals, frames, heap, tracing, memory, disguise, test_code, builtins,
-modules, rebinding, comparison, skipping, pytest_files. docs/concepts/integrity.md tells what each means, and what is not seen.
+Tamper words: early_exit, exit_code, forged_end, fork, signals, frames, heap, tracing, memory, disguise, test_code, builtins,
+modules, rebinding, comparison, skipping, pytest_files. docs/concepts/integrity.md explains each, and what is not detected.
 """
 
 from sandbox_runtime.judge.integrity.harness_source import Harness, harness_modules

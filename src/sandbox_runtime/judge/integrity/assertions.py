@@ -1,7 +1,7 @@
-"""Whether a program in another language than Python failed by an assertion, read from what it printed last.
+"""Detect from its last output whether a non-Python program failed by an assertion.
 
-Solution and tests are one process there, so an assertion of the solution's own counts as one of the tests. Languages that are
-missing here say nothing that could be told from another failure: they stay `runtime_error`.
+Solution and tests share a process there, so an assertion of the solution counts as one of the tests. In languages that are not
+listed, assertion failures look like any other failure and stay `runtime_error`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PATTERNS: Mapping[str, re.Pattern[bytes]] = MappingProxyType(
     }
 )
 _CRASH = re.compile(rb"(?m)^panic: ")
-"""Go's tests fail with the same line where the solution panics."""
+"""Go prints the same failure line when the solution panics."""
 
 
 def failed_by_assertion(language: str, run: Outcome) -> bool:

@@ -1,4 +1,4 @@
-"""The harness as text: modules for a preset, and a program that starts it."""
+"""The source of the harness: modules for a preset, and the program that starts it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 from importlib import resources
 
 PACKAGE = "_sandbox_harness"
-"""The name of our modules in the box."""
+"""Package name of the harness modules in the box."""
 _SHARED_MODULES = (
     "reporter",
     "audit_hook",
@@ -35,32 +35,32 @@ _SPLIT_MODULES = (
     "tests_process",
     "warmup",
 )
-"""Each in the order in which they need each other."""
+"""Both in import order."""
 
 
 class Harness(StrEnum):
-    """Which of the two programs runs tests: in the process of the solution, or in one of their own."""
+    """Whether tests run in the process of the solution or in their own process."""
 
     one_process = "shared"
     two_processes = "split"
 
 
-def start_program(harness: Harness, *, given: bool) -> str:
-    """The program of a box. given: whether its interpreter has our modules loaded."""
+def start_program(harness: Harness, *, preloaded: bool) -> str:
+    """Return the program to run in the box. preloaded: whether its interpreter has the harness modules loaded."""
     name = "harness" if harness is Harness.one_process else "tests_process"
     start = f"__import__('{PACKAGE}.{name}').{name}.run()\n"
-    return start if given else _with_modules(harness, start)
+    return start if preloaded else _with_modules(harness, start)
 
 
 @functools.cache
 def harness_modules() -> tuple[tuple[str, str], ...]:
-    """Name and source of each module."""
+    """Return the name and source of each module."""
     return _sources(tuple(dict.fromkeys((*_SHARED_MODULES, *_SPLIT_MODULES))))
 
 
 @functools.cache
 def _with_modules(harness: Harness, start: str) -> str:
-    """For interpreters that were given nothing: brings the modules along."""
+    """Return a program that defines the modules itself, for interpreters without them."""
     return f"""
 import sys
 from types import ModuleType

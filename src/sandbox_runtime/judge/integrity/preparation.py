@@ -1,4 +1,4 @@
-"""A trial as the job that is really run."""
+"""Turn a trial into the job that actually runs."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ PYTHON = "python"
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """stdin: what the run gets in place of the case's own. evidence: what an exit code of 0 has to be accompanied by: "harness",
-    "end mark", "summary", "exit code" where nothing more can be asked for, or "output" where what was printed is compared
-    outside. harness: which one runs the tests, where one does."""
-
     job: Job
     stdin: bytes | None
+    """Standard input of the run, instead of the case's."""
     evidence: str = "output"
+    """What exit code 0 must come with: "harness", "end mark", "summary", "exit code" (nothing more can be required), or "output"
+    (the output is compared outside the box)."""
     harness: Harness | None = None
+    """The harness that runs the tests, if one does."""
     exit_proof: ExitProof | None = None
 
 
-def prepare(trial: Trial, nonce: str, *, given: bool = True) -> PreparedRun:
-    """given: whether interpreters of boxes have the modules of the harness loaded (see modules.given)."""
+def prepare(trial: Trial, nonce: str, *, harness_preloaded: bool = True) -> PreparedRun:
+    """Return the run. harness_preloaded: whether the interpreters of boxes have the harness modules loaded."""
     guard, job = _effective_guard(trial), trial.job
     stdin = trial.cases[0].stdin if trial.cases else job.stdin
     if guard.kind is GuardKind.none:
@@ -40,12 +40,12 @@ def prepare(trial: Trial, nonce: str, *, given: bool = True) -> PreparedRun:
         return _with_exit_proof(job, stdin, nonce)
     harness = Harness.one_process if needs_shared_process(guard, job) else Harness.two_processes
     order = _order(guard, stdin, Tokens.of(nonce))
-    program = start_program(harness, given=given)
+    program = start_program(harness, preloaded=harness_preloaded)
     return PreparedRun(dataclasses.replace(job, language=PYTHON, code=program, stdin=order), order, "harness", harness)
 
 
 def _effective_guard(trial: Trial) -> Guard:
-    """A Python program that must only show its end is one without tests of their own."""
+    """Treat a Python program that must only prove its end as a solution without tests."""
     guard, language = trial.guard, trial.job.language
     if guard.kind is not GuardKind.ending or language not in ("python", "pytest"):
         return guard
@@ -67,9 +67,11 @@ def _order(guard: Guard, stdin: bytes | None, tokens: Tokens) -> bytes:
 
 
 def _with_exit_proof(job: Job, stdin: bytes | None, nonce: str) -> PreparedRun:
-    seal = exit_proof_for(job)
-    if seal is None or (stdin and seal.kind is ProofKind.token):  # what a program reads for itself cannot be told from the token
+    proof = exit_proof_for(job)
+    # A program that reads its own standard input could not tell it from the token.
+    if proof is None or (stdin and proof.kind is ProofKind.token):
         return PreparedRun(job, stdin, "exit code")
-    sealed = seal.with_token(Tokens.of(nonce).end)
-    asked = sealed.stdin if seal.kind is ProofKind.token else stdin
-    return PreparedRun(sealed, asked, "summary" if seal.kind is ProofKind.summary else "end mark", exit_proof=seal)
+    proving = proof.with_token(Tokens.of(nonce).end)
+    if proof.kind is ProofKind.summary:
+        return PreparedRun(proving, stdin, "summary", exit_proof=proof)
+    return PreparedRun(proving, proving.stdin, "end mark", exit_proof=proof)

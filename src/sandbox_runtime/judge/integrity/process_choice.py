@@ -1,4 +1,4 @@
-"""Which tests have to run in the process of the solution. Decided by their text alone: a solution has no say in it."""
+"""Decide which tests must run in the process of the solution. Uses only the text of the tests, which a solution cannot change."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ _NEEDS_SHARED = re.compile(
     rf"|^[ \t]*(?:import|from)[ \t][^\n]*\b(?:{_MODULES})\b",
     re.MULTILINE,
 )
-"""Tests that replace parts of the solution's module, look at its frames, files or streams, drive its generators and
-contexts, or ask whether
-two objects are one."""
+"""Tests that replace parts of the solution's module, inspect its frames, files or streams, drive its generators and contexts, or
+compare object identity."""
 _CLASS = re.compile(r"^[ \t]*class[ \t]+(\w+)[ \t]*\(([^)\n]*)\)", re.MULTILINE)
 _KNOWN_BASES = frozenset(
     ("object", "Exception", "ValueError", "TypeError", "RuntimeError", "Enum", "IntEnum", "NamedTuple", "TestCase", "")
@@ -38,23 +37,23 @@ _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def needs_shared_process(guard: Guard, job: Job) -> bool:
-    """Whether the tests need objects that cannot cross between processes, or files that come with the job."""
+    """Whether the tests need objects that cannot be sent between processes, or files of the job."""
     if guard.shared or job.files or not guard.tests.strip():
         return True
     return _NEEDS_SHARED.search(guard.tests) is not None or _subclasses_solution(guard.tests) or _computes_with_objects(guard)
 
 
 def _subclasses_solution(tests: str) -> bool:
-    """Whether a class of the tests is derived from one that they neither define nor know."""
-    found = _CLASS.findall(tests)
-    own = {name for name, _ in found}
-    bases = {base.strip().rpartition(".")[2] for _, listed in found for base in listed.split(",")}
+    """Whether a class of the tests is derived from one that the tests neither define nor import."""
+    classes = _CLASS.findall(tests)
+    own = {name for name, _ in classes}
+    bases = {base.strip().rpartition(".")[2] for _, listed in classes for base in listed.split(",")}
     return not bases <= own | _KNOWN_BASES
 
 
 def _computes_with_objects(guard: Guard) -> bool:
-    """Whether objects of classes that only the solution defines are compared or computed with: what they answer is then the
-    solution's to say. A capital letter alone makes no class: `Find_Max(items) == 3` is a function."""
+    """Whether the tests compare or compute with objects of classes that only the solution defines, so that the solution's code
+    decides the result. A capital letter is not enough: `Find_Max(items) == 3` may be a function."""
     called = set(_CONSTRUCTOR_CALL.findall(guard.tests)) - _KNOWN_CLASSES - set(_CLASS_NAME.findall(guard.preamble))
     if not called:
         return False
@@ -64,17 +63,18 @@ def _computes_with_objects(guard: Guard) -> bool:
         return False
     called -= {node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     called -= {alias.asname or alias.name for node in nodes if isinstance(node, _IMPORTS) for alias in node.names}
-    made = _Instances(frozenset(called), nodes)
-    is_class = any(isinstance(node, ast.Attribute) and made.includes(node.value) for node in nodes)
-    is_class |= any(isinstance(node, ast.BinOp) and any(map(made.includes, _operands(node))) for node in nodes)
+    instances = _Instances(frozenset(called), nodes)
+    is_class = any(isinstance(node, ast.Attribute) and instances.includes(node.value) for node in nodes)
+    is_class |= any(isinstance(node, ast.BinOp) and any(map(instances.includes, _operands(node))) for node in nodes)
     is_class |= any(
-        any(map(made.includes, of)) and sum(isinstance(one, ast.Call) for one in of) > 1 for of in map(_operands, nodes)
+        any(map(instances.includes, operands)) and sum(isinstance(operand, ast.Call) for operand in operands) > 1
+        for operands in map(_operands, nodes)
     )
-    return is_class and any(made.includes(one) for node in nodes for one in _operands(node))
+    return is_class and any(instances.includes(operand) for node in nodes for operand in _operands(node))
 
 
 class _Instances:
-    """Calls of these names, and variables that hold what they gave."""
+    """Calls of these names, and variables that hold their results."""
 
     def __init__(self, called: frozenset[str], nodes: list[ast.AST]) -> None:
         self._called = called
@@ -86,7 +86,7 @@ class _Instances:
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.Compare) and not all(isinstance(one, ast.Is | ast.IsNot) for one in node.ops):
+    if isinstance(node, ast.Compare) and not all(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
         return [node.left, *node.comparators]
     return [node.left, node.right] if isinstance(node, ast.BinOp) else []
 

@@ -1,4 +1,4 @@
-"""Tokens of one trial, and the messages of the harness among what the program printed."""
+"""The tokens of one trial, and the harness messages within the program's output."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ENDED = "ended"
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """report goes with every message of the harness but the last of one that passed, which goes with end."""
-
     report: str
+    """Marks every harness message except the final one of a passed run."""
     end: str
+    """Marks the final message of a passed run."""
 
     @classmethod
     def of(cls, nonce: str) -> Tokens:
@@ -28,18 +28,20 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class HarnessReport:
-    """words: what the harness saw; how: "passed", "failed", "wrong_answer", or empty where it never came to the end; message: of
-    one that did not pass; forged: messages that are none of ours."""
-
     words: tuple[str, ...]
+    """Tamper words reported by the harness."""
     result: str
+    """passed, failed, wrong_answer, or empty if the harness did not reach the end"""
     message: str
+    """Details of a run that did not pass."""
     forged: bool
+    """Whether there are messages that are not from the harness."""
     stdout: Output
+    """Output without the messages."""
 
 
 def read_report(stdout: Output, tokens: Tokens) -> HarnessReport:
-    """Takes the messages out of what was printed."""
+    """Separate the harness messages from the program's output."""
     whole = Output(stdout.head + stdout.tail, b"", 0) if not stdout.dropped_bytes else stdout
     words: list[str] = []
     ends: list[tuple[str, str]] = []

@@ -1,8 +1,7 @@
-"""Where the rows of datasets are and how one of them is found.
+"""Sources of dataset rows, and the lookup of one row.
 
-Contract: a table is read when it is first asked for, and only the places of its rows are kept, never the rows. Rows are ordered
-by their id. Where several sources have a table of one name, the first of them counts. What is packed in a row is unpacked
-without running any of it.
+Contract: a table is read on first use; only the offsets of its rows stay in memory, not the rows. Rows are ordered by id. If
+several sources have a table of the same name, the first source counts. Packed columns are unpacked without executing anything.
 """
 
 from sandbox_runtime.judge.rows.folder import FolderRows

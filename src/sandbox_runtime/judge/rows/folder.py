@@ -1,4 +1,4 @@
-"""A folder of tables: `<table>.jsonl` or `<table>.jsonl.gz`, a row on each line."""
+"""A folder of tables: `<table>.jsonl` or `<table>.jsonl.gz`, one row per line."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sandbox_runtime.model.judge import Row
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 _ROWS_PER_READ = 64
-"""Read in one go, so that listing a large table holds few of its rows."""
+"""Listing a large table holds no more rows than this in memory."""
 
 
 class FolderRows:
-    """Files are looked at when they are asked for: one that is added, replaced or removed is seen by the next request."""
+    """Checks its files on every request, so that added, replaced and removed files are noticed."""
 
     def __init__(self, path: Path, name: str = "") -> None:
         self._path = path
         self._name = name or str(path)
         self._open: dict[str, tuple[FileVersion, TableIndex]] = {}
-        self._turn: dict[str, asyncio.Lock] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
 
     @property
     def name(self) -> str:
@@ -31,10 +31,10 @@ class FolderRows:
 
     async def tables(self) -> list[str]:
         try:
-            found = await asyncio.to_thread(os.listdir, self._path)
+            files = await asyncio.to_thread(os.listdir, self._path)
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return sorted({file.removesuffix(".gz").removesuffix(".jsonl") for file in found if file.endswith(SUFFIXES)})
+        return sorted({file.removesuffix(".gz").removesuffix(".jsonl") for file in files if file.endswith(SUFFIXES)})
 
     async def has(self, table: str) -> bool:
         return self._file(table) is not None
@@ -49,9 +49,9 @@ class FolderRows:
             for row in await asyncio.to_thread(index.rows, start, min(_ROWS_PER_READ, end - start)):
                 yield row
 
-    async def find(self, table: str, called: RowId) -> Row | None:
+    async def find(self, table: str, row_id: RowId) -> Row | None:
         index = await self._index(table)
-        return await asyncio.to_thread(index.find, called)
+        return await asyncio.to_thread(index.find, row_id)
 
     def close(self) -> None:
         for _, index in self._open.values():
@@ -61,21 +61,23 @@ class FolderRows:
     def _file(self, table: str) -> tuple[Path, FileVersion] | None:
         for suffix in SUFFIXES:
             path = self._path / f"{table}{suffix}"
-            if (stamp := file_version(path)) is not None:
-                return path, stamp
+            if (version := file_version(path)) is not None:
+                return path, version
         return None
 
     async def _index(self, table: str) -> TableIndex:
-        """Read by the first who asks; others wait for that. An index that a change of the file made old is left to those who
-        still read from it, and closed with the last of them."""
-        async with self._turn.setdefault(table, asyncio.Lock()):
-            found = self._file(table)
-            if found is None:
+        """Return the index of the table. Concurrent callers wait for the first one to build it.
+
+        An outdated index is left to the readers that still use it, and is closed with the last of them.
+        """
+        async with self._locks.setdefault(table, asyncio.Lock()):
+            file = self._file(table)
+            if file is None:
                 raise FileNotFoundError(f"{self._path} has no table {table}")
-            path, stamp = found
-            known = self._open.get(table)
-            if known is not None and known[0] == stamp:
-                return known[1]
+            path, version = file
+            cached = self._open.get(table)
+            if cached is not None and cached[0] == version:
+                return cached[1]
             index = await asyncio.to_thread(TableIndex, path)
-            self._open[table] = (stamp, index)
+            self._open[table] = (version, index)
             return index

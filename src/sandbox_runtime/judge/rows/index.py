@@ -1,4 +1,4 @@
-"""Where the rows of one file are: their places in it, in the order of their ids, and the place of each by its names."""
+"""An index of one table file: the byte offsets of its rows in id order, and the offset of each row by its names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FileVersion:
-    """Which state of a file was read: a file that is replaced or grows is read anew."""
+    """Identifies the content of a file: a file that is replaced or grows is read again."""
 
     inode: int
     size_bytes: int
@@ -32,102 +32,102 @@ class FileVersion:
 
 
 class TableIndex:
-    """Of one file, which stays open: a table that is replaced meanwhile is read to its end as it was. Making one blocks."""
+    """Keeps its file open, so that a table that is replaced can be read to its end as it was. The constructor blocks."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = _open(path)
         try:
-            self._places, self._place_of = self._scanned()
+            self._offsets, self._offset_of = self._scan()
         except BaseException:
             self._file.close()
             raise
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._offsets)
 
     def close(self) -> None:
         self._file.close()
 
     def rows(self, offset: int, limit: int) -> list[Row]:
-        return [self._at(place) for place in self._places[offset : offset + limit]]
+        return [self._row_at(position) for position in self._offsets[offset : offset + limit]]
 
-    def find(self, called: RowId) -> Row | None:
-        """A number that is asked for as a text, or the other way round, is found as well: databases see no difference."""
-        place = self._place_of.get(called)
-        if place is None:
-            place = self._place_of.get(_other_spelling(called))
-        return None if place is None else self._at(place)
+    def find(self, row_id: RowId) -> Row | None:
+        """Return the row, or None. The numeric and the text form of an id are equivalent, as in databases."""
+        offset = self._offset_of.get(row_id)
+        if offset is None:
+            offset = self._offset_of.get(_other_spelling(row_id))
+        return None if offset is None else self._row_at(offset)
 
-    def _scanned(self) -> tuple[array[int], dict[RowId, int]]:
-        """Rows without an id stay in the order of the file. A row's id goes before another's further names."""
-        places: list[int] = []
+    def _scan(self) -> tuple[array[int], dict[RowId, int]]:
+        """Rows without an id keep the order of the file. An id takes precedence over the other names of another row."""
+        offsets: list[int] = []
         ids: list[RowId] = []
-        place_of: dict[RowId, int] = {}
-        further: dict[RowId, int] = {}
-        for number, place, line in self._lines():
-            row = self._parsed(line, f"line {number}")
+        by_id: dict[RowId, int] = {}
+        by_name: dict[RowId, int] = {}
+        for number, offset, line in self._lines():
+            row = self._parse(line, f"line {number}")
             names = list(row_names(row))
-            places.append(place)
+            offsets.append(offset)
             ids.extend(names[:1] if "id" in row else ())
-            for known, called in zip((place_of, *[further] * len(names)), names, strict=False):
-                known.setdefault(called, place)
-        if len(ids) == len(places):
+            for offset_of, name in zip((by_id, *[by_name] * len(names)), names, strict=False):
+                offset_of.setdefault(name, offset)
+        if len(ids) == len(offsets):
             ordered = sorted(range(len(ids)), key=lambda number: sort_key(ids[number]))
-            places = [places[number] for number in ordered]
-        return array("q", places), {**further, **place_of}
+            offsets = [offsets[number] for number in ordered]
+        return array("q", offsets), {**by_name, **by_id}
 
     def _lines(self) -> Iterator[tuple[int, int, bytes]]:
-        place = number = 0
+        offset = number = 0
         self._file.seek(0)
         while line := self._file.readline(MAX_ROW_BYTES + 1):
             number += 1
             if len(line) > MAX_ROW_BYTES:
                 raise PlatformFault(f"line {number} of {self._path} is longer than {MAX_ROW_BYTES} bytes")
             if line.strip():
-                yield number, place, line
-            place += len(line)
+                yield number, offset, line
+            offset += len(line)
 
-    def _at(self, place: int) -> Row:
-        line = _line_at(self._file.fileno(), place)
-        return self._parsed(line, f"the row at byte {place}")
+    def _row_at(self, offset: int) -> Row:
+        line = _line_at(self._file.fileno(), offset)
+        return self._parse(line, f"the row at byte {offset}")
 
-    def _parsed(self, line: bytes, where: str) -> dict[str, Any]:
+    def _parse(self, line: bytes, where: str) -> dict[str, Any]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise PlatformFault(f"{where} of {self._path} is not JSON: {error}") from error
         if not isinstance(row, dict):
-            raise PlatformFault(f"{where} of {self._path} is no JSON object")
+            raise PlatformFault(f"{where} of {self._path} is not a JSON object")
         return row
 
 
 def file_version(path: Path) -> FileVersion | None:
-    """None where there is no such file."""
+    """Return None if the file does not exist."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return FileVersion(found.st_ino, found.st_size, found.st_mtime_ns)
+    return FileVersion(stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
-def _other_spelling(called: RowId) -> RowId:
-    if isinstance(called, int):
-        return str(called)
+def _other_spelling(row_id: RowId) -> RowId:
+    if isinstance(row_id, int):
+        return str(row_id)
     with contextlib.suppress(ValueError):
-        return int(called) if len(called) < 20 else called
-    return called
+        return int(row_id) if len(row_id) < 20 else row_id
+    return row_id
 
 
-def _line_at(descriptor: int, place: int) -> bytes:
-    """Without moving the file's own position: several may read at once."""
+def _line_at(descriptor: int, offset: int) -> bytes:
+    """Read a line without moving the file's position, because reads may be concurrent."""
     parts: list[bytes] = []
-    while part := os.pread(descriptor, _CHUNK_BYTES, place):
+    while part := os.pread(descriptor, _CHUNK_BYTES, offset):
         end = part.find(b"\n")
         parts.append(part if end < 0 else part[:end])
         if end >= 0:
             break
-        place += len(part)
+        offset += len(part)
     return b"".join(parts)
 
 
@@ -139,14 +139,14 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _decompress(path: Path) -> IO[bytes]:
-    """A copy on disk, without a name: places in a packed file cannot be gone to."""
-    copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the index
+    """Decompress to an unnamed file on disk, because gzip files cannot be read at an offset."""
+    copy: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the index
     try:
         with gzip.open(path, "rb") as packed:
             while part := packed.read(_CHUNK_BYTES):
                 copy.write(part)
                 if copy.tell() > MAX_TABLE_BYTES:
-                    raise OSError(f"it is larger than {MAX_TABLE_BYTES} bytes unpacked")
+                    raise OSError(f"it is larger than {MAX_TABLE_BYTES} bytes when decompressed")
         copy.flush()
     except BaseException:
         copy.close()

@@ -1,4 +1,4 @@
-"""What a source of rows can do, and how a row is called."""
+"""The interface of a row source, and the names of rows."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sandbox_runtime.model.judge import Row
 
 RowId = int | str
 NAME_COLUMNS = ("id", "task_id", "name", "question_id")
-"""Columns that call a row by a name of its own, the one that counts first."""
+"""Columns that identify a row, by precedence."""
 
 _TABLE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}")
 
 
 class RowSource(Protocol):
-    """Tables of rows. Where it says that it has a table, the other calls are about that table."""
+    """Tables of rows. The other methods are only called for tables that `has` confirms."""
 
     @property
     def name(self) -> str:
-        """As people are shown it."""
+        """The name shown to users."""
         ...
 
     async def tables(self) -> list[str]: ...
@@ -31,26 +31,26 @@ class RowSource(Protocol):
     async def count(self, table: str) -> int: ...
 
     def page(self, table: str, offset: int, limit: int) -> AsyncIterator[Row]:
-        """In the order of their ids; whole numbers before texts."""
+        """Yield rows in the order of their ids, integers before texts."""
         ...
 
-    async def find(self, table: str, called: RowId) -> Row | None: ...
+    async def find(self, table: str, row_id: RowId) -> Row | None: ...
 
 
 def check_table(name: str) -> str:
-    """Names come from requests, and become names of files and of tables of a database."""
+    """Return the name, or raise InvalidRequest. Names come from requests and become names of files and database tables."""
     if not _TABLE.fullmatch(name):
-        raise InvalidRequest(f"{name[:80]!r} cannot name a table: letters, digits and _ . + - only, at most 128 of them")
+        raise InvalidRequest(f"invalid table name {name[:80]!r}: use at most 128 letters, digits and _ . + -")
     return name
 
 
 def row_names(row: Row) -> Iterator[RowId]:
-    """What a row can be asked for by, its id first."""
+    """Yield the names by which a row can be found, its id first."""
     for column in NAME_COLUMNS:
         value: Any = row.get(column)
         if isinstance(value, int | str) and not isinstance(value, bool):
             yield value
 
 
-def sort_key(called: RowId) -> tuple[bool, RowId]:
-    return isinstance(called, str), called
+def sort_key(row_id: RowId) -> tuple[bool, RowId]:
+    return isinstance(row_id, str), row_id

@@ -1,8 +1,8 @@
-"""Tests that are packed as some datasets publish them: base64 of zlib of a Python pickle of JSON.
+"""Unpack tests as some datasets publish them: base64 of zlib of a Python pickle of JSON.
 
-Nothing is unpickled: a pickle is a program, and even an unpickler that knows no classes can be made to take all memory. The few
-instructions that texts, numbers, lists and maps need are carried out here, one by one; any other is refused. What comes out is
-never larger than what went in, unpacked.
+The pickle module is not used: a pickle is a program, and even an unpickler without classes can be made to exhaust memory. This
+module executes only the few instructions that texts, numbers, lists and maps need, and refuses all others. The result is never
+larger than the decompressed input.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from sandbox_runtime.errors import InvalidRequest
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Of one row's tests, unpacked."""
+"""Limit for the decompressed tests of one row."""
 
 _TEXTS = ("BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "UNICODE")
 _NUMBERS = ("BININT", "BININT1", "BININT2", "INT", "LONG", "LONG1", "BINFLOAT", "FLOAT")
@@ -28,7 +28,7 @@ _MARK = object()
 
 
 def unpack_tests(text: str) -> Any:
-    """What the text holds, be it JSON or packed. Where the pickle holds JSON as a text, what that says."""
+    """Return the value of a text that is JSON or packed. A pickled text is parsed as JSON."""
     if text.lstrip()[:1] in ("{", "["):
         return _parse_json(text)
     value = _unpickle(_decompress(text))
@@ -44,13 +44,13 @@ def _parse_json(text: str) -> Any:
 
 def _decompress(text: str) -> bytes:
     try:
-        packed = base64.b64decode(text, validate=True)
-        inflater = zlib.decompressobj()
-        data = inflater.decompress(packed, MAX_BYTES)
+        compressed = base64.b64decode(text, validate=True)
+        decompressor = zlib.decompressobj()
+        data = decompressor.decompress(compressed, MAX_BYTES)
     except (binascii.Error, ValueError, zlib.error) as error:
         raise InvalidRequest(f"the tests are neither JSON nor base64 of zlib: {error}") from error
-    if not inflater.eof:
-        raise InvalidRequest(f"the packed tests are cut off, or larger than {MAX_BYTES} bytes")
+    if not decompressor.eof:
+        raise InvalidRequest(f"the packed tests are truncated, or larger than {MAX_BYTES} bytes")
     return data
 
 
@@ -60,13 +60,13 @@ def _unpickle(data: bytes) -> Any:
         for operation, argument, _ in pickletools.genops(data):
             machine.step(operation.name, argument)
     except (ValueError, IndexError, KeyError, TypeError) as error:
-        raise InvalidRequest(f"the packed tests are no pickle of texts, numbers, lists and maps: {error}") from error
+        raise InvalidRequest(f"the packed tests are not a pickle of texts, numbers, lists and maps: {error}") from error
     return machine.result()
 
 
 class _PickleMachine:
-    """The pickle machine, as far as plain data goes. Only single values can be named again: a list that is used twice would let a
-    short text stand for an endless one."""
+    """The pickle machine for plain data. Only scalars can be reused from the memo: with lists, a short pickle could expand to an
+    endless value."""
 
     def __init__(self) -> None:
         self._stack: list[Any] = []
@@ -74,7 +74,7 @@ class _PickleMachine:
 
     def result(self) -> Any:
         if len(self._stack) != 1:
-            raise InvalidRequest("the packed tests are a pickle that holds not one value")
+            raise InvalidRequest("the packed tests must be a pickle of exactly one value")
         return self._stack[0]
 
     def step(self, name: str, argument: Any) -> None:
@@ -85,7 +85,7 @@ class _PickleMachine:
         elif name in _STEPS:
             _STEPS[name](self, argument)
         elif name not in _IGNORED:
-            raise ValueError(f"the instruction {name} is refused")
+            raise ValueError(f"the instruction {name} is not allowed")
 
     def mark(self, _: Any) -> None:
         self._stack.append(_MARK)
@@ -101,7 +101,7 @@ class _PickleMachine:
         self._list().append(item)
 
     def appends(self, _: Any) -> None:
-        items = self._popped()
+        items = self._pop_to_mark()
         self._list().extend(items)
 
     def set_item(self, _: Any) -> None:
@@ -109,7 +109,7 @@ class _PickleMachine:
         self._map()[key] = value
 
     def set_items(self, _: Any) -> None:
-        items = self._popped()
+        items = self._pop_to_mark()
         self._map().update(zip(items[::2], items[1::2], strict=True))
 
     def put(self, index: Any) -> None:
@@ -121,29 +121,29 @@ class _PickleMachine:
     def get(self, index: Any) -> None:
         value = self._memo[int(index)]
         if isinstance(value, list | dict):
-            raise ValueError("a list or map is used twice")
+            raise ValueError("a list or map is referenced twice")
         self._stack.append(value)
 
     def stop(self, _: Any) -> None:
         pass
 
-    def _popped(self) -> list[Any]:
-        """What was pushed since the last mark."""
-        place = next((at for at in range(len(self._stack) - 1, -1, -1) if self._stack[at] is _MARK), None)
-        if place is None:
-            raise ValueError("a mark is missing")
-        items = self._stack[place + 1 :]
-        del self._stack[place:]
+    def _pop_to_mark(self) -> list[Any]:
+        """Pop and return the items above the last mark."""
+        index = next((index for index in range(len(self._stack) - 1, -1, -1) if self._stack[index] is _MARK), None)
+        if index is None:
+            raise ValueError("malformed pickle: no MARK on the stack")
+        items = self._stack[index + 1 :]
+        del self._stack[index:]
         return items
 
     def _list(self) -> list[Any]:
         if not isinstance(self._stack[-1], list):
-            raise ValueError("something is appended to what is no list")
+            raise ValueError("malformed pickle: APPEND to a non-list")
         return self._stack[-1]
 
     def _map(self) -> dict[Any, Any]:
         if not isinstance(self._stack[-1], dict):
-            raise ValueError("something is set in what is no map")
+            raise ValueError("malformed pickle: SETITEM on a non-dict")
         return self._stack[-1]
 
 

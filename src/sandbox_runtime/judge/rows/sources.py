@@ -1,4 +1,4 @@
-"""The sources of rows in their order: folders of the operator's, a database, the samples that come with the package."""
+"""Open the row sources in order of precedence: the operator's folders, a database, the bundled samples."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SAMPLES = "samples"
 
 @dataclass(frozen=True, slots=True)
 class RowOptions:
-    """folders: those of the operator's, the one that counts first. datalake_url: empty for none. samples: the folder of the
-    sample rows; None: they are not used."""
-
     folders: tuple[str, ...] = ()
+    """The operator's folders, by precedence."""
     datalake_url: str = ""
+    """Empty: no database."""
     samples: Path | None = None
+    """Folder of the sample rows. None: samples are not used."""
     database: StoreOptions = field(default_factory=StoreOptions)
 
 
 @asynccontextmanager
 async def open_rows(options: RowOptions) -> AsyncIterator[Rows]:
-    """Nothing is read and nothing connected before it is asked for."""
+    """Open the sources. Nothing is read or connected before the first request."""
     async with AsyncExitStack() as stack:
         folders = [FolderRows(Path(path)) for path in options.folders]
         if options.samples is not None:

@@ -1,4 +1,4 @@
-"""Tables of a folder, written and removed as a whole: a server that reads meanwhile sees the old one or the new one."""
+"""Write and remove tables of a folder atomically: concurrent readers see the old table or the new one."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _FILE_MODE = 0o644
 
 
 def write_table(folder: Path, table: str, rows: Iterable[Row], *, replace: bool = False) -> int:
-    """Returns how many rows there are. Conflict where there is such a table and it is not to be replaced."""
-    kept = table_files(folder, table)
-    if kept and not replace:
-        raise Conflict(f"there are rows in {kept[0]} already: replace them with --replace, or remove them")
+    """Write the table and return its number of rows. Raises Conflict if the table exists and `replace` is false."""
+    existing = table_files(folder, table)
+    if existing and not replace:
+        raise Conflict(f"{existing[0]} exists: replace it with --replace, or remove it")
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         count = _write_rows(folder / f"{table}{SUFFIXES[0]}", rows)
-        for packed in kept:
-            if packed.name.endswith(".gz"):
-                packed.unlink()
+        for file in existing:
+            if file.name.endswith(".gz"):
+                file.unlink()
     except OSError as error:
-        raise Unavailable(f"the rows cannot be kept in {folder}: {error}") from error
+        raise Unavailable(f"the rows cannot be written to {folder}: {error}") from error
     return count
 
 
 def remove_table(folder: Path, table: str) -> bool:
-    """Whether there was one."""
-    kept = table_files(folder, table)
-    for path in kept:
+    """Remove the table and return whether it existed."""
+    existing = table_files(folder, table)
+    for path in existing:
         path.unlink()
-    return bool(kept)
+    return bool(existing)
 
 
 def table_files(folder: Path, table: str) -> list[Path]:
@@ -47,29 +47,29 @@ def table_files(folder: Path, table: str) -> list[Path]:
 
 
 def _write_rows(path: Path, rows: Iterable[Row]) -> int:
-    descriptor, made = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     try:
         with open(descriptor, "w", encoding="utf-8") as file:
-            seen: set[RowId] = set()
+            ids: set[RowId] = set()
             for row in rows:
                 file.write(json.dumps(dict(row)) + "\n")
-                seen.add(_unique_id(seen, row))
+                ids.add(_unique_id(ids, row))
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(made, _FILE_MODE)
-        os.replace(made, path)
+        os.chmod(temporary, _FILE_MODE)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(made)
+            os.unlink(temporary)
         raise
-    return len(seen)
+    return len(ids)
 
 
-def _unique_id(seen: set[RowId], row: Row) -> RowId:
-    """The row's id, which no other may have: nobody could ask for the second."""
-    called = next(row_names(row), None)
-    if called is None:
+def _unique_id(ids: set[RowId], row: Row) -> RowId:
+    """Return the row's id. Raises InvalidRequest if it is missing or used by an earlier row."""
+    row_id = next(row_names(row), None)
+    if row_id is None:
         raise InvalidRequest(f"a row has no id: {json.dumps(dict(row))[:200]}…")
-    if called in seen:
-        raise InvalidRequest(f"two rows have the id {called!r}")
-    return called
+    if row_id in ids:
+        raise InvalidRequest(f"two rows have the id {row_id!r}")
+    return row_id

@@ -11,7 +11,10 @@ from sandbox_runtime.model.judge import Row
 
 
 def json_column(row: Row, column: str) -> Any:
-    """The value of the column; where it is a text, what the text says."""
+    """Return the value of the column; a text is parsed as JSON, because database tables cannot hold objects otherwise.
+
+    Raises InvalidRequest if the column is missing or its text is not JSON.
+    """
     if column not in row:
         raise InvalidRequest(f"the row has no column {column!r}; it has {', '.join(map(repr, list(row)[:30]))}")
     value = row[column]
@@ -20,16 +23,16 @@ def json_column(row: Row, column: str) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the column {column!r} of the row is a text that is not JSON: {error}") from error
+        raise InvalidRequest(f"the text in column {column!r} of the row is not JSON: {error}") from error
 
 
-def provided_rows(given: Any) -> tuple[Row, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str) or not all(isinstance(row, Mapping) for row in given):
-        raise InvalidRequest("provided_data must be a list of rows where prompts or ids are listed")
-    return tuple(given)
+def provided_rows(value: Any) -> tuple[Row, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(row, Mapping) for row in value):
+        raise InvalidRequest("provided_data must be a list of rows in requests that list prompts or ids")
+    return tuple(value)
 
 
-def provided_row(given: Any) -> Row:
-    if not isinstance(given, Mapping):
-        raise InvalidRequest("provided_data must be one row, an object, where one problem is asked for or judged")
-    return given
+def provided_row(value: Any) -> Row:
+    if not isinstance(value, Mapping):
+        raise InvalidRequest("provided_data must be one row (an object) in requests for one problem")
+    return value

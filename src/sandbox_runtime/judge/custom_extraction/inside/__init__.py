@@ -1,1 +1,1 @@
-"""What runs in the box beside the caller's code. Standard library, and the steps of extraction that are sent along."""
+"""Code that runs in the box beside the caller's code. Uses the standard library and the extraction modules sent with it."""

@@ -1,4 +1,4 @@
-"""The program of the box: runs the caller's extraction code and writes down the blocks that it submits."""
+"""The program of the box: runs the caller's extraction code and writes the blocks that it submits to a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESULT = "blocks.json"
 
 
 def main() -> None:
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     submitted: list[dict[str, Any]] = []
 
     def submit_code_blocks(blocks: list[Block]) -> None:
@@ -24,11 +24,11 @@ def main() -> None:
     scope = {
         "__name__": "__custom_extract_logic__",
         "CodeBlock": Block,
-        "completion": asked["completion"],
+        "completion": request["completion"],
         "submit_code_blocks": submit_code_blocks,
         "extract_fenced_code": fenced_blocks,
         "extract_heuristic_code": heuristic_blocks,
     }
-    exec(compile(asked["logic"], "custom_extract_logic", "exec"), scope)
+    exec(compile(request["logic"], "custom_extract_logic", "exec"), scope)
     with open(RESULT, "w", encoding="utf-8") as file:
         json.dump(submitted, file)
