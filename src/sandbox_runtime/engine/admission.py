@@ -9,7 +9,7 @@ import asyncio
 
 from sandbox_runtime.engine.fifo import FifoSlots
 from sandbox_runtime.errors import TooMany
-from sandbox_runtime.telemetry import Metrics
+from sandbox_runtime.telemetry.metrics import Metrics
 
 _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 60.0
 _NEWEST_SHARE = 0.1

@@ -17,8 +17,10 @@ from pathlib import Path
 
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.engine.language_check import LanguageStatus
-from sandbox_runtime.languages import Language, Toolchain, plan, version_step
-from sandbox_runtime.model import Job, Step
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.languages.planner import Toolchain, plan, version_step
+from sandbox_runtime.model.job import Job
+from sandbox_runtime.model.plan import Step
 
 _FOLDER = ".proofs"
 _PLACEHOLDER_WORKDIR = "/"

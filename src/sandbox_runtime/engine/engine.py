@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.engine.build import BuildCache
+from sandbox_runtime.engine.build.cache import BuildCache
 from sandbox_runtime.engine.build.coordinator import BuildCoordinator
 from sandbox_runtime.engine.invocations import Invocations
 from sandbox_runtime.engine.language_check import LanguageChecker, LanguageStatus, StatusCache
@@ -25,9 +25,11 @@ from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.engine.slot import EngineParts, EngineSlot
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.languages import Language
-from sandbox_runtime.model import Job, JobResult, MultiRunResult, Outcome
-from sandbox_runtime.telemetry import Log
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.model.build import MultiRunResult
+from sandbox_runtime.model.job import Job, JobResult
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.telemetry.logs import Log
 
 PARALLEL = 4
 """Default number of inputs of one job that run concurrently."""

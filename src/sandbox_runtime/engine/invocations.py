@@ -9,7 +9,7 @@ from sandbox_runtime.engine.run.request import RunRequest, RunResult
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.model import Outcome
+from sandbox_runtime.model.outcome import Outcome
 
 
 class Invocations:

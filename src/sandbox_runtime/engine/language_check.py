@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.languages import Install, Language
-from sandbox_runtime.model import Blame, Ending, Job, JobResult, Limits, Outcome
+from sandbox_runtime.languages.language import Install, Language
+from sandbox_runtime.model.job import Job, JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Blame, Ending, Outcome
 
 RECHECK_AFTER_S = 30.0
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Job, Limits
-from sandbox_runtime.model.limits import GIB
+from sandbox_runtime.model.job import Job
+from sandbox_runtime.model.limits import GIB, Limits
 from sandbox_runtime.quantities import show_amount, show_bytes, show_number
-from sandbox_runtime.workspace import Quotas
+from sandbox_runtime.workspace.area import Quotas
 
 MAX_INPUTS = 10_000
 _MAX_CHARACTER_BYTES = 4

@@ -20,7 +20,9 @@ from sandbox_runtime.engine.run.interactive import InteractiveResult, run_intera
 from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.isolation.port import Sink
-from sandbox_runtime.model import File, Job, JobResult, Limits, Outcome
+from sandbox_runtime.model.job import File, Job, JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,14 @@ from sandbox_runtime.engine.build.key import build_key
 from sandbox_runtime.engine.build.store import BuildStore
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.errors import StorageFull, Unavailable
-from sandbox_runtime.languages import Language
-from sandbox_runtime.model import Build, Layer, LayerReport, LayerState, Limits, Plan
-from sandbox_runtime.telemetry import Log, Metrics
-from sandbox_runtime.workspace import Quotas
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.model.build import Build
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.plan import Plan
+from sandbox_runtime.model.policy import Layer, LayerReport, LayerState
+from sandbox_runtime.telemetry.logs import Log
+from sandbox_runtime.telemetry.metrics import Metrics
+from sandbox_runtime.workspace.area import Quotas
 from sandbox_runtime.workspace.ledger import Charge
 
 _MAX_FILES = 4096

@@ -14,13 +14,18 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sandbox_runtime.engine.build import BuildCache
+from sandbox_runtime.engine.build.cache import BuildCache
 from sandbox_runtime.engine.run.box_run import Task, with_minimums
 from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.engine.run.task_runner import TaskRunner
-from sandbox_runtime.languages import Language
-from sandbox_runtime.model import Build, JobResult, Limits, Outcome, Plan
-from sandbox_runtime.workspace import ChangedFiles, Quotas
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.model.build import Build
+from sandbox_runtime.model.job import JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.model.plan import Plan
+from sandbox_runtime.workspace.area import Quotas
+from sandbox_runtime.workspace.changed_files import ChangedFiles
 
 _MAX_FILES = 4096
 

@@ -12,7 +12,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from sandbox_runtime.model import Build, Ending, File, Limits, Outcome, Output, Usage
+from sandbox_runtime.model.build import Build
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Ending, Outcome, Output, Usage
 
 _MAGIC = b"sandbox-build-1 "
 _USAGE_FIELDS = tuple(field.name for field in dataclasses.fields(Usage) if field.name != "denied_calls")

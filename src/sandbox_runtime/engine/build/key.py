@@ -9,8 +9,9 @@ import hashlib
 import os
 from collections.abc import Iterator
 
-from sandbox_runtime.languages import Language
-from sandbox_runtime.model import Limits, Plan
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.plan import Plan
 
 _FORMAT = "1"
 _LIMITS_IN_KEY = (

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator
 
-from sandbox_runtime.model import Step
+from sandbox_runtime.model.plan import Step
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _PACKAGE_RECORDS = ("/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/lib/apk/db/installed", "/var/lib/pacman/local")

@@ -19,9 +19,12 @@ from sandbox_runtime.engine.contexts.preload import START
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, ParsedEvent, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
-from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.limits import Limits
 from sandbox_runtime.model.notebook import CellError, CellResult
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.model.outcome import Ending, Outcome
+from sandbox_runtime.workspace.staging import stage
 
 START_WITHIN_S = 60.0
 INTERRUPT_GRACE_S = 2.0

@@ -24,8 +24,13 @@ from sandbox_runtime.engine.run.planner import PlannedRun, ProgramPlan, RunPlann
 from sandbox_runtime.engine.run.request import RunRequest, RunResult
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Backend, Box, Files, Sink
-from sandbox_runtime.model import Build, Command, File, JobResult, Limits, Network, Outcome, Policy
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.model.build import Build
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File, JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.model.policy import Network, Policy
+from sandbox_runtime.workspace.staging import stage
 
 _SWEEP_LIMITS = Limits(wall_s=30.0)
 _MAX_NAMES_PER_RM = 200

@@ -12,7 +12,7 @@ import asyncio
 from sandbox_runtime.engine.pools.box_pool import open_in_time
 from sandbox_runtime.engine.pools.standby import Standby
 from sandbox_runtime.isolation.port import Backend, Box, Files
-from sandbox_runtime.model import Policy
+from sandbox_runtime.model.policy import Policy
 
 CLOSE_DELAY_S = 0.01
 BACK_TO_BACK_S = 0.05

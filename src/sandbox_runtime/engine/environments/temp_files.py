@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from sandbox_runtime.errors import Conflict
-from sandbox_runtime.workspace import Area, resolve
+from sandbox_runtime.workspace.area import Area, resolve
 from sandbox_runtime.workspace.syscalls import open_beneath
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY

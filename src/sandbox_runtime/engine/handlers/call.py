@@ -16,8 +16,11 @@ from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.engine.run.command import control_socket, wait_command
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, Sink
-from sandbox_runtime.model import Command, File, Limits, Outcome
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.workspace.staging import stage
 
 PYTHON, JAVASCRIPT = "python", "nodejs"
 LANGUAGES = (PYTHON, JAVASCRIPT)

@@ -9,7 +9,8 @@ from typing import Any
 
 from sandbox_runtime.engine.handlers.result import HandlerResult
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.model import Ending, Limits, Outcome
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Ending, Outcome
 from sandbox_runtime.quantities import MIB, parse_number
 
 MAX_CODE_CHARACTERS = 102_400

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.model import Output
+from sandbox_runtime.model.outcome import Output
 
 
 class HeadTailBuffer:

@@ -14,9 +14,12 @@ from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, 
 from sandbox_runtime.engine.pools.on_demand import CannotStart
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, RunningCommand
-from sandbox_runtime.model import Command, Ending, File, Limits, Outcome
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.limits import Limits
 from sandbox_runtime.model.notebook import MAX_CELL_S, Notebook
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.model.outcome import Ending, Outcome
+from sandbox_runtime.workspace.staging import stage
 
 START_WITHIN_S = 60.0
 END_WITHIN_S = 30.0

@@ -16,10 +16,16 @@ from sandbox_runtime.engine.pools.on_demand import OnDemandPool
 from sandbox_runtime.engine.request_limits import RequestLimits
 from sandbox_runtime.engine.threads import run_to_end
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.model import Blame, Job, Limits, Outcome, Policy
+from sandbox_runtime.model.job import Job
+from sandbox_runtime.model.limits import Limits
 from sandbox_runtime.model.notebook import Notebook, NotebookResult
-from sandbox_runtime.telemetry import Log, Metrics
-from sandbox_runtime.workspace import fetch, resolve, stage
+from sandbox_runtime.model.outcome import Blame, Outcome
+from sandbox_runtime.model.policy import Policy
+from sandbox_runtime.telemetry.logs import Log
+from sandbox_runtime.telemetry.metrics import Metrics
+from sandbox_runtime.workspace import fetch
+from sandbox_runtime.workspace.area import resolve
+from sandbox_runtime.workspace.staging import stage
 
 NAME = "notebook"
 _ATTEMPTS = 2

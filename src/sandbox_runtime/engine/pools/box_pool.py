@@ -20,8 +20,9 @@ from sandbox_runtime.engine.pools.background import BackgroundTasks, cancel_all,
 from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.isolation.port import Backend, Box
-from sandbox_runtime.model import Policy
-from sandbox_runtime.telemetry import Log, Metrics
+from sandbox_runtime.model.policy import Policy
+from sandbox_runtime.telemetry.logs import Log
+from sandbox_runtime.telemetry.metrics import Metrics
 
 OPEN_WITHIN_S = 30.0
 TICK_S = 5.0

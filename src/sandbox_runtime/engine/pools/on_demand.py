@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.telemetry import Log
+from sandbox_runtime.telemetry.logs import Log
 
 IDLE_AFTER_S = 600.0
 TRIM_EVERY_S = 30.0

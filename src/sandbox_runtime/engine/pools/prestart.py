@@ -23,10 +23,15 @@ from sandbox_runtime.engine.pools.on_demand import OnDemandPool
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.channel import wait_readable
 from sandbox_runtime.isolation.port import Box, OnStarted, RunningCommand, Sink
-from sandbox_runtime.languages import Language, Toolchain, prestart_step
-from sandbox_runtime.model import Command, File, Limits, Outcome, Policy
-from sandbox_runtime.telemetry import Log
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.languages.planner import Toolchain, prestart_step
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.model.policy import Policy
+from sandbox_runtime.telemetry.logs import Log
+from sandbox_runtime.workspace.staging import stage
 
 READY_WITHIN_S = 30.0
 MAX_IDLE_S = 3600.0

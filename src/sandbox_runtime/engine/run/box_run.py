@@ -10,10 +10,18 @@ from sandbox_runtime.engine.run.prompted_input import PromptedInput
 from sandbox_runtime.engine.run.step_limits import StepLimits
 from sandbox_runtime.engine.threads import LARGE_BYTES, run_to_end
 from sandbox_runtime.isolation.port import Box, Sink
-from sandbox_runtime.languages import Language, Recipe
-from sandbox_runtime.model import Build, Command, Ending, Job, JobResult, Limits, Outcome, Plan, Step
-from sandbox_runtime.telemetry import Metrics
-from sandbox_runtime.workspace import ChangedFiles, Quotas, collect_changes, fetch, link, resolve, stage
+from sandbox_runtime.languages.language import Language, Recipe
+from sandbox_runtime.model.build import Build
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import Job, JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Ending, Outcome
+from sandbox_runtime.model.plan import Plan, Step
+from sandbox_runtime.telemetry.metrics import Metrics
+from sandbox_runtime.workspace import fetch
+from sandbox_runtime.workspace.area import Quotas, resolve
+from sandbox_runtime.workspace.changed_files import ChangedFiles, collect_changes
+from sandbox_runtime.workspace.staging import link, stage
 
 OnBuilt = Callable[[Outcome, ChangedFiles], None]
 """Receives what a successful compile step left, before anything else starts in its box."""

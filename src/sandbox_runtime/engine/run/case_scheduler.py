@@ -16,7 +16,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.model import Outcome, Output
+from sandbox_runtime.model.outcome import Outcome, Output
 
 _CUT_TO_BYTES = 64 * 1024
 """Bytes kept of a stream once the output of all inputs together exceeds its bound."""

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box, OnStarted, RunningCommand, Sink
-from sandbox_runtime.model import Blame, Command, Outcome
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.outcome import Blame, Outcome
 
 GRACE_S = 30.0
 """Extra time beyond the wall limit before a box that does not answer counts as a platform fault."""

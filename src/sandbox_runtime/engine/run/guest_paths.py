@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox_runtime.model import Policy
+from sandbox_runtime.model.policy import Policy
 
 STD = "std"
 """The preset of boxes without preloaded modules."""

@@ -19,7 +19,7 @@ from sandbox_runtime.engine.run.command import GRACE_S
 from sandbox_runtime.engine.run.task_runner import TaskRunner
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
 from sandbox_runtime.isolation.port import RunningCommand
-from sandbox_runtime.model import Blame, Outcome
+from sandbox_runtime.model.outcome import Blame, Outcome
 
 MAX_UNREAD_BYTES = 64 * 1024
 """The capacity of a kernel pipe."""

@@ -19,9 +19,15 @@ from sandbox_runtime.engine.run.request import RunRequest
 from sandbox_runtime.engine.run.step_limits import StepLimits
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.isolation.port import Box, Sink
-from sandbox_runtime.languages import Catalog, Language, Toolchain, plan
-from sandbox_runtime.model import Command, ExecutionKind, Job, Network, Plan, Policy, Step
-from sandbox_runtime.telemetry import Metrics
+from sandbox_runtime.languages.catalog import Catalog
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.languages.planner import Toolchain, plan
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.execution import ExecutionKind
+from sandbox_runtime.model.job import Job
+from sandbox_runtime.model.plan import Plan, Step
+from sandbox_runtime.model.policy import Network, Policy
+from sandbox_runtime.telemetry.metrics import Metrics
 
 SHELL = "/bin/bash"
 _ANY_NAME_TRANSFORMS = ("", "php_tag")

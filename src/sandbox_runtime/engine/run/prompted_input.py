@@ -10,7 +10,7 @@ import contextlib
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.isolation.port import RunningCommand, Sink
-from sandbox_runtime.model import Reply
+from sandbox_runtime.model.job import Reply
 
 
 class PromptedInput:

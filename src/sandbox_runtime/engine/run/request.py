@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox_runtime.engine.handlers import HandlerContext, HandlerResult
-from sandbox_runtime.engine.terminals import Terminal
-from sandbox_runtime.model import ExecutionKind, Limits, Outcome
+from sandbox_runtime.engine.handlers.result import HandlerResult
+from sandbox_runtime.engine.handlers.rules import HandlerContext
+from sandbox_runtime.engine.terminals.terminal import Terminal
+from sandbox_runtime.model.execution import ExecutionKind
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

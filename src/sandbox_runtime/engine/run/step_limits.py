@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from sandbox_runtime.engine.admission import Admission
-from sandbox_runtime.telemetry import Metrics
+from sandbox_runtime.telemetry.metrics import Metrics
 
 
 class StepLimits:

@@ -13,9 +13,14 @@ from sandbox_runtime.engine.run.command import is_dead_on_arrival
 from sandbox_runtime.engine.run.planner import RunPlanner
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.isolation.port import Box
-from sandbox_runtime.languages import Language, Toolchain, version_step
-from sandbox_runtime.model import Blame, Command, JobResult, Limits, Outcome, Policy
-from sandbox_runtime.telemetry import Log
+from sandbox_runtime.languages.language import Language
+from sandbox_runtime.languages.planner import Toolchain, version_step
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import JobResult
+from sandbox_runtime.model.limits import Limits
+from sandbox_runtime.model.outcome import Blame, Outcome
+from sandbox_runtime.model.policy import Policy
+from sandbox_runtime.telemetry.logs import Log
 
 ResultT = TypeVar("ResultT")
 

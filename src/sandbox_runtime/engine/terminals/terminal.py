@@ -13,8 +13,10 @@ from importlib import resources
 from sandbox_runtime.engine.run.command import control_socket, wait_command
 from sandbox_runtime.errors import Conflict, InvalidRequest, TooMany
 from sandbox_runtime.isolation.port import Box, Sink
-from sandbox_runtime.model import Command, File, Outcome
-from sandbox_runtime.workspace import stage
+from sandbox_runtime.model.command import Command
+from sandbox_runtime.model.job import File
+from sandbox_runtime.model.outcome import Outcome
+from sandbox_runtime.workspace.staging import stage
 
 MAX_KEYS_BYTES = 16 * 1024
 """Limit of one call: fits the length field of a frame."""
