@@ -275,5 +275,5 @@ async def test_a_preset_with_a_module_that_is_missing_is_told(options: BackendOp
 
 
 async def test_a_preset_nobody_knows_is_told(own: Backend) -> None:
-    with pytest.raises(InvalidRequest, match="there is no preset 'std'; there are: bare"):
+    with pytest.raises(InvalidRequest, match="unknown preset 'std'; available: bare"):
         await own.open(Policy(preset="std"))

@@ -1,4 +1,5 @@
-"""What every backend stands on: the guest's interpreter, the cgroup place, the keeper, and the list of open boxes."""
+"""Resources that every backend needs: the guest interpreter, cgroups, the crash watchdog, host users and the list of open
+boxes."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from sandbox_runtime.model import Layer, LayerReport, LayerState, Policy
 
 
 class BackendResources:
-    """Opened and closed by the backend it belongs to."""
+    """Opened and closed by the backend that owns it."""
 
     def __init__(self, backend: str, options: BackendOptions) -> None:
         self.backend = backend
@@ -43,7 +44,7 @@ class BackendResources:
         self._ids = (f"box{number}" for number in itertools.count(1))
         self._guest: GuestInterpreter | None = None
         self.generation = 0
-        """How often the guest's interpreter was upgraded since the backend was opened."""
+        """Number of upgrades of the guest interpreter since the backend was opened."""
         self.on_upgrade: list[Callable[[], object]] = []
         self._watch: GuestUpgradeWatcher | None = None
         self._cgroup_root: CgroupRoot | None = None
@@ -64,11 +65,11 @@ class BackendResources:
         return self
 
     async def _on_guest_upgrade(self) -> Sequence[str] | None:
-        """Boxes opened from now on belong to the interpreter that is there now; those that are open go on with theirs."""
+        """Use the upgraded interpreter for new boxes. Open boxes keep the old one."""
         try:
             self._guest = await asyncio.to_thread(inspect_interpreter, self.options.guest_python)
         except Unavailable:
-            return None  # in the middle of an upgrade: look again
+            return None  # the upgrade is still in progress; the watcher calls again
         self.generation += 1
         for call in self.on_upgrade:
             call()
@@ -99,27 +100,30 @@ class BackendResources:
         return self._cgroup_root
 
     def start_env(self, policy: Policy) -> dict[str, str]:
-        """What the first process behind a box is started with: never anything of our own, except to prove that it would be
-        seen."""
-        ours = dict(os.environ) if Layer.environment in policy.without else {}
-        return {**ours, **self.guest.base_env}
+        """Return the environment of the first process of a box.
+
+        It holds none of the server's variables. Only if the policy disables the environment layer are they passed on, so that a
+        test can prove that the layer matters.
+        """
+        server_env = dict(os.environ) if Layer.environment in policy.without else {}
+        return {**server_env, **self.guest.base_env}
 
     def state_folder(self, *parts: str) -> str:
-        """A folder of the operator's state folder, made where it is not there yet."""
+        """Return the path of a folder below state_dir and create it if missing."""
         path = os.path.join(self.options.state_dir, *parts)
         try:
             os.makedirs(path, mode=0o755, exist_ok=True)
         except OSError as error:
-            advice = "set state_dir to a folder that can be written and has room"
-            raise Unavailable(f"the folder {path} cannot be made: {error.strerror}; {advice}") from error
+            advice = "set state_dir to a writable folder with free space"
+            raise Unavailable(f"cannot create the folder {path}: {error.strerror}; {advice}") from error
         return path
 
     def toolchains(self) -> list[rootfs.Entry]:
-        """What a box whose policy asks for toolchains sees beside the rest."""
+        """Return the rootfs entries that a policy with toolchains adds."""
         return rootfs.toolchains(self.options.toolchains_dir, self.guest.prefixes)
 
     def new_box(self, policy: Policy, config: BoxConfig) -> tuple[InitBox, wire.ChannelEnds]:
-        """A box without an init yet, and the far ends of its channels, which its init is to be given."""
+        """Create a box without an init, and the channel ends that its init must receive."""
         orders, reports = wire.pair(), wire.pair()
         box = InitBox(next(self._ids), policy, config, Channel(orders[0]), Channel(reports[0]))
         generation = self.generation
@@ -129,25 +133,25 @@ class BackendResources:
         return box, wire.ChannelEnds(orders[1], reports[1])
 
     def allocate_uid(self, on_close: list[Callable[[], object]]) -> int | None:
-        """A host user that nobody else has until on_close is called; None where we have no right to choose one."""
+        """Reserve a host user for one box until `on_close` runs. Returns None if this server cannot assign users."""
         if self.rootless:
             return None
         if not self._free_slots:
-            raise TooMany("all boxes of this machine are in use", retry_after_s=1.0)
+            raise TooMany("the maximum number of boxes is open; try again later", retry_after_s=1.0)
         slot = self._free_slots.pop()
         on_close.append(lambda: self._free_slots.append(slot))
         return self._first_uid + slot
 
     async def connect(self, box: InitBox) -> None:
-        """Where its policy says so, give the box a network; its init waits for that before it goes on."""
+        """Set up the network of the box if its policy asks for one. The init of the box waits for this before it continues."""
         if box.policy.network.mode == "none":
             return
         channel = box.reports if box.runner_pidfd < 0 else box.orders
         received = await channel.receive(OPEN_TIMEOUT_S)
         if received.message is None or not received.message.get("network"):
-            raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+            raise PlatformFault(f"cannot open a box: {(received.message or {}).get('fault', 'its init died')}")
         if received.descriptors:
-            box.hold(received.descriptors.pop())
+            box.set_pidfd(received.descriptors.pop())
         if self._nat is None:
             self._nat = Nat(self.options.nat)
             await self._nat.sweep()
@@ -155,21 +159,21 @@ class BackendResources:
         channel.send({"resolver": box.link.resolv_conf})
 
     def limit_layers(self) -> Mapping[Layer, LayerReport]:
-        """How memory, processes and cpu are held on this host."""
-        found = {}
+        """Report how memory, processes and cpu are limited on this host."""
+        reports = {}
         for layer, controller in ((Layer.memory, "memory"), (Layer.processes, "pids"), (Layer.cpu, "cpu")):
             if controller in self.cgroup_root.controllers:
-                found[layer] = LayerReport(layer, LayerState.on, "by cgroup")
+                reports[layer] = LayerReport(layer, LayerState.on, "by cgroup")
             else:
-                lack = self.cgroup_root.missing[controller]
-                found[layer] = LayerReport(layer, LayerState.missing, f"{lack.reason}; {_FALLBACKS[layer]}", lack.fix)
-        return found
+                missing = self.cgroup_root.missing[controller]
+                reports[layer] = LayerReport(layer, LayerState.missing, f"{missing.reason}; {_FALLBACKS[layer]}", missing.fix)
+        return reports
 
 
 _FALLBACKS = {
-    Layer.memory: "a limit per process (RLIMIT_DATA) stands in, and running out of memory cannot be told from other failures",
-    Layer.processes: "a limit per user (RLIMIT_NPROC) stands in",
-    Layer.cpu: "cores are not limited; cpu seconds are, per process (RLIMIT_CPU)",
+    Layer.memory: "a limit per process (RLIMIT_DATA) is used instead, and out-of-memory looks like any other failure",
+    Layer.processes: "a limit per user (RLIMIT_NPROC) is used instead",
+    Layer.cpu: "cores are not limited; cpu seconds are limited per process (RLIMIT_CPU)",
 }
 
 

@@ -1,4 +1,4 @@
-"""Backends by name."""
+"""Open a backend by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = ("namespaces", "bubblewrap", "none")
 
 
 def open_backend(name: str, options: BackendOptions) -> AbstractAsyncContextManager[Backend]:
-    """To be entered with `async with`. Never falls back to another one."""
+    """Return a backend to enter with `async with`. Never falls back to another backend."""
     makers: dict[str, Callable[[BackendOptions], AbstractAsyncContextManager[Backend]]] = {
         "namespaces": NamespacesBackend,
         "bubblewrap": BubblewrapBackend,

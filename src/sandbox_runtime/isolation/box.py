@@ -1,4 +1,4 @@
-"""A box as the server holds it: two channels, the descriptor of its init, its files, and a cgroup for each command."""
+"""The server's side of a box: two channels, a pidfd of its init, its files, and one cgroup per command."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNLIMITED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class BoxConfig:
-    """What a backend gives to each of its boxes."""
+    """Settings that a backend gives to each of its boxes."""
 
     backend: str
     label: str
@@ -45,22 +45,22 @@ class BoxConfig:
     cgroup_root: CgroupRoot
     usual_limits: Limits
     bounded_disk: bool = True
-    """Whether the writable area is a file system of its own, so that its figures are the box's."""
+    """Whether the writable area is its own file system, so that its usage figures belong to this box alone."""
     own_user: bool = True
-    """Whether its processes are the only ones that count towards what their user may have."""
+    """Whether no other process runs as this box's user, so that RLIMIT_NPROC counts only the box."""
     freezable: bool = False
-    """Whether the box may have to be paused."""
+    """Whether the box may be paused."""
     warm_python: str | None = None
-    """Path of the interpreter that init was forked from; `this FILE.py …` runs in place."""
+    """Path of the interpreter that the box was forked from. `warm_python FILE.py …` runs without execve."""
     deferred_closer: DeferredCloser | None = None
-    """Where boxes for one command leave their mounts."""
+    """Where single-use boxes hand over their mount namespace to be closed later."""
 
 
 class InitBox:
-    """A box whose init speaks the protocol of inside/."""
+    """A box whose processes speak the protocol of inside/."""
 
     def __init__(self, box_id: str, policy: Policy, config: BoxConfig, orders: Channel, reports: Channel) -> None:
-        """Opens the cgroup of the first command: its entries travel with the request for the box."""
+        """Opens the cgroup of the first command, because its entry descriptors are sent with the request to open the box."""
         self.id = box_id
         self.policy = policy
         self.config = config
@@ -73,7 +73,7 @@ class InitBox:
         self.reports = reports
         self.files_fd = -1
         self.mount_namespace_fd = -1
-        """The mount namespace of a box for one command."""
+        """The mount namespace of a single-use box."""
         self.pidfd = -1
         self.runner_pidfd = -1
         self.seccomp_listener = SeccompListener(None)
@@ -82,8 +82,8 @@ class InitBox:
         self.link: NatLink | None = None
         self.clock = Clock()
         self._paused = False
-        self._settled = False
-        """Whether a runner stands by in the group, or something was started in it."""
+        self._runner_ready = False
+        """Whether the group holds a runner or a started command, so that freezing it works."""
         self._commands = 0
         self._group = self._open_group()
         self._busy = False
@@ -93,25 +93,25 @@ class InitBox:
         self._closing: asyncio.Future[None] | None = None
 
     async def wait_ready(self) -> None:
-        """Wait for init to take on the layers and for the first runner to stand by."""
+        """Wait until init has applied all layers and the first runner is ready."""
         if not self._is_single_use:
             received = await self.reports.receive(OPEN_TIMEOUT_S)
             if received.message is None or not received.message.get("ready"):
-                raise PlatformFault(f"a box could not be made: {(received.message or {}).get('fault', 'its init died')}")
+                raise PlatformFault(f"cannot open a box: {(received.message or {}).get('fault', 'its init died')}")
             self.files_fd, own_process = received.descriptors
-            self.hold(own_process)
+            self.set_pidfd(own_process)
         await self._receive_hello()
         self._set_limits(self.config.usual_limits)
         if self._is_single_use and not self.config.freezable:
             self._group.keep_stats_open()
-        await self._settle()
+        await self._set_runner_ready()
 
     @property
     def outdated(self) -> bool:
         return self.is_outdated()
 
-    def hold(self, pidfd: int) -> None:
-        """Init's process, by whichever way it was learnt first."""
+    def set_pidfd(self, pidfd: int) -> None:
+        """Keep the pidfd of init. It can arrive by two ways; the first one wins."""
         if self.pidfd < 0:
             self.pidfd = pidfd
         else:
@@ -120,15 +120,15 @@ class InitBox:
     async def _receive_hello(self) -> None:
         hello = await self.orders.receive(OPEN_TIMEOUT_S)
         if hello.message is None or "hello" not in hello.message:
-            raise PlatformFault(f"a box could not be made: {(hello.message or {}).get('not_started', 'its runner died')}")
-        passed = hello.descriptors
+            raise PlatformFault(f"cannot open a box: {(hello.message or {}).get('not_started', 'its runner died')}")
+        descriptors = hello.descriptors
         if self._is_single_use:
-            self.files_fd, self.mount_namespace_fd = passed.pop(0), passed.pop(0)
-        self.seccomp_listener = SeccompListener(passed.pop() if passed else None)
+            self.files_fd, self.mount_namespace_fd = descriptors.pop(0), descriptors.pop(0)
+        self.seccomp_listener = SeccompListener(descriptors.pop() if descriptors else None)
 
     @property
     def _is_single_use(self) -> bool:
-        """Without an init of ours: what runs in it is the spawner's child."""
+        """Whether the box has no init of ours: its runner is a child of the spawner."""
         return self.runner_pidfd >= 0
 
     def _open_group(self) -> Group:
@@ -137,7 +137,7 @@ class InitBox:
 
     @contextlib.contextmanager
     def cgroup_entries(self) -> Iterator[list[int]]:
-        """Descriptors that let the next runner into its cgroup, open for as long as it takes to send them."""
+        """Yield descriptors that let the next runner enter its cgroup, and close them afterwards."""
         opened = self._group.open_entry_files()
         try:
             yield opened
@@ -149,7 +149,7 @@ class InitBox:
         self, command: Command, *, sink: Sink | None = None, interactive: bool = False, control: bool = False
     ) -> CommandRun:
         if self._used and self.policy.single_use:
-            raise Conflict("this box was opened for one command, and has had it")
+            raise Conflict("this box is single-use and has already run its command")
         if self._busy or not self._alive:
             raise Conflict("a box runs one command at a time" if self._alive else "the box is closed")
         self._busy = True
@@ -177,22 +177,25 @@ class InitBox:
             raise
 
     async def _start_next_runner(self) -> None:
-        self._settled = False
+        self._runner_ready = False
         await self._remove_group()
         self._group = self._open_group()
         with self.cgroup_entries() as cgroup_entries:
             self.reports.send({"next": True}, cgroup_entries)
         await self._receive_hello()
-        await self._settle()
+        await self._set_runner_ready()
 
     async def pause(self) -> None:
-        """Of a runner that is on its way the word comes first: to stop it before would look as if it had died."""
+        """Freeze the box.
+
+        A runner that is still starting must say hello first: if it were frozen earlier, it would look dead.
+        """
         if self._paused or self._closing is not None or not self._alive:
             return
         self._paused = True
-        self.clock.stop()
+        self.clock.pause()
         try:
-            if self._settled:
+            if self._runner_ready:
                 await self._freeze()
         except BaseException:
             self.resume()
@@ -202,13 +205,13 @@ class InitBox:
         if not self._paused:
             return
         self._paused = False
-        if self._settled:
-            with contextlib.suppress(FileNotFoundError):  # its last command has ended, and its group with it
+        if self._runner_ready:
+            with contextlib.suppress(FileNotFoundError):  # the last command ended and its group was removed
                 self._group.thaw()
         self.clock.resume()
 
-    async def _settle(self) -> None:
-        self._settled = True
+    async def _set_runner_ready(self) -> None:
+        self._runner_ready = True
         if self._paused:
             await self._freeze()
 
@@ -218,20 +221,21 @@ class InitBox:
             deadline = asyncio.get_running_loop().time() + FREEZE_TIMEOUT_S
             while self._paused and not self._group.is_frozen():
                 if asyncio.get_running_loop().time() > deadline:
-                    raise PlatformFault(f"processes of {self.id} could not be stopped within {FREEZE_TIMEOUT_S:g} s")
+                    raise PlatformFault(f"processes of {self.id} did not freeze within {FREEZE_TIMEOUT_S:g} s")
                 await asyncio.sleep(_FREEZE_POLL_S)
-        except FileNotFoundError:  # it was closed meanwhile
+        except FileNotFoundError:  # the box was closed meanwhile
             return
         except OSError as error:
-            raise PlatformFault(f"processes of {self.id} cannot be stopped: {error.strerror}") from error
+            raise PlatformFault(f"cannot freeze the processes of {self.id}: {error.strerror}") from error
 
     def limit(self, limits: Limits) -> bool:
-        """Of the command that runs. What stands in for control groups on other hosts can only be set by a process itself."""
+        """Change the limits of the running command. Without cgroups this is impossible: only a process itself can change its
+        rlimits."""
         if not {"memory", "pids", "cpu"} <= self.config.cgroup_root.controllers:
             return False
         try:
             self._set_limits(limits)
-        except OSError:  # it uses more than that already
+        except OSError:  # it already uses more
             return False
         return True
 
@@ -263,7 +267,7 @@ class InitBox:
         return 0 if self.config.own_user else users.count_tasks(os.geteuid())
 
     def _can_run_warm(self, command: Command) -> bool:
-        """A file to run in place of `python FILE`, with nothing in the environment that an interpreter reads when it starts."""
+        """Whether the command is `python FILE.py` and sets no variable that an interpreter reads at start-up."""
         argv = command.argv
         if self.config.warm_python is None or argv[0] != self.config.warm_python:
             return False
@@ -278,9 +282,9 @@ class InitBox:
         return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree, full
 
     def pid(self) -> int:
-        """Of a process that lives in all namespaces of the box, as this process sees it. Meaningful only while it is held."""
-        held = self.runner_pidfd if self._is_single_use else self.pidfd
-        with open(f"/proc/self/fdinfo/{held}", encoding="ascii") as file:
+        """Return the pid of a process that is in all namespaces of the box. Valid only while we hold its pidfd."""
+        pidfd = self.runner_pidfd if self._is_single_use else self.pidfd
+        with open(f"/proc/self/fdinfo/{pidfd}", encoding="ascii") as file:
             return int(next(line.split()[1] for line in file if line.startswith("Pid:")))
 
     def last_process(self) -> int | None:
@@ -313,13 +317,14 @@ class InitBox:
         self._thaw_killed()
 
     def _thaw_killed(self) -> None:
-        """What is stopped dies only when it goes on. It is killed before, so it takes no step on the way."""
+        """Let a frozen box die. A frozen process dies only after thawing; it is killed first, so it runs no further
+        instruction."""
         if self._paused:
             self._group.kill()
             self.resume()
 
     async def close(self) -> None:
-        """The first caller closes; others wait for it. A cancelled caller does not leave it half closed."""
+        """Close the box. Concurrent callers wait for the first one; cancelling a caller does not leave the box half closed."""
         if self._closing is None and self._has_ended and self._remove_group_now():
             self._closing = asyncio.get_running_loop().create_future()
             self._closing.set_result(None)
@@ -333,11 +338,11 @@ class InitBox:
 
     @property
     def _has_ended(self) -> bool:
-        """A box for one command says that the command has ended when its last process is gone: there is nothing to wait for."""
+        """Whether a single-use box has ended. It reports the end of its command only after its last process is gone."""
         return self._is_single_use and self._used and self._alive and not self._busy and self.link is None
 
     def _remove_group_now(self) -> bool:
-        """What goes wrong here is told by the longer way, which tries again."""
+        """Remove the group without waiting. On failure _close() tries again and reports the error."""
         try:
             return self._group.remove()
         except OSError:
@@ -362,19 +367,19 @@ class InitBox:
                 await self._release_mounts()
 
     async def _remove_group(self) -> None:
-        """Empty as a rule, and gone at the first try; a process that is still on its way out gets a moment."""
+        """Remove the group, waiting for processes that are still exiting. Usually the first attempt succeeds."""
         for _ in range(_REMOVE_ATTEMPTS):
             if self._group.remove():
                 return
             self._group.kill()
             await asyncio.sleep(_REMOVE_PAUSE_S)
-        raise PlatformFault(f"processes of {self.id} cannot be ended")
+        raise PlatformFault(f"processes of {self.id} cannot be killed")
 
     async def _release_mounts(self) -> None:
-        mounted, self.mount_namespace_fd = self.mount_namespace_fd, -1
-        if mounted >= 0:
+        namespace, self.mount_namespace_fd = self.mount_namespace_fd, -1
+        if namespace >= 0:
             assert self.config.deferred_closer is not None
-            await self.config.deferred_closer.close(mounted)
+            await self.config.deferred_closer.close(namespace)
 
     def _release(self) -> None:
         self.orders.close()
@@ -386,13 +391,14 @@ class InitBox:
         self.pidfd = self.runner_pidfd = self.files_fd = -1
         while self.on_close:
             self.on_close.pop()()
-        self._running = None  # it refers back to us: together they would hold the output until the collector comes by
+        self._running = None  # break the reference cycle, which would keep the output in memory until the garbage collector runs
 
 
 _READ_AT_STARTUP = ("PYTHON", "LD_", "LANG", "LC_", "GLIBC_", "MALLOC_", "OMP_", "OPENBLAS_", "MKL_", "MPL", "TZDIR")
 
 
 def _is_full(area: os.statvfs_result) -> bool:
-    """A file system on the disk keeps a reserve and allocates in large pieces: it refuses the last few blocks."""
+    """Whether the file system refuses more data. ext4 keeps a reserve and allocates in large extents, so it refuses the last
+    blocks."""
     on_disk = area.f_bavail < area.f_bfree
     return area.f_bavail * area.f_frsize < MIB if on_disk else area.f_bfree == 0

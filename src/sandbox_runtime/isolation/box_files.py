@@ -1,4 +1,4 @@
-"""An area that boxes share, as the server holds it: two descriptors and a host user."""
+"""A writable area that several boxes share, held by two descriptors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from sandbox_runtime.isolation.box import InitBox
 
 
 class SharedFiles:
-    """uid: the host user of every box that sees it, where the server may choose one. no_pause: why those boxes cannot be
-    paused; empty where they can."""
+    """Files shared by boxes.
+
+    uid: the host user of every box that uses the files; None if the server cannot assign users.
+    no_pause: why the boxes cannot be paused; empty if they can.
+    """
 
     def __init__(self, workdir: str, writable: Mapping[str, str], uid: int | None, no_pause: str = "") -> None:
         self.workdir = workdir
@@ -26,7 +29,7 @@ class SharedFiles:
         self._paused = False
         self._closed = False
 
-    def hold(self, files_fd: int, namespace_fd: int) -> None:
+    def set_descriptors(self, files_fd: int, namespace_fd: int) -> None:
         self.files_fd, self.namespace_fd = files_fd, namespace_fd
 
     def add_box(self, box: InitBox) -> None:
@@ -36,13 +39,13 @@ class SharedFiles:
         box.on_close.append(lambda: self._boxes.discard(box))
 
     async def pause_if_paused(self, box: InitBox) -> None:
-        """A box that was opened while the others are paused stands still with them, before anything is run in it."""
+        """Pause a box that was opened while the others are paused, before anything runs in it."""
         if self._paused:
             await box.pause()
 
     async def pause(self) -> None:
         if self.no_pause:
-            raise Unavailable(f"boxes cannot be paused here: {self.no_pause}")
+            raise Unavailable(f"this host cannot pause boxes: {self.no_pause}")
         self._paused = True
         try:
             await asyncio.gather(*(box.pause() for box in list(self._boxes)))
@@ -60,7 +63,7 @@ class SharedFiles:
         return (area.f_blocks - area.f_bfree) * area.f_frsize, area.f_files - area.f_ffree
 
     async def close(self) -> None:
-        """Boxes first: the user is given to others only when nobody runs as it any more."""
+        """Close the boxes first: their user may be reused only when none of its processes is left."""
         if self._closed:
             return
         self._closed = True

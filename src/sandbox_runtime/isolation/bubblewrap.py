@@ -1,8 +1,8 @@
-"""The same policy expressed as bwrap arguments; our init runs inside and takes on the layers that bwrap has no words for.
+"""Backend that expresses the policy as bwrap arguments. Our init runs inside and applies the layers that bwrap cannot.
 
-bwrap makes the namespaces and the read-only root. Init, which it starts as pid 1 with all rights over them, mounts the
-writable area with its limits, then gives up user and rights exactly as in the namespaces backend; the runner puts on
-the same seccomp program. Every command is started cold: there is no warm interpreter to fork.
+bwrap creates the namespaces and the read-only root and starts our init as pid 1 with all capabilities over them. Init mounts
+the writable area with its limits, then drops user and capabilities exactly as in the namespaces backend. The runner installs
+the same seccomp program. Commands always start cold: there is no warm interpreter to fork.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ class BubblewrapBackend:
             await self.__aexit__(None, None, None)
             if isinstance(error, OSError):
                 raise Unavailable(
-                    f"{self._options.state_dir} cannot be used: {error.strerror}; set state_dir to another"
+                    f"cannot use {self._options.state_dir}: {error.strerror}; set state_dir to another folder"
                 ) from error
             raise
         return self
 
     async def _check_usable(self) -> None:
-        """One box, so that what this host lacks is told now and not by the first job."""
+        """Open one box now, so that a missing feature of the host is reported at start-up and not by the first job."""
         try:
             box = await self.open(Policy())
         except PlatformFault as fault:
             fix = f"; {USER_NAMESPACE_HINT}" if self._resources.rootless else ""
-            raise Unavailable(f"bubblewrap can make no box here: {fault}{fix}") from fault
+            raise Unavailable(f"bubblewrap cannot open boxes on this host: {fault}{fix}") from fault
         await box.close()
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -87,11 +87,11 @@ class BubblewrapBackend:
         return Medium.memory
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
-        raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")
+        raise Unavailable("bubblewrap does not support files shared by boxes; set isolation to namespaces")
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         if files is not None:
-            raise Unavailable("bubblewrap has no files that boxes can share; set isolation to namespaces")
+            raise Unavailable("bubblewrap does not support files shared by boxes; set isolation to namespaces")
         config = BoxConfig(
             backend=self.name,
             label=label(self.name, policy),
@@ -144,12 +144,12 @@ class BubblewrapBackend:
         return [*words, "--remount-ro", "/"]
 
     def _gpu(self, policy: Policy) -> list[str]:
-        if policy.gpu and not (found := rootfs.gpu_devices()):
+        if policy.gpu and not (devices := rootfs.gpu_devices()):
             raise Unavailable(rootfs.NO_GPU)
-        return found if policy.gpu else []
+        return devices if policy.gpu else []
 
     def _entries(self, policy: Policy) -> list[rootfs.Entry]:
-        """What boxes see of the machine. /etc, which is of many small pieces, was put together once and is a tree like others."""
+        """Return what boxes see of the host. /etc consists of many small entries; it was built once and is one tree here."""
         if Layer.root in policy.without:
             return rootfs.whole_machine(self._resources.guest.prefixes)
         toolchains = self._resources.toolchains() if policy.toolchains else []
@@ -172,7 +172,7 @@ class BubblewrapBackend:
                 mounts.create_entry(self._etc + entry["target"].removeprefix("/etc"), entry)
 
     def _shared_folder(self) -> str:
-        """For proofs: where boxes without the mount layer meet."""
+        """Return the folder that boxes without the mount layer share; used to test that layer."""
         folder = os.path.join(self._options.state_dir, "shared")
         for name in WRITABLE.values():
             os.makedirs(os.path.join(folder, name), exist_ok=True)
@@ -185,14 +185,14 @@ def _in_etc(entry: rootfs.Entry) -> bool:
 
 
 def _parents(target: str) -> list[str]:
-    """Named one by one: those that bwrap makes by itself are closed to all but root."""
+    """Create each parent explicitly: bwrap would create them accessible to root only."""
     parts = target.split("/")[1:-1]
     folders = ["/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))]
     return [word for folder in folders for word in ("--dir", folder)]
 
 
 def _code_arguments() -> list[str]:
-    """Our own code, for init to be started from; init takes it away when it is loaded."""
+    """Mount our own code, from which init is started. Init unmounts it once it is loaded."""
     package = f"{CODE}/sandbox_runtime"
     return [
         *("--tmpfs", CODE_INSIDE),

@@ -1,4 +1,4 @@
-"""Draining one output stream of a command while it runs: head and tail are kept, the rest is counted."""
+"""Drain one output stream of a command while it runs. Keeps head and tail and counts the rest."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ READ_BYTES = 128 * 1024
 
 
 class Capture:
-    """Reads the pipe it is given until its end; owns it. What is kept is kept flat: a million pieces of one byte cost no more
-    than one piece of a million."""
+    """Reads a pipe to its end and owns it. Memory is bounded by keep_bytes, however small the pieces arrive."""
 
     def __init__(self, descriptor: int, keep_bytes: int) -> None:
         self.descriptor = descriptor
@@ -22,7 +21,7 @@ class Capture:
         self._tail_room = keep_bytes // 2
 
     def read(self) -> bytes | None:
-        """The next piece; empty at the end of the stream, None where nothing has arrived."""
+        """Return the next piece: empty at end of stream, None if nothing has arrived."""
         try:
             piece = os.read(self.descriptor, READ_BYTES)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""The server's end of a socket to a spawner or a box: messages with descriptors, awaited with a bound."""
+"""The server's end of a socket to a spawner or box: messages with descriptors, received with a timeout."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox_runtime.isolation.inside import wire
 
 
 class Received(NamedTuple):
-    """message None: the other end is closed."""
+    """A received packet. message is None if the other end is closed."""
 
     message: wire.Message | None
     descriptors: list[int]
@@ -31,10 +31,10 @@ class Channel:
         try:
             wire.send(self.socket, wire.encode_for_box(message), descriptors)
         except OSError as error:
-            raise PlatformFault(f"a box cannot be reached: {error}") from error
+            raise PlatformFault(f"cannot send to a box: {error}") from error
 
-    def take(self) -> Received | None:
-        """What has arrived already, or None."""
+    def receive_nowait(self) -> Received | None:
+        """Return a packet that has already arrived, or None."""
         try:
             data, descriptors = wire.receive(self.socket)
         except BlockingIOError:
@@ -43,31 +43,31 @@ class Channel:
             return Received(None, [])
         except wire.Truncated as error:
             _close_all(error.args[0])
-            raise PlatformFault("a box sent more than it may") from error
+            raise PlatformFault("a message from a box exceeds the size limit") from error
         if not data:
             return Received(None, [])
         try:
             return Received(wire.decode_from_box(data), descriptors)
         except ValueError as error:
             _close_all(descriptors)
-            raise PlatformFault(f"a box sent what it must not: {error}") from error
+            raise PlatformFault(f"malformed message from a box: {error}") from error
 
     async def receive(self, timeout_s: float) -> Received:
-        received = self.take()
+        received = self.receive_nowait()
         if received is not None:
             return received
         await wait_readable(self.fileno(), timeout_s)
-        return self.take() or Received(None, [])
+        return self.receive_nowait() or Received(None, [])
 
     def close(self) -> None:
         self.socket.close()
 
 
 async def wait_readable(descriptor: int, timeout_s: float) -> None:
-    """Raises PlatformFault when nothing comes in time."""
+    """Wait until the descriptor is readable. Raises PlatformFault on timeout."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(descriptor, _settle, future)
+    loop.add_reader(descriptor, _resolve, future)
     timer = loop.call_later(timeout_s, _fail, future, timeout_s)
     try:
         await future
@@ -76,14 +76,14 @@ async def wait_readable(descriptor: int, timeout_s: float) -> None:
         loop.remove_reader(descriptor)
 
 
-def _settle(future: asyncio.Future[None]) -> None:
+def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
 
 
 def _fail(future: asyncio.Future[None], timeout_s: float) -> None:
     if not future.done():
-        future.set_exception(PlatformFault(f"no answer from a box within {timeout_s:g} s"))
+        future.set_exception(PlatformFault(f"a box did not answer within {timeout_s:g} s"))
 
 
 def _close_all(descriptors: list[int]) -> None:

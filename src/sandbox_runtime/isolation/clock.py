@@ -1,7 +1,7 @@
-"""Time as the commands of a box have it: it stands still while the box is paused.
+"""A clock per box that stops while the box is paused.
 
-Whoever bounds what a command does bounds it by this clock, so that a pause is nobody's delay. Bounds on what the platform itself
-has to do (open a box, end one) are by the event loop's own.
+Time limits of commands use this clock, so that a pause costs a command no time. Timeouts for the platform's own work (opening
+or closing a box) use the event loop's clock.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ class Timer:
         self.due_s = due_s
 
     def cancel(self) -> None:
-        self.hold()
+        self.suspend()
         self._clock.forget(self)
 
-    def hold(self) -> None:
+    def suspend(self) -> None:
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
 
-    def run(self, in_s: float) -> None:
+    def schedule(self, in_s: float) -> None:
         self._handle = asyncio.get_running_loop().call_later(in_s, self._fire)
 
     def _fire(self) -> None:
@@ -36,7 +36,7 @@ class Timer:
 
 
 class Clock:
-    """Runs from the beginning. To stop it twice is as good as once."""
+    """Starts running. Pausing a paused clock has no effect."""
 
     def __init__(self) -> None:
         self._paused_s = 0.0
@@ -51,12 +51,12 @@ class Clock:
         timer = Timer(self, self.time() + in_s, action)
         self._timers.add(timer)
         if self._paused_at_s is None:
-            timer.run(in_s)
+            timer.schedule(in_s)
         return timer
 
     @asynccontextmanager
     async def timeout(self, within_s: float) -> AsyncIterator[None]:
-        """As asyncio.timeout."""
+        """Like asyncio.timeout, by this clock."""
         async with asyncio.timeout(None) as bound:
             timer = self.call_later(within_s, lambda: bound.reschedule(0.0))
             try:
@@ -64,18 +64,18 @@ class Clock:
             finally:
                 timer.cancel()
 
-    def stop(self) -> None:
+    def pause(self) -> None:
         if self._paused_at_s is None:
             self._paused_at_s = asyncio.get_running_loop().time()
             for timer in self._timers:
-                timer.hold()
+                timer.suspend()
 
     def resume(self) -> None:
         if self._paused_at_s is not None:
             self._paused_s += asyncio.get_running_loop().time() - self._paused_at_s
             self._paused_at_s = None
             for timer in self._timers:
-                timer.run(max(0.0, timer.due_s - self.time()))
+                timer.schedule(max(0.0, timer.due_s - self.time()))
 
     def forget(self, timer: Timer) -> None:
         self._timers.discard(timer)

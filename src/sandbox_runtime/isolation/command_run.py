@@ -1,8 +1,8 @@
-"""One command from its order to its outcome, as the server sees it.
+"""One command from its order to its outcome, seen from the server.
 
-Output is drained from the first moment on by the event loop. The deadline, the output limit and the cpu limit stop the command by
-asking init to kill everyone; when init does not answer in time the whole box is killed. The outcome is made after init's report,
-which it sends when no process of the command is left.
+The event loop drains output from the start. Wall, output and cpu limits stop the command by asking init to kill all processes;
+if init does not answer in time, the whole box is killed. The outcome is made after init's report, which it sends when no
+process of the command is left.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sandbox_runtime.isolation.seccomp_listener import SeccompListener
 from sandbox_runtime.model import Command, Limits, Outcome
 
 KILL_GRACE_S = 5.0
-"""How long init may take to end a command before its box is killed as a whole."""
+"""How long init may take to end a command before the whole box is killed."""
 CPU_CHECK_S = 0.05
 
 
@@ -43,19 +43,19 @@ class CommandHost(Protocol):
     clock: Clock
 
     def send_signal(self, number: int) -> None:
-        """To the command's first process; SIGKILL to everyone."""
+        """Send a signal to the command's first process; SIGKILL goes to all its processes."""
         ...
 
     def last_process(self) -> int | None:
-        """For a box that ends with its command: a descriptor, the caller's own, readable when its last process is gone."""
+        """Return a new descriptor that becomes readable when the last process is gone, or None for a reusable box."""
         ...
 
     def disk_usage(self) -> tuple[int | None, int | None, bool]:
-        """Bytes and files in use where they are counted, and whether either is at its limit."""
+        """Return bytes and files in use (None if not counted), and whether either reached its limit."""
         ...
 
     def limit(self, limits: Limits) -> bool:
-        """Bound the command anew; False where that cannot be done."""
+        """Change the limits of the command. Returns False if that is not possible."""
         ...
 
     def kill_now(self) -> None: ...
@@ -89,30 +89,31 @@ class CommandRun:
         self._wall_s = 0.0
 
     def begin(self, order: wire.Message) -> None:
-        theirs: list[int] = []
+        passed: list[int] = []
         try:
-            stdin_theirs, self._stdin = pipes.stdin_pipe()
-            theirs.append(stdin_theirs)
+            program_end, self._stdin = pipes.stdin_pipe()
+            passed.append(program_end)
             for name in ("stdout", "stderr"):
-                far, ours = pipes.output_pipe()
-                theirs.append(far)
+                program_end, ours = pipes.output_pipe()
+                passed.append(program_end)
                 self._captures[name] = Capture(ours, self._host.keep_bytes)
             if self._with_control:
                 self.control, far_end = socket.socketpair()
                 self.control.setblocking(False)
-                theirs.append(far_end.detach())
+                passed.append(far_end.detach())
             self._watch()
-            self._host.orders.send(order, theirs)
+            self._host.orders.send(order, passed)
         except BaseException:
             self._stop_watching()
             self._close_descriptors()
             raise
         finally:
-            for descriptor in theirs:
+            for descriptor in passed:
                 os.close(descriptor)
 
     def _watch(self) -> None:
-        """Before the order is sent: the kernel may let who is woken wait for as long as the one who woke it is busy."""
+        """Start timers and readers. Runs before the order is sent: the kernel may delay the woken process while the waker is
+        busy."""
         loop, limits = self._loop, self._limits
         self._started = self._host.clock.time()
         self._write_stdin()
@@ -132,23 +133,23 @@ class CommandRun:
             self._loop.remove_reader(capture.descriptor)
 
     async def wait(self) -> Outcome:
-        """Concluded as soon as it ended, waited for or not: the box of a caller who went away is free again."""
-        return self._settle(await asyncio.shield(self._ended))
+        """Wait for the outcome. It is made as soon as the command ends, so the box is free even if nobody waits."""
+        return self._outcome_for(await asyncio.shield(self._ended))
 
     def abandon(self) -> None:
-        """The box is dead: whatever has not been concluded is concluded now, so that nothing stays open."""
+        """End the command because the box is dead, and release everything it holds."""
         if not self._ended.done():
             self._finish(None)
-        self._settle(self._ended.result())
+        self._outcome_for(self._ended.result())
 
-    def _settle(self, report: wire.Message | None) -> Outcome:
+    def _outcome_for(self, report: wire.Message | None) -> Outcome:
         if self._outcome is None:
             self._outcome = self._make_outcome(report)
         return self._outcome
 
     def send_signal(self, number: int) -> None:
         if not 1 <= number <= signal.SIGRTMAX:
-            raise InvalidRequest(f"{number} is no signal")
+            raise InvalidRequest(f"{number} is not a signal; use 1 to {int(signal.SIGRTMAX)}")
         if not self._ended.done():
             self._host.send_signal(number)
 
@@ -165,11 +166,11 @@ class CommandRun:
     def unread_bytes(self) -> int:
         return len(self._pending)
 
-    def hold(self, stream: str, held: bool) -> None:
+    def pause_output(self, stream: str, paused: bool) -> None:
         capture = self._captures[stream]
         if self._ended.done() or capture.descriptor < 0:
             return
-        if held:
+        if paused:
             self._loop.remove_reader(capture.descriptor)
         else:
             self._loop.add_reader(capture.descriptor, self._drain, stream, capture)
@@ -192,7 +193,7 @@ class CommandRun:
         self._start_wall_timer(wall_s)
 
     def _start_wall_timer(self, wall_s: float) -> None:
-        """By the clock of the box: what is paused uses up no time."""
+        """Uses the clock of the box, so that time paused does not count."""
         self._timers["wall"] = self._host.clock.call_later(wall_s, lambda: self._stop("wall"))
 
     def drain(self) -> None:
@@ -202,7 +203,8 @@ class CommandRun:
                     self._emit(name, piece)
 
     def _write_stdin(self) -> None:
-        """As much as the pipe takes now; the rest when there is room. A program that does not read its input is no error."""
+        """Write as much as the pipe accepts, and the rest when it has room. A program that does not read its input is not an
+        error."""
         try:
             while self._pending:
                 written = os.write(self._stdin, self._pending)
@@ -238,13 +240,13 @@ class CommandRun:
             self._stop("output")
 
     def _emit(self, name: str, piece: bytes) -> None:
-        """A listener that fails is not asked again; the command goes on."""
+        """Pass output to the sink. A sink that raises is dropped; the command continues."""
         try:
             if self._sink is not None:
                 self._sink(name, piece)
         except Exception as error:
             self._sink = None
-            self._loop.call_exception_handler({"message": "a listener to the output of a command failed", "exception": error})
+            self._loop.call_exception_handler({"message": "a sink for the output of a command raised", "exception": error})
 
     def _output_bytes(self) -> int:
         return sum(capture.total_bytes for capture in self._captures.values())
@@ -271,7 +273,7 @@ class CommandRun:
 
     def _on_report(self) -> None:
         try:
-            received = self._host.reports.take()
+            received = self._host.reports.receive_nowait()
         except PlatformFault:
             self._host.kill_now()
             return
@@ -288,7 +290,7 @@ class CommandRun:
             self._loop.add_reader(last, self._finish, received.message)
 
     def _finish(self, report: wire.Message | None) -> None:
-        """report None: init is gone."""
+        """End the command. report is None if init died."""
         self._wall_s = self._host.clock.time() - self._started
         if self._last >= 0:
             self._loop.remove_reader(self._last)
@@ -303,10 +305,10 @@ class CommandRun:
             self.on_stdin_drained()
         if not self._ended.done():
             self._ended.set_result(report)
-            self._settle(report)
+            self._outcome_for(report)
 
     def _drain_rest(self, name: str, capture: Capture) -> None:
-        """Nobody is left to write, so what the pipe holds is all there is."""
+        """Read what is left in the pipe. No writer exists any more."""
         while piece := capture.read():
             self._emit(name, piece)
 
@@ -343,7 +345,7 @@ class CommandRun:
 
     def _start_failure(self) -> str | None:
         with contextlib.suppress(PlatformFault):
-            received = self._host.orders.take()
+            received = self._host.orders.receive_nowait()
             if received is not None and received.message is not None and "not_started" in received.message:
                 return str(received.message["not_started"])
         return None

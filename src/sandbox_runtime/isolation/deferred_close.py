@@ -1,10 +1,10 @@
-"""Mount namespaces of boxes that are gone.
+"""Close the mount namespaces of ended boxes in a background thread.
 
-Whoever lets go of a mount namespace last waits in the kernel until everything that was mounted there is gone: a millisecond or
-more, and longer on a busy machine. That must be neither the program, whose end would be told so much later, nor the event loop,
-nor the caller. So the server holds on to each until its box is closed, and a thread lets go of it behind the caller's back.
-Nothing can get into such a namespace any more: no process is left in it, and the descriptor is ours alone. What waits is bounded:
-whoever closes a box while too many wait, waits for them.
+Whoever closes the last reference to a mount namespace waits in the kernel until everything mounted in it is gone: a millisecond
+or more, longer on a busy machine. Neither the program (its end would be reported late), nor the event loop, nor the caller
+should wait for that. So the server keeps a descriptor of each namespace until its box is closed, and a thread closes it. No
+process is left in such a namespace and only the server holds a descriptor, so nothing can enter it. The backlog is bounded: a
+caller that closes a box while too many wait, waits for them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class DeferredCloser:
         self._closing: asyncio.Task[None] | None = None
 
     async def close(self, descriptor: int) -> None:
-        """Sees to it that it is closed, soon."""
+        """Schedule the descriptor to be closed soon."""
         self._waiting.append(descriptor)
         if self._closing is None:
             self._closing = asyncio.create_task(self._close_waiting())
@@ -29,12 +29,12 @@ class DeferredCloser:
             await self.empty()
 
     async def empty(self) -> None:
-        """Returns when all that came up to now are closed. A caller that is cancelled leaves them to be closed all the same."""
+        """Wait until everything scheduled so far is closed. Cancelling the caller does not cancel the closing."""
         if self._closing is not None:
             await asyncio.shield(self._closing)
 
     async def _close_waiting(self) -> None:
-        """One thread at a time: those that come while it is busy are taken along by its next turn."""
+        """Close in one thread at a time; descriptors that arrive meanwhile are closed in the next round."""
         try:
             while self._waiting:
                 waiting, self._waiting = self._waiting, []

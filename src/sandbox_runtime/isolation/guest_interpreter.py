@@ -1,4 +1,4 @@
-"""The guest's interpreter: where it lives and what of the machine a box must see for it to work."""
+"""The guest's Python interpreter: its paths, and what boxes need to see for it to work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITABLE: Mapping[str, str] = {
     "/run": "run",
     "/dev/shm": "shm",
 }
-"""Folders of a box that programs may write to, and the name of each in its writable area."""
+"""Folders of a box that programs may write to, and the name of each in the writable area."""
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _INSPECT_SCRIPT = """
@@ -40,14 +40,14 @@ class GuestInterpreter:
     version: tuple[int, int]
     prefixes: tuple[str, ...]
     home: tuple[tuple[str, str], ...] = ()
-    """What every home begins with: links, by name and target, to what lies in the interpreter's folder share/sandbox-home. Caches
-    that would else be made anew in every box, such as matplotlib's list of fonts."""
+    """Links that every home folder starts with, as (name, target), made from share/sandbox-home of the interpreter. They point
+    to caches that each box would otherwise rebuild, such as matplotlib's font list."""
     files: tuple[str, ...] = ()
     """Files and folders that change when the interpreter or its packages are upgraded."""
 
     @property
     def base_env(self) -> dict[str, str]:
-        """What every command gets, and all it gets besides what the caller adds."""
+        """The environment of every command, before variables of the caller are added."""
         return {
             "PATH": f"{os.path.dirname(self.python)}:{_SYSTEM_PATH}",
             "HOME": HOME,
@@ -57,7 +57,7 @@ class GuestInterpreter:
 
 
 def inspect_interpreter(python: str) -> GuestInterpreter:
-    """Ask the interpreter about itself. Raises Unavailable where it cannot be used."""
+    """Run the interpreter to find its paths and version. Raises Unavailable if it cannot be used."""
     try:
         answer = subprocess.run(
             [python, "-c", _INSPECT_SCRIPT], env={"PATH": _SYSTEM_PATH}, capture_output=True, timeout=30, check=True, cwd="/"

@@ -1,8 +1,8 @@
-"""Notice that the guest's interpreter was replaced or upgraded while the server runs.
+"""Detect that the guest interpreter was replaced or upgraded while the server runs.
 
-A spawner holds an interpreter in memory while its library lies on disk: after an upgrade the two do not fit. So what identifies
-the interpreter on disk (device, inode, time and size of a few files and folders) is looked at every few seconds, by one task and
-off the way of every run. A change counts once two looks in a row have found the same: an upgrade writes many files.
+A spawner holds an interpreter in memory while its library is on disk; after an upgrade the two no longer match. So one task
+checks every few seconds what identifies the interpreter on disk (device, inode, mtime and size of a few files and folders). An
+upgrade writes many files, so a change counts only when two checks in a row agree.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ Stamps = tuple[Stamp, ...]
 
 
 def read_stamps(paths: Sequence[str]) -> Stamps:
-    """Return what identifies each file, None for one that is missing."""
+    """Return what identifies each file; None for a missing one."""
     return tuple(_stamp(path) for path in paths)
 
 
 def _stamp(path: str) -> Stamp:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
 class GuestUpgradeWatcher:
-    """Calls `renew` after the files of the interpreter have changed. `renew` returns the files to look at from then on, or None
-    where the interpreter cannot be used yet: then it is called again at the next look."""
+    """Calls `on_change` after files of the interpreter have changed. `on_change` returns the files to watch from then on, or
+    None if the interpreter is not usable yet; it is then called again at the next check."""
 
     def __init__(self, paths: Sequence[str], every_s: float, on_change: Callable[[], Awaitable[Sequence[str] | None]]) -> None:
         self._paths = tuple(paths)
@@ -54,16 +54,16 @@ class GuestUpgradeWatcher:
     async def _poll(self) -> None:
         while True:
             await asyncio.sleep(self._every_s)
-            found = await asyncio.to_thread(read_stamps, self._paths)
-            settled, self._seen = found == self._seen, found
-            if settled and found != self._known:
-                await self._apply_change(found)
+            stamps = await asyncio.to_thread(read_stamps, self._paths)
+            settled, self._seen = stamps == self._seen, stamps
+            if settled and stamps != self._known:
+                await self._apply_change(stamps)
 
-    async def _apply_change(self, found: Stamps) -> None:
+    async def _apply_change(self, stamps: Stamps) -> None:
         paths = await self._on_change()
         if paths is None:
             return
         same = tuple(paths) == self._paths
         self._paths = tuple(paths)
-        self._known = found if same else await asyncio.to_thread(read_stamps, self._paths)
+        self._known = stamps if same else await asyncio.to_thread(read_stamps, self._paths)
         self._seen = self._known

@@ -1,7 +1,7 @@
-"""Areas of sessions on the disk: an ext4 file system of a fixed size in a sparse file, which is its quota.
+"""Session files on disk: a fixed-size ext4 file system in a sparse file, which acts as a quota.
 
-A file takes on the disk what is written to it, and gives back what is deleted. It never has a name: when the area is closed, or
-the server ends in any way, its room is free again.
+The file occupies only what is written to it, and deleted data is returned to the disk. It never has a name, so its space is
+free again when the area is closed or the server ends in any way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ _OVERHEAD = 48
 
 
 class DiskImages:
-    """folder: where images are made. memory_bytes: areas of up to this size are kept in memory; None: all are."""
+    """Creates and mounts images.
+
+    folder: where images are created.
+    memory_bytes: areas up to this size are kept in memory; None keeps all in memory.
+    """
 
     def __init__(self, folder: str, memory_bytes: int | None) -> None:
         self._folder = folder
@@ -35,14 +39,14 @@ class DiskImages:
 
     @property
     def unavailable_reason(self) -> str:
-        """Why no area can be on the disk here; empty where it can."""
+        """Why areas cannot be on disk here; empty if they can."""
         if not self._folder or self._memory_bytes is None:
-            return "it is switched off"
+            return "it is disabled"
         if os.geteuid() != 0:
-            return "only root can mount file systems of the disk"
+            return "only root can mount disk file systems"
         if self._mkfs is None:
             return f"{_MKFS} is not installed: apt install e2fsprogs"
-        return "" if os.access(loop.CONTROL, os.W_OK) else f"{loop.CONTROL} is missing or closed: load the kernel module loop"
+        return "" if os.access(loop.CONTROL, os.W_OK) else f"{loop.CONTROL} is not writable: load the kernel module loop"
 
     def medium(self, disk_bytes: int) -> Medium:
         if self._memory_bytes is None or disk_bytes <= self._memory_bytes or self.unavailable_reason:
@@ -50,23 +54,23 @@ class DiskImages:
         return Medium.disk
 
     async def mount_new(self, disk_bytes: int, disk_files: int) -> int:
-        """Return a descriptor of a mount with room for that much. Raises PlatformFault."""
+        """Create an image of that size and return a descriptor of its mount. Raises PlatformFault."""
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             descriptor = os.open(self._folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise PlatformFault(f"no area can be made on the disk in {self._folder}: {error.strerror}") from error
+            raise PlatformFault(f"cannot create session files in {self._folder}: {error.strerror}") from error
         try:
             os.ftruncate(descriptor, _image_bytes(disk_bytes, disk_files))
             await self._make_file_system(descriptor, disk_files)
             return await asyncio.to_thread(loop.mount_image, descriptor, KIND)
         except OSError as error:
-            raise PlatformFault(f"no area can be made on the disk: {error}") from error
+            raise PlatformFault(f"cannot create session files on disk: {error}") from error
         finally:
             os.close(descriptor)
 
     async def _make_file_system(self, descriptor: int, disk_files: int) -> None:
-        """Without a journal: what is in it does not outlive the server."""
+        """Create the file system without a journal: its content does not outlive the server."""
         assert self._mkfs is not None
         options = ["-q", "-F", "-O", "^has_journal", "-m", "0", "-b", "4096", "-I", str(_INODE_BYTES)]
         options += ["-N", str(disk_files + _RESERVED_INODES), "-E", "lazy_itable_init=1,nodiscard"]
@@ -81,18 +85,18 @@ class DiskImages:
         )
         try:
             async with asyncio.timeout(_MKFS_TIMEOUT_S):
-                _, complaint = await process.communicate()
+                _, stderr = await process.communicate()
         except TimeoutError as error:
-            raise PlatformFault(f"{_MKFS} did not end within {_MKFS_TIMEOUT_S:g} s") from error
+            raise PlatformFault(f"{_MKFS} did not finish within {_MKFS_TIMEOUT_S:g} s") from error
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
                 await process.wait()
         if process.returncode:
-            raise PlatformFault(f"{_MKFS} failed: {complaint.decode(errors='replace')[:200]}")
+            raise PlatformFault(f"{_MKFS} failed: {stderr.decode(errors='replace')[:200]}")
 
 
 def _image_bytes(disk_bytes: int, disk_files: int) -> int:
-    """The area's own size, and what the file system needs for itself: tables of files, maps, and what it keeps in reserve."""
+    """Return the size of the area plus the overhead of ext4: inode tables, bitmaps and reserve."""
     return disk_bytes + disk_files * _INODE_BYTES + disk_bytes // _OVERHEAD + 4 * MIB

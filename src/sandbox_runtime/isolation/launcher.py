@@ -1,4 +1,4 @@
-"""Starting a box whose init is a program of its own, rather than a fork of a spawner."""
+"""Start a box whose init is its own program instead of a fork of a spawner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox_runtime.model import Policy
 
 EXIT_TIMEOUT_S = 10.0
 STDERR_TAIL_BYTES = 2000
-"""What is told of the complaints of a box that could not be made."""
+"""How much of stderr is included in the error if a box cannot be opened."""
 
 
 async def launch(
@@ -24,13 +24,13 @@ async def launch(
     argv: Callable[[str], Sequence[str]],
     setup: Callable[[InitBox], wire.Message],
 ) -> InitBox:
-    """argv gets the descriptors of init's channels as one word. The box is closed if anything on the way fails."""
+    """Open a box and start its init. `argv` gets the descriptors of init's channels as one word. On failure the box is closed."""
     box, ends = resources.new_box(policy, config)
-    words = os.memfd_create("last-words", os.MFD_CLOEXEC)
+    stderr = os.memfd_create("stderr", os.MFD_CLOEXEC)
     try:
         message = setup(box)
         channels = ",".join(map(str, ends.descriptors()))
-        process = _start(argv(channels), resources.start_env(policy), ends.descriptors(), words)
+        process = _start(argv(channels), resources.start_env(policy), ends.descriptors(), stderr)
         box.on_close.append(lambda: _reap(process))
         ends.close()
         with box.cgroup_entries() as entries:
@@ -40,32 +40,32 @@ async def launch(
     except BaseException as error:
         ends.close()
         await box.close()
-        if isinstance(error, PlatformFault) and (last := os.pread(words, STDERR_TAIL_BYTES, 0)):
-            raise PlatformFault(f"{error}: {last.decode(errors='replace').strip()}") from error
+        if isinstance(error, PlatformFault) and (text := os.pread(stderr, STDERR_TAIL_BYTES, 0)):
+            raise PlatformFault(f"{error}: {text.decode(errors='replace').strip()}") from error
         raise
     finally:
-        os.close(words)
+        os.close(stderr)
     return box
 
 
-def _start(argv: Sequence[str], env: dict[str, str], passed: Sequence[int], words: int) -> subprocess.Popen[bytes]:
+def _start(argv: Sequence[str], env: dict[str, str], passed: Sequence[int], stderr: int) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             argv,
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=words,
+            stderr=stderr,
             pass_fds=passed,
             start_new_session=True,
             cwd="/",
         )
     except OSError as error:
-        raise PlatformFault(f"{argv[0]} cannot be started: {error}") from error
+        raise PlatformFault(f"cannot start {argv[0]}: {error}") from error
 
 
 def _reap(process: subprocess.Popen[bytes]) -> None:
-    """Called when init is dead; whatever stands between it and us has nothing left to wait for."""
+    """Reap the process we started, once init is dead. It may be a wrapper such as bwrap, which then has nothing to wait for."""
     try:
         process.wait(0.05)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""The default backend: boxes forked by spawners of our own, as inside/ draws them. Works as root and as a plain user."""
+"""The default backend: boxes are forked from our own spawners (see inside/). Works as root and as a plain user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sandbox_runtime.isolation.spawners import CODE, Spawner
 from sandbox_runtime.model import Command, Layer, LayerReport, LayerState, Medium, Policy
 
 _SINGLE_THREADED_ENV = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""A spawner forks, so nothing it preloads may start threads."""
+"""A spawner forks, so modules that it preloads must not start threads."""
 
 _MAX_UPGRADE_RETRIES = 5
 
@@ -34,11 +34,11 @@ class NamespacesBackend:
         self._resources = BackendResources(self.name, options)
         self._spawners: dict[tuple[str, frozenset[Layer], bool], Spawner] = {}
         self._retired: set[Spawner] = set()
-        """Spawners of an interpreter that was upgraded: each is closed with the last of its boxes."""
+        """Spawners of an older interpreter. Each is closed with its last box."""
         self._closing_tasks: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._user_namespace = -1
-        """That spawners of complete boxes share, where we are not root."""
+        """Descriptor of the user namespace that spawners of complete boxes share. Unused as root."""
         self._images = DiskImages(options.images_dir, options.memory_files_bytes)
         self._opened = contextlib.AsyncExitStack()
 
@@ -65,7 +65,7 @@ class NamespacesBackend:
             self._user_namespace = -1
 
     def _retire_spawners(self) -> None:
-        """The guest's interpreter was upgraded: fork no box from an old one any more. Boxes that are open keep their spawner."""
+        """Stop forking from spawners of an older interpreter. Open boxes keep their spawner."""
         for key, spawner in list(self._spawners.items()):
             del self._spawners[key]
             self._retired.add(spawner)
@@ -83,7 +83,7 @@ class NamespacesBackend:
             task.add_done_callback(self._closing_tasks.discard)
 
     def layers(self) -> list[LayerReport]:
-        """A spawner that came up has made every layer once; only limits depend on what the host lends."""
+        """Report the layers. A spawner that started has applied every layer once; only limits depend on the host."""
         limit_layers = self._resources.limit_layers()
         return [limit_layers.get(layer) or LayerReport(layer, LayerState.on) for layer in Layer]
 
@@ -101,7 +101,7 @@ class NamespacesBackend:
             if self.medium(disk_bytes) is Medium.disk:
                 await self._on_disk(spawner, files, request)
             else:
-                files.hold(*await spawner.make_files(request))
+                files.set_descriptors(*await spawner.make_files(request))
         except BaseException:
             await files.close()
             raise
@@ -110,16 +110,16 @@ class NamespacesBackend:
     async def _on_disk(self, spawner: Spawner, files: SharedFiles, request: wire.Message) -> None:
         mount = await self._images.mount_new(int(request["disk_bytes"]), int(request["disk_files"]))
         try:
-            files.hold(*await spawner.make_files(request, mount))
+            files.set_descriptors(*await spawner.make_files(request, mount))
         finally:
             os.close(mount)
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
-        """A spawner that died unnoticed is found dead by asking it; then another one is asked, once."""
+        """Open a box. If the spawner turns out to be dead, try once more with a new one."""
         if policy.gpu and not rootfs.gpu_devices():
             raise Unavailable(rootfs.NO_GPU)
         if policy.preset not in self._options.presets:
-            raise InvalidRequest(f"there is no preset {policy.preset!r}; there are: {', '.join(self._options.presets)}")
+            raise InvalidRequest(f"unknown preset {policy.preset!r}; available: {', '.join(self._options.presets)}")
         if files is not None and not isinstance(files, SharedFiles):
             raise InvalidRequest("these files belong to another backend")
         spawner = await self._spawner_for(policy)
@@ -133,7 +133,7 @@ class NamespacesBackend:
     async def _open_from(
         self, spawner: Spawner, policy: Policy, files: SharedFiles | None, more: wire.Message | None = None
     ) -> InitBox:
-        """more: what else the box is told."""
+        """Open a box from this spawner. `more` is added to the request."""
         box, ends = self._resources.new_box(policy, self._box_config(policy, freezable=files is not None and not files.no_pause))
         spawner.boxes += 1
         box.on_close.append(lambda: self._release_spawner(spawner))
@@ -159,11 +159,12 @@ class NamespacesBackend:
         return box
 
     def _is_single_use(self, policy: Policy) -> bool:
-        """Only a pid namespace ends with its first process."""
+        """Whether to open a single-use box. Needs a pid namespace: only that ends together with its first process."""
         return policy.single_use and Layer.pid not in policy.without
 
     def _request(self, policy: Policy, uid: int | None, files: SharedFiles | None) -> wire.Message:
-        """Who asks for toolchains will start a program: then what the interpreter has made its own is only in the way."""
+        """Build the request. A policy with toolchains starts other programs, so rehearsing in the interpreter would only waste
+        memory."""
         more = {"extra_trees": rootfs.trees(self._resources.toolchains()), "rehearse": False} if policy.toolchains else {}
         return {
             **more,
@@ -175,8 +176,8 @@ class NamespacesBackend:
         }
 
     def _no_pause(self) -> str:
-        lack = self._resources.cgroup_root.no_freezer
-        return f"{lack.reason}; {lack.fix}" if lack is not None else ""
+        missing = self._resources.cgroup_root.no_freezer
+        return f"{missing.reason}; {missing.fix}" if missing is not None else ""
 
     def _box_config(self, policy: Policy, *, freezable: bool) -> BoxConfig:
         return BoxConfig(
@@ -193,7 +194,7 @@ class NamespacesBackend:
         )
 
     async def _spawner_for(self, policy: Policy) -> Spawner:
-        """The one with this preset, these layers and this right to GPUs; a dead one is replaced."""
+        """Return the spawner for this preset, these layers and this GPU access. Replaces a dead one."""
         key = (policy.preset, policy.without, policy.gpu)
         spawner = self._spawners.get(key)
         if spawner is not None and spawner.alive:
@@ -208,7 +209,7 @@ class NamespacesBackend:
             return spawner
 
     async def _start_current(self, policy: Policy) -> Spawner:
-        """Start one of the interpreter that is there now; once more where that was upgraded meanwhile."""
+        """Start a spawner of the current interpreter. Retries if the interpreter was upgraded meanwhile."""
         for _ in range(_MAX_UPGRADE_RETRIES):
             generation = self._resources.generation
             spawner = await self._start_spawner(policy)
@@ -220,14 +221,14 @@ class NamespacesBackend:
             if generation == self._resources.generation:
                 return spawner
             await spawner.close()
-        raise Unavailable("the guest's interpreter changes all the time: wait until its upgrade is over")
+        raise Unavailable("the guest interpreter keeps changing: try again when its upgrade is finished")
 
     async def _start_spawner(self, policy: Policy) -> Spawner:
         guest = self._resources.guest
         spawner = Spawner(
             guest.python, {**self._resources.start_env(policy), **_SINGLE_THREADED_ENV}, self._spawner_config(policy)
         )
-        if policy.without:  # a box that lacks a layer, as proofs open it, shall find no more than its own spawner's
+        if policy.without:  # a box that lacks a layer, as tests open it, must not share a user namespace with complete ones
             await spawner.start()
             return spawner
         await spawner.start(self._user_namespace)
@@ -236,7 +237,7 @@ class NamespacesBackend:
         return spawner
 
     async def _profile_warm_pages(self, spawner: Spawner, policy: Policy) -> None:
-        """Its first box runs a sample and tells what that needs of memory: later ones have it ready."""
+        """Run a sample in the first box to learn which memory pages programs write. Later boxes copy them in advance."""
         preset, pages = self._options.presets[policy.preset], bytearray()
         if policy.without or preset.copyable:
             return
@@ -252,7 +253,7 @@ class NamespacesBackend:
             await box.close()
             await self._resources.deferred_closer.empty()
         if not outcome.ok:
-            raise PlatformFault(f"a sample does not run with the preset {policy.preset}: {outcome.stderr.text[-300:]}")
+            raise PlatformFault(f"the sample program fails with the preset {policy.preset}: {outcome.stderr.text[-300:]}")
         spawner.set_warm_pages(warm_pages.parse_pages(pages.decode()))
 
     def _spawner_config(self, policy: Policy) -> wire.Message:

@@ -1,5 +1,5 @@
-"""The plain backend: process groups and rlimits, no isolation. For development, only when asked for by name, and it says so in
-every answer."""
+"""Backend without isolation: process groups and rlimits only. For development; must be chosen by name, and every answer says
+so."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class NoneBackend:
         return Medium.memory
 
     async def open_files(self, disk_bytes: int, disk_files: int) -> Files:
-        raise Unavailable("the plain backend has no files that boxes can share; set isolation to namespaces")
+        raise Unavailable("the backend none does not support files shared by boxes; set isolation to namespaces")
 
     async def open(self, policy: Policy, files: Files | None = None) -> InitBox:
         if files is not None:
-            raise Unavailable("the plain backend has no files that boxes can share; set isolation to namespaces")
+            raise Unavailable("the backend none does not support files shared by boxes; set isolation to namespaces")
         if policy.network.mode != "none":
-            raise Unavailable("the plain backend has no network of its own to set up: set isolation to namespaces")
+            raise Unavailable("the backend none cannot set up a network; set isolation to namespaces")
         folder = self._new_folder()
         try:
             box = await self._launch(policy, folder)
@@ -100,15 +100,15 @@ class NoneBackend:
         }
 
     def _new_folder(self) -> str:
-        place = self._resources.state_folder("boxes")
-        folder = os.path.join(place, f"box-{secrets.token_hex(8)}")
+        parent = self._resources.state_folder("boxes")
+        folder = os.path.join(parent, f"box-{secrets.token_hex(8)}")
         self._resources.watchdog.watch_folder(folder)
         try:
             for name in ("", *FOLDERS):
                 os.mkdir(os.path.join(folder, name), 0o700)
         except OSError as error:
             self._remove(folder)
-            raise PlatformFault(f"there is no room for a box in {place}: {error.strerror}") from error
+            raise PlatformFault(f"cannot create the folders of a box in {parent}: {error.strerror}") from error
         return folder
 
     def _remove(self, folder: str) -> None:

@@ -1,4 +1,4 @@
-"""What a backend is told by the operator."""
+"""Options of a backend, set by the operator."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ STANDARD_MODULES = (
     "operator", "os", "random", "re", "statistics", "string", "struct", "sys", "textwrap", "threading", "time", "traceback",
     "types", "typing", "warnings",
 )  # fmt: skip
-"""Modules of the standard library that most programs use: a fork has them for nothing. Large ones that few use (asyncio,
-unittest, logging) are left out, because every megabyte here is paid for by every box; a preset can name them."""
+"""Standard library modules that most programs import; a forked box has them for free. Large modules that few programs use
+(asyncio, unittest, logging) are left out, because every box pays for each megabyte. A preset can add them."""
 
 DATA_MODULES = ("numpy", "pandas")
 PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
@@ -24,9 +24,13 @@ PLOT_MODULES = (*DATA_MODULES, "matplotlib", "matplotlib.pyplot")
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A warm interpreter. eager: started with the backend, not when it is first asked for. injected: further modules, as name and
-    source, that are put where programs can import them; where one has a function preload, it is called. copied: live programs
-    that were started from it can be continued in other boxes (inside/process_image.py)."""
+    """A warm interpreter.
+
+    modules: modules to import in advance.
+    eager: start it with the backend instead of on first use.
+    injected: further modules as (name, source) that programs can import. A function `preload` in one is called once.
+    copyable: live programs started from it can be continued in other boxes (inside/process_image.py).
+    """
 
     modules: tuple[str, ...] = ()
     eager: bool = True
@@ -39,19 +43,20 @@ class BackendOptions:
     guest_python: str
     state_dir: str
     toolchains_dir: str = ""
-    """Compilers and libraries that lie outside the system's folders; boxes whose policy says so see it where it is."""
+    """Folder of compilers and libraries outside the system folders. Visible at the same path in boxes whose policy has
+    toolchains."""
     presets: Mapping[str, Preset] = field(default_factory=lambda: {"std": Preset(STANDARD_MODULES)})
     keep_bytes: int = 8 * MIB
-    """What is kept of each output stream of a command, head and tail together."""
+    """How much of each output stream of a command is kept, head and tail together."""
     usual_limits: Limits = field(default_factory=Limits)
-    """Those that most commands have: set on a box while it waits, so that a command with these need not."""
+    """Limits that most commands have. They are set on a box while it waits, which saves time for commands with these limits."""
     box_uid_base: int = 200_000
-    """As root each box runs as a host user of its own: this number plus its slot."""
+    """First host user of boxes. As root each box runs as its own user: this number plus its slot."""
     box_slots: int = 4096
     images_dir: str = ""
-    """Where areas of sessions that are too large for memory are made, on a disk. Empty: all are in memory."""
+    """Folder on disk for session files that are too large for memory. Empty: all are in memory."""
     memory_files_bytes: int | None = None
-    """The largest that is kept in memory; None: all are."""
+    """Largest area that is kept in memory; None: all are."""
     nat: NatOptions = field(default_factory=NatOptions)
     guest_check_s: float = 5.0
-    """How often to look whether the guest's interpreter was upgraded."""
+    """Interval between checks for an upgrade of the guest interpreter."""

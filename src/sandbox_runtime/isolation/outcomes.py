@@ -1,4 +1,4 @@
-"""The outcome of a command, from all that is known of its end."""
+"""Turn everything known about the end of a command into an Outcome. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,24 +17,31 @@ _MESSAGE = {
     Ending.output_limit: "the output limit was reached",
     Ending.disk_limit: "the disk limit was reached",
     Ending.process_limit: "the process limit was reached",
-    Ending.denied: "calls that boxes may not make were refused",
+    Ending.denied: "the program made system calls that boxes refuse",
     Ending.cancelled: "cancelled by the caller",
-    Ending.lost: "the box died under the program; this is a fault of the platform, not of the program",
+    Ending.lost: "the box died while the program ran; this is a fault of the platform, not of the program",
 }
 
 PROBES = frozenset(
     {
         *("io_uring_setup", "perf_event_open", "userfaultfd", "name_to_handle_at", "clone3", "socket"),
-        "process_vm_readv",  # how Zig looks at its own stack before it prints it
+        "process_vm_readv",  # Zig reads its own stack this way to print it
     }
 )
-"""Calls that well-behaved runtimes try and do without; having been refused one of them explains no failure."""
+"""Calls that well-behaved runtimes probe and do without. A refusal of one of them does not explain a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandEnd:
-    """report None: its box died under it. used_before: what its group had used when the count began. failure: why it could not be
-    started. disk: bytes and files in use where they are counted, and whether either is at its limit."""
+    """How a command ended.
+
+    report: init's report; None if the box died first.
+    used_before: usage of the group when counting began.
+    failure: why the command could not be started.
+    stop_reason: why the server killed it (wall, cpu, output, cancel); None if it did not.
+    disk: bytes and files in use (None if not counted), and whether either reached its limit.
+    denied: refused system calls and how often.
+    """
 
     report: wire.Message | None
     used: GroupUsage
@@ -99,7 +106,7 @@ def _usage(end: CommandEnd) -> Usage:
 
 
 def _since(now_s: float | None, before_s: float | None, instead_s: float | None) -> float:
-    """What was used since the count began; instead_s where the host does not count for all processes together."""
+    """Return the usage since counting began, or `instead_s` if the host does not count all processes together."""
     if now_s is None:
         return float(instead_s or 0.0)
     return max(0.0, now_s - (before_s or 0.0))
@@ -107,7 +114,11 @@ def _since(now_s: float | None, before_s: float | None, instead_s: float | None)
 
 @dataclass(frozen=True, slots=True)
 class EndFacts:
-    """stop_reason: why we killed it (wall, cpu, output, cancel), if we did. lost: its box died under it."""
+    """Facts that decide the ending.
+
+    stop_reason: why the server killed it (wall, cpu, output, cancel); None if it did not.
+    lost: the box died before the command ended.
+    """
 
     exit_code: int | None = None
     signal: int | None = None
@@ -131,7 +142,7 @@ _STOP_ENDINGS = {
 
 
 def classify_ending(facts: EndFacts) -> Ending:
-    """The first of these that holds. A program that ended well despite a refusal has simply exited."""
+    """Return the first ending that applies. A program that succeeded despite a refused call counts as exited."""
     if facts.not_started:
         return Ending.not_started
     if facts.stop_reason is not None:

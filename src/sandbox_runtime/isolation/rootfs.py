@@ -1,4 +1,4 @@
-"""What boxes see of the machine: programs and libraries, read-only, and a few files of /etc that hold nothing private."""
+"""What boxes see of the host: programs and libraries, read-only, and the files of /etc that hold nothing private."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ GENERATED_FILES = {
     "/etc/resolv.conf": "",
 }
 
-NO_GPU = "this machine has no GPU: there is no /dev/nvidia* and no /dev/dri/render*"
+NO_GPU = "this machine has no GPU: neither /dev/nvidia* nor /dev/dri/render* exists"
 
 Entry = dict[str, str]
 
 
 def entries(prefixes: Iterable[str]) -> list[Entry]:
-    """The view of an ordinary box: see mounts.build_root for the form."""
+    """Return the entries of an ordinary box, in the format of mounts.build_root."""
     found = [_folder(path) for path in SYSTEM_FOLDERS if os.path.lexists(path)]
     found += [_tree(path) for path in outermost(prefixes)]
     found += [
@@ -61,14 +61,16 @@ def entries(prefixes: Iterable[str]) -> list[Entry]:
 
 
 def toolchains(folder: str, prefixes: Iterable[str]) -> list[Entry]:
-    """The folder of toolchains, unless boxes see it anyway or there is none."""
+    """Return an entry for the folder of toolchains, unless it is missing or visible anyway."""
     seen = outermost(prefixes)
     return [_tree(path) for path in outermost([*seen, folder]) if path not in seen] if os.path.isdir(folder) else []
 
 
 def whole_machine(prefixes: Iterable[str]) -> list[Entry]:
-    """For proofs: what a box sees when the root layer is off. Everything of the host but what each box has for itself, and the
-    guest's interpreter also where it lies in one of those folders."""
+    """Return what a box sees if the root layer is off; used to test that layer.
+
+    Everything of the host except folders that each box has for itself, plus the guest interpreter if it is in one of those.
+    """
     own = {"proc", "sys", "dev", *(path.split("/")[1] for path in WRITABLE)} - {"var"}
     names = [name for name in sorted(os.listdir("/")) if name not in own and os.path.isdir(f"/{name}")]
     guest = [path for path in outermost(prefixes) if path.split("/")[1] in own]
@@ -76,7 +78,7 @@ def whole_machine(prefixes: Iterable[str]) -> list[Entry]:
 
 
 def gpu_devices() -> list[str]:
-    """Names below /dev of what programs need to use the GPUs of this machine; none where there is none."""
+    """Return the names below /dev of the devices that GPU programs need; empty without a GPU."""
     names = [
         *glob.glob("nvidia*", root_dir="/dev"),
         *glob.glob("nvidia-caps/*", root_dir="/dev"),
@@ -90,7 +92,7 @@ def trees(view: Iterable[Entry]) -> list[str]:
 
 
 def outermost(prefixes: Iterable[str]) -> list[str]:
-    """Without those that are part of the system folders or of one another."""
+    """Drop paths that are inside system folders or inside each other."""
     found: list[str] = []
     for path in sorted(os.path.normpath(path) for path in set(prefixes)):
         if not any(path == base or path.startswith(base + "/") for base in (*SYSTEM_FOLDERS, *found)):
@@ -99,7 +101,7 @@ def outermost(prefixes: Iterable[str]) -> list[str]:
 
 
 def _mounted_below(found: Iterable[Entry]) -> list[Entry]:
-    """File systems mounted further down in a tree: an overlay shows only the one it was made of."""
+    """Return entries for file systems mounted below a tree: an overlay shows only the file system it was made of."""
     sources = trees(found)
     with open("/proc/self/mounts", encoding="utf-8") as file:
         places = {line.split()[1].encode().decode("unicode_escape") for line in file}

@@ -1,7 +1,7 @@
-"""Answering and counting the system calls that a command may not make.
+"""Answer and count the system calls that the seccomp filter refuses.
 
-A refused call waits until it is answered. Answering costs our time, not the command's, so one that goes on asking for what it may
-not have is made to wait.
+A refused call blocks until it is answered. Answering costs time of the server, not of the command, so a command with many
+refused calls is throttled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ THROTTLE_S = 0.01
 
 
 class SeccompListener:
-    """Owns the listener it is given; None where calls are not counted."""
+    """Owns the listener descriptor. None: calls are not counted."""
 
     def __init__(self, listener: int | None) -> None:
         self.counts: dict[str, int] = {}
@@ -53,7 +53,8 @@ class SeccompListener:
 
 
 def _has_pending_call(listener: int) -> bool:
-    """Not so when it woke us because nobody is left who could ask; reading then would wait for ever."""
+    """Whether a call waits for an answer. The listener also wakes us when its last process is gone; reading then would block
+    forever."""
     poll = select.poll()
     poll.register(listener, select.POLLIN)
     return any(event & select.POLLIN for _, event in poll.poll(0))

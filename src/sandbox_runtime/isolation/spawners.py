@@ -1,4 +1,4 @@
-"""The server's side of a spawner: start it, ask it for boxes, notice its death."""
+"""The server's side of a spawner: start it, request boxes, notice its death."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TITLE_PADDING = " " * 200
 
 
 class Spawner:
-    """One gate with one spawner behind it. Once dead it stays dead; the backend starts another."""
+    """A gate process with a spawner behind it. A dead one stays dead; the backend starts another."""
 
     def __init__(self, python: str, env: Mapping[str, str], config: wire.Message) -> None:
         self._python = python
@@ -36,10 +36,13 @@ class Spawner:
         self._user_namespace = -1
         self.alive = False
         self.boxes = 0
-        """That were forked from it and are open."""
+        """Open boxes that were forked from it."""
 
     async def start(self, user_namespace: int = -1) -> None:
-        """user_namespace: that of a spawner before, which this one is to share; where there is none, it may make its own."""
+        """Start the spawner.
+
+        user_namespace: descriptor of the namespace that it joins; -1 lets it create its own.
+        """
         ours, theirs = wire.pair()
         with theirs:
             self._channel = Channel(ours)
@@ -58,7 +61,7 @@ class Spawner:
             received = await self._channel.receive(START_TIMEOUT_S)
             if received.message is None or not received.message.get("ready"):
                 reason = (received.message or {}).get("fault") or self._stderr_tail()
-                raise Unavailable(f"no box can be made here: {reason}")
+                raise Unavailable(f"cannot open boxes on this host: {reason}")
             self._hold(received.descriptors)
         except BaseException:
             await self.close()
@@ -67,18 +70,19 @@ class Spawner:
         asyncio.get_running_loop().add_reader(self._channel.fileno(), self._on_message)
 
     def take_user_namespace(self) -> int:
-        """A descriptor, from now on the caller's, of the one that it lives in; -1 where that is the server's own."""
-        taken, self._user_namespace = self._user_namespace, -1
-        return taken
+        """Return a descriptor of its user namespace and give up ownership of it. Returns -1 if that is the server's own
+        namespace."""
+        namespace, self._user_namespace = self._user_namespace, -1
+        return namespace
 
     def _hold(self, descriptors: list[int]) -> None:
         self._user_namespace = descriptors.pop() if descriptors else -1
 
     async def open(self, box_id: str, box: wire.Message, descriptors: Sequence[int], *, single: bool) -> list[int]:
-        """Fork a box; the descriptors of its first process and, for a box for one command, of the one that becomes it. The
-        box's own words come over its own channels."""
+        """Fork a box and return the pidfds of its first process and, for a single-use box, of its runner. Further messages of
+        the box come over its own channels."""
         if self._channel is None or not self.alive:
-            raise PlatformFault("the spawner is gone")
+            raise PlatformFault("the spawner has ended")
         reply: asyncio.Future[list[int]] = asyncio.get_running_loop().create_future()
         self._waiting[box_id] = reply
         try:
@@ -94,10 +98,12 @@ class Spawner:
             del self._waiting[box_id]
 
     async def make_files(self, files: wire.Message, mount: int | None = None) -> list[int]:
-        """A writable area of its own: descriptors of its folder and of the mount namespace that holds it. mount: the file system
-        it is on; None: memory."""
+        """Create a writable area. Returns descriptors of its folder and of the mount namespace that holds it.
+
+        mount: the file system to use; None for memory.
+        """
         if self._channel is None or not self.alive:
-            raise PlatformFault("the spawner is gone")
+            raise PlatformFault("the spawner has ended")
         ours, theirs = wire.pair()
         with ours, theirs:
             passed = [theirs.fileno()] if mount is None else [theirs.fileno(), mount]
@@ -105,11 +111,11 @@ class Spawner:
             theirs.close()
             received = await Channel(ours).receive(REPLY_TIMEOUT_S)
         if received.message is None or len(received.descriptors) != 2:
-            raise PlatformFault(f"no files can be made: {(received.message or {}).get('fault', 'their maker died')}")
+            raise PlatformFault(f"cannot create files: {(received.message or {}).get('fault', 'their creator died')}")
         return received.descriptors
 
     def set_warm_pages(self, runs: warm_pages.PageRuns) -> None:
-        """Which pages its boxes are to have copied before they begin."""
+        """Set the memory pages that its boxes copy before they start."""
         if self._channel is not None and self.alive:
             self._channel.send({"warm_pages": runs})
 
@@ -117,7 +123,7 @@ class Spawner:
         if self._channel is None:
             return
         try:
-            received = self._channel.take()
+            received = self._channel.receive_nowait()
         except PlatformFault:
             self._mark_dead()
             return
@@ -131,7 +137,7 @@ class Spawner:
             reply.set_result(received.descriptors[:])
             received.descriptors.clear()
         elif reply is not None and not reply.done():
-            reply.set_exception(PlatformFault(f"the spawner cannot fork: {received.message.get('why')}"))
+            reply.set_exception(PlatformFault(f"the spawner cannot fork: {received.message.get('reason')}"))
         for descriptor in received.descriptors:
             os.close(descriptor)
 
@@ -144,17 +150,17 @@ class Spawner:
                 reply.set_exception(PlatformFault("the spawner died"))
 
     def _stderr_tail(self) -> str:
-        """The last words of a spawner that did not come up."""
+        """Return the end of the stderr of a spawner that failed to start."""
         if self._process is None or self._process.stderr is None:
             return "the spawner died"
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         os.set_blocking(self._process.stderr.fileno(), False)
         text = self._process.stderr.read(STDERR_TAIL_BYTES) or b""
-        return text.decode(errors="replace").strip() or "the spawner died without a word"
+        return text.decode(errors="replace").strip() or "the spawner died without output"
 
     async def close(self) -> None:
-        """Closing the channel is the word to end: the gate kills the spawner, the kernel all that came of it."""
+        """Close the channel. The gate then kills the spawner, and the kernel kills everything below it."""
         if self._channel is not None:
             if self.alive:
                 self._mark_dead()
@@ -186,7 +192,7 @@ async def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
 
 
 def _close_unclaimed(reply: asyncio.Future[list[int]]) -> None:
-    """The caller went away in the moment the box came; without its channels the box dies by itself."""
+    """Close the pidfds of a box that arrived just as its caller was cancelled. Without its channels the box exits by itself."""
     if reply.done() and not reply.cancelled() and reply.exception() is None:
         for descriptor in reply.result():
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Host users for boxes: as root each box runs as one of its own, from a range that no other server of this machine draws from."""
+"""Host users for boxes. As root each box runs as its own user, from a range that no other server on this machine uses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _HIGHEST = 2**32 - 2
 
 
 def can_assign_uids(first: int, count: int, uid_map: str = "/proc/self/uid_map") -> bool:
-    """Whether this process is root over that many users from `first` on. Root of a container that was given fewer is not: it
-    makes boxes as a plain user does."""
+    """Whether this process is root over `count` users from `first` on. Root of a container with fewer users is not, and opens
+    boxes as a plain user does."""
     if os.geteuid() != 0:
         return False
     with open(uid_map, encoding="ascii") as file:
@@ -24,14 +24,14 @@ def can_assign_uids(first: int, count: int, uid_map: str = "/proc/self/uid_map")
 
 
 def count_tasks(uid: int) -> int:
-    """Threads of all processes of a user, as the kernel counts them for RLIMIT_NPROC."""
+    """Count the threads of all processes of a user, as RLIMIT_NPROC does."""
     return sum(_threads(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit() and _owner(entry) == uid)
 
 
 def _owner(entry: os.DirEntry[str]) -> int | None:
     try:
         return entry.stat().st_uid
-    except OSError:  # gone meanwhile
+    except OSError:  # the process has ended
         return None
 
 
@@ -44,18 +44,20 @@ def _threads(pid: str) -> int:
 
 @contextmanager
 def lease(first: int, count: int) -> Iterator[int]:
-    """The first user of a range that is ours for as long as the context lasts, and longer than we live in no case: what holds it
-    is a socket's name, which the kernel takes back."""
+    """Yield the first user of a range reserved for this server.
+
+    The reservation is the name of an abstract socket, which the kernel releases when the server ends in any way.
+    """
     for start in range(first, min(first + _RANGES * count, _HIGHEST - count), count):
-        held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            held.bind(f"\0sandbox-runtime-users-{start}")
+            claim.bind(f"\0sandbox-runtime-users-{start}")
         except OSError:
-            held.close()
+            claim.close()
             continue
         try:
             yield start
         finally:
-            held.close()
+            claim.close()
         return
-    raise Unavailable(f"{_RANGES} servers on this machine hold the users from {first} on; set box_uid_base to another number")
+    raise Unavailable(f"{_RANGES} other servers use the host users from {first} on; set box_uid_base to another number")

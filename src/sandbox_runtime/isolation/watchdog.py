@@ -1,4 +1,4 @@
-"""The server's side of the keeper: the process that cleans up when the server is killed without a chance to do so itself."""
+"""The server's side of the crash watchdog: a process that cleans up if the server is killed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ main(int(sys.argv[2]), int(sys.argv[3]))
 
 
 class CrashWatchdog:
-    """What is watched dies with this process. Sync and quick, but for start (tens of milliseconds) and close.
+    """Removes watched resources when this process dies. Calls are synchronous and fast, except start (tens of milliseconds) and
+    close.
 
-    A keeper that was killed itself is started anew, with the whole list, by the next call or by revive.
+    If the watchdog itself was killed, the next call or restart_if_dead starts a new one with the whole list.
     """
 
     def __init__(self, python: str = sys.executable) -> None:
@@ -39,11 +40,11 @@ class CrashWatchdog:
 
     @property
     def pid(self) -> int | None:
-        """None while there is none."""
+        """Pid of the watchdog, or None if it does not run."""
         return self._process.pid if self._process else None
 
     def start(self) -> None:
-        """Raises PlatformFault where the keeper does not come up."""
+        """Start the watchdog. Raises PlatformFault if it fails to start."""
         self._kill()
         ours, theirs = socket.socketpair()
         ours.settimeout(_ANSWER_S)
@@ -60,7 +61,7 @@ class CrashWatchdog:
             raise PlatformFault(f"the crash watchdog exited immediately with status {self._process.wait(_ANSWER_S)}")
 
     def restart_if_dead(self) -> None:
-        """Start it anew if it is dead; cheap when it is not."""
+        """Start a new watchdog if it is dead. Cheap if it is not."""
         if self._process is None or self._process.poll() is not None:
             self.start()
 
@@ -69,7 +70,7 @@ class CrashWatchdog:
             self._watch(kind, path, path)
 
     def forget_cgroup_root(self, root: CgroupRoot) -> None:
-        """After it was closed."""
+        """Call after the root was closed."""
         for kind, path in _watched_paths(root):
             self._forget(kind, path, path)
 
@@ -82,7 +83,7 @@ class CrashWatchdog:
         self._forget("folder", path, path)
 
     def watch_process(self, pid: int) -> None:
-        """One that is dead already needs no watching."""
+        """Watch a process. Ignores one that is already dead."""
         start = tree.start_time(pid)
         if start is not None:
             self._watch("process", pid, [pid, start])
@@ -91,7 +92,7 @@ class CrashWatchdog:
         self._forget("process", pid, [pid])
 
     def close(self) -> bool:
-        """Have everything still watched removed, and end. True when nothing is left of it. Idempotent."""
+        """Remove everything still watched and end the watchdog. Returns True if nothing is left. Idempotent."""
         process, channel = self._process, self._socket
         self._process = self._socket = None
         if process is None or channel is None:
@@ -126,7 +127,8 @@ class CrashWatchdog:
             self._send(_line("forget", kind, value))
 
     def _send(self, line: bytes) -> None:
-        """Before start there is nobody to tell: start tells everything. To one that does not listen, a new one is sent."""
+        """Send a line. Before start() there is no socket: start() sends the whole list. If the watchdog is gone, start a new
+        one."""
         if self._socket is None:
             return
         try:
@@ -135,7 +137,7 @@ class CrashWatchdog:
             self.start()
 
     def _kill(self) -> None:
-        """Kill a keeper that does not answer before its socket is closed: it would take that for the end and clean up."""
+        """Kill an unresponsive watchdog before its socket is closed: it would take that as the end of the server and clean up."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -120,9 +120,9 @@ class _Relay:
             reader.feed(piece)
         if self._writer is not None and reader.unread_bytes > MAX_UNREAD_BYTES:
             self._paused = True
-            self._writer.hold("stdout", True)
+            self._writer.pause_output("stdout", True)
 
     def _resume(self) -> None:
         if self._paused and self._writer is not None:
             self._paused = False
-            self._writer.hold("stdout", False)
+            self._writer.pause_output("stdout", False)

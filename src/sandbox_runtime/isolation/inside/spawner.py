@@ -262,7 +262,7 @@ class _Spawner:
         try:
             return how()
         except OSError as error:
-            wire.send(self.channel, wire.encode_for_server({"refused": request["id"], "why": str(error)}))
+            wire.send(self.channel, wire.encode_for_server({"refused": request["id"], "reason": str(error)}))
             return -1
 
     def _become_single_use_runner(self, request: dict[str, Any], passed: list[int]) -> Order:
