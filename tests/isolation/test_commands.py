@@ -83,7 +83,7 @@ async def test_what_cannot_be_started_is_told_with_its_name(backend: Backend, pr
 
 async def test_a_working_folder_that_is_missing_is_told_with_its_name(backend: Backend) -> None:
     outcome = await run(backend, shell("true", cwd="/nowhere"))
-    assert (outcome.ending, outcome.message) == (Ending.not_started, "cannot work in '/nowhere': No such file or directory")
+    assert (outcome.ending, outcome.message) == (Ending.not_started, "cannot enter the working folder '/nowhere': No such file or directory")
 
 
 async def test_arguments_arrive_as_they_are(backend: Backend) -> None:
@@ -167,7 +167,7 @@ async def test_what_is_no_signal_is_refused(backend: Backend) -> None:
     async with open_box(backend) as box:
         running = await box.start(shell("sleep 300"))
         for number in (0, -9, 100):
-            with pytest.raises(InvalidRequest, match="no signal"):
+            with pytest.raises(InvalidRequest, match="not a signal"):
                 running.send_signal(number)
         running.cancel()
         await running.wait()

@@ -45,7 +45,7 @@ class SharedFiles:
 
     async def pause(self) -> None:
         if self.no_pause:
-            raise Unavailable(f"this host cannot pause boxes: {self.no_pause}")
+            raise Unavailable(f"boxes cannot be paused here: {self.no_pause}")
         self._paused = True
         try:
             await asyncio.gather(*(box.pause() for box in list(self._boxes)))

@@ -1,7 +1,7 @@
-"""A writable area that outlives the boxes which see it.
+"""Create a writable area that outlives the boxes that use it.
 
-It is a file system of its own, mounted in a mount namespace that is a copy of the spawner's and in which nobody lives: a
-descriptor that the server holds keeps both alive. A box that is to see it starts from that namespace instead of the spawner's.
+The area is its own file system, mounted in a copy of the spawner's mount namespace in which no process lives. A descriptor held
+by the server keeps both alive. A box that uses the area starts from that namespace instead of the spawner's.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from sandbox_runtime.isolation.kernel import descriptors, loop, mounts, namespac
 
 
 def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> NoReturn:
-    """In a fork of the spawner: make one, hand over its folder and its namespace, and be gone. mount: the file system it is to
-    be on; None: memory."""
+    """In a fork of the spawner: create an area, send descriptors of its folder and namespace, and exit.
+
+    mount: the file system to use; None for memory.
+    """
     try:
         descriptors.close_except([reply.fileno(), *([] if mount is None else [mount])])
         namespaces.unshare(namespaces.NEW_MOUNT)

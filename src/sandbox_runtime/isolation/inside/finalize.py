@@ -1,11 +1,11 @@
-"""The last steps of an interpreter, as Py_Finalize takes them, for one that was forked warm.
+"""Finalize a warm-forked interpreter as Py_Finalize would.
 
-Every step that a program can observe is taken, in the same order and with nothing below it on the frame stack: telling of an
-exception nobody caught, waiting for threads, atexit, flushing, the end of the program's modules and objects. Tearing down
-what was loaded before the program began is left out, which is why an exit costs no time with pandas loaded.
+Every step that a program can observe is taken in the same order and with no frame below it: reporting an uncaught exception,
+waiting for threads, atexit, flushing, destroying the program's modules and objects. What was loaded before the program began is
+not torn down, which is why an exit takes no time even with pandas loaded.
 
-By now the program may have changed whatever it could reach. So everything needed here is bound when this module is loaded, and
-the builtins are a copy of our own.
+By now the program may have changed anything it could reach. So everything needed here is bound when this module is loaded, and
+its builtins are a private copy.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLEARED_SYS_NAMES = (
     *("path", "argv", "ps1", "ps2", "last_type", "last_value", "last_traceback", "last_exc"),
     *("path_hooks", "path_importer_cache", "meta_path"),
 )
-"""Names of sys that are dropped before anything else."""
+"""Names in sys that are cleared first."""
 
 _exit, _kill, _getpid, _set_signal = os._exit, os.kill, os.getpid, signal.signal
 _display, _default_unraisable = sys.__excepthook__, sys.__unraisablehook__
@@ -50,7 +50,7 @@ _OWN_PACKAGE = __name__.rpartition(".")[0]
 
 
 class InterpreterFinalizer:
-    """Made before the program begins."""
+    """Create it before the program begins."""
 
     def __init__(self, stack: FrameStack) -> None:
         self._stack = stack
@@ -62,7 +62,7 @@ class InterpreterFinalizer:
         self._kept_names = frozenset(_sys_names) | frozenset(_builtin_names)
 
     def report_failure(self, failure: BaseException | None, main_names: dict[str, Any]) -> int:
-        """What the interpreter says about an exception nobody caught; the exit status, or a signal as a negative number."""
+        """Report an uncaught exception as the interpreter does. Returns the exit status, or a signal as a negative number."""
         self._flush_quietly()
         if isinstance(failure, SystemExit):
             return self._exit_status(failure)
@@ -82,7 +82,7 @@ class InterpreterFinalizer:
         return -signal.SIGINT if isinstance(failure, KeyboardInterrupt) else 1
 
     def _call_hook(self, failure: BaseException, trace: TracebackType | None) -> int | None:
-        """An exit status where the hook asked for one."""
+        """Return the exit status that the hook requested by SystemExit, or None."""
         hook = _sys_names.get("excepthook", _MISSING)
         if hook is _MISSING:
             _write_stderr(b"sys.excepthook is missing\n")
@@ -116,13 +116,13 @@ class InterpreterFinalizer:
         return 1
 
     def exit(self, status: int) -> None:
-        """Never returns."""
+        """Finalize and end the process. Never returns."""
         threading = _modules.get("threading", _MISSING)
         if threading is not _MISSING:
             self._wait_for_threads(threading)
         with contextlib.suppress(BaseException):
             self._stack.call(_run_atexit)
-        _set_switch_interval(_NEVER_S)  # threads that nobody waits for do not get another turn
+        _set_switch_interval(_NEVER_S)  # daemon threads do not run again
         flushed = self._flush_or_report()
         if _gc_is_enabled():
             self._stack.call(_collect)
@@ -142,7 +142,7 @@ class InterpreterFinalizer:
             self._report_unraisable(threading, "on threading shutdown", error)
 
     def _report_unraisable(self, owner: object, doing: str, error: BaseException) -> None:
-        """As PyErr_WriteUnraisable, which names what was being done from 3.13 on, and its owner before."""
+        """Like PyErr_WriteUnraisable, which names the action from 3.13 on and the owner before."""
         error.__traceback__ = trace = _strip_own_frames(error.__traceback__)
         hook = _sys_names.get("unraisablehook") or _default_unraisable
         with contextlib.suppress(BaseException):
@@ -177,7 +177,8 @@ class InterpreterFinalizer:
         return done
 
     def _end_modules(self) -> None:
-        """As finalize_modules: forget, drop the modules, collect, then empty those that something still holds, the last first."""
+        """Like finalize_modules: clear names, drop the modules, collect garbage, then empty modules that are still referenced,
+        last one first."""
         call = self._stack.call
         _builtin_names["_"] = None
         for name in _CLEARED_SYS_NAMES:
@@ -197,8 +198,10 @@ class InterpreterFinalizer:
         call(_collect)
 
     def _take_modules(self) -> list[weakref.ref[ModuleType]]:
-        """The program's own, the last first. They stand at the end, behind those that stay; going through all of them would cost
-        the copying of much of the interpreter's memory."""
+        """Remove the program's own modules from sys.modules, last one first.
+
+        They come after the modules that stay. Iterating over all of them would copy much of the interpreter's memory.
+        """
         names = []
         for name in reversed(_modules):
             if name in self._kept_modules:
@@ -207,7 +210,7 @@ class InterpreterFinalizer:
         ours = []
         for name in [*names, "__main__"]:
             module = _modules.get(name)
-            # By its true type: an object may say that it is a module and be none that can be referred to weakly.
+            # Check the real type: an object can claim to be a module without supporting weak references.
             if module is not None and issubclass(type(module), ModuleType):
                 ours.append(weakref.ref(module))
             del module
@@ -215,7 +218,7 @@ class InterpreterFinalizer:
         return ours
 
     def _clear_added_names(self) -> None:
-        """Of sys and builtins the program's own entries alone. By then there is no stream any more to print to."""
+        """Clear the entries of sys and builtins that the program added. No stream is left to print to by then."""
         _sys_names.update(stdin=None, stdout=None, stderr=None)
         for names in (_sys_names, _builtin_names):
             for name in [name for name in names if name not in self._kept_names]:
@@ -231,14 +234,14 @@ class InterpreterFinalizer:
 
 
 def _strip_own_frames(trace: TracebackType | None) -> TracebackType | None:
-    """Past the entries of our own calls, which lie outermost."""
+    """Skip the outermost entries, which are our own calls."""
     while trace is not None and str(trace.tb_frame.f_globals.get("__name__")).startswith(_OWN_PACKAGE):
         trace = trace.tb_next
     return trace
 
 
 def _flush_original_streams() -> None:
-    """What last words left in them. Nothing can be told of a failure any more."""
+    """Flush what finalizers wrote. Errors can no longer be reported."""
     for stream in _original_streams:
         with contextlib.suppress(BaseException):
             if stream is not None:

@@ -1,5 +1,4 @@
-"""pid 1 of a box for many commands: forks runners, reaps, forwards signals, ends everything on the server's word, and dies with
-the box."""
+"""pid 1 of a reusable box: forks runners, reaps, forwards signals, kills everything on request, and dies with the box."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _READY = wire.encode_for_server({"ready": True})
 
 
 class Init:
-    """Returns from live() only in a runner that has a warm order to run; everything else ends in _exit."""
+    """run() returns only in a runner that received a warm order; every other process ends in _exit."""
 
     def __init__(
         self, orders: socket.SocketType, reports: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int]
@@ -60,7 +59,7 @@ class Init:
         set_wakeup_fd(self.wake_in, warn_on_full_buffer=False)
 
     def _enter_box(self) -> int:
-        """Returns a descriptor of the writable area."""
+        """Apply the layers and return a descriptor of the writable area."""
         if self.setup.backend == "namespaces":
             files = layers.enter_new_root(self.setup, self._wait_for_network)
             layers.hide_cgroups(self.setup)
@@ -90,20 +89,20 @@ class Init:
         return None
 
     def _wait_for_next(self) -> None:
-        """A box for one command is killed right here; another runner is forked only when the server asks for it."""
+        """Wait until the server requests another runner; exit if it closes the channel instead."""
         data, self.entries = wire.receive(self.reports)
         if not data or not wire.decode_from_server(data).get("next"):
             os._exit(0)
 
     def _close_entries(self) -> None:
-        """They let their holder into the command's cgroup: the runner has used them, nobody else shall."""
+        """Close the cgroup entries. Their holder can move processes into the command's cgroup; only the runner may."""
         for descriptor in self.entries:
             os.close(descriptor)
         self.entries = []
 
 
 def enter(orders: socket.SocketType, reports: socket.SocketType) -> None:
-    """The init of a box that something else has made; its setup comes as the first report-side message. Never returns."""
+    """Run the init of a box that another program created. The setup arrives as the first message on `reports`. Never returns."""
     data, entries = wire.receive(reports)
     if not data:
         os._exit(1)
@@ -111,11 +110,11 @@ def enter(orders: socket.SocketType, reports: socket.SocketType) -> None:
     prepare_signals()
     set_environment(setup)
     Init(orders, reports, setup, seccomp.build(notify=True), entries).run()
-    raise AssertionError("a box without a warm interpreter got a warm order")
+    raise AssertionError("received a warm order in a box without a warm interpreter")
 
 
 class _Command:
-    """The life of one command as init sees it."""
+    """One command as init sees it."""
 
     def __init__(self, init: Init, pid: int) -> None:
         self.init = init
@@ -152,7 +151,7 @@ class _Command:
                 os.kill(self.pid, number)
 
     def _kill_all(self) -> None:
-        """Everyone dies at once, so that none outlives the first one to start something new. SIGCHLD tells when it is done."""
+        """Kill all processes at once, so that none survives to start new ones. SIGCHLD reports the end."""
         if self.init.setup.own_pids:
             reaper.signal_everyone()
         else:
@@ -167,19 +166,19 @@ class _Command:
 
 
 def prepare_signals() -> None:
-    """To be called before init is forked, so that it costs init nothing. Only SIGCHLD has a handler, so only it can reach pid 1
-    from inside the box."""
+    """Call before init is forked, so that it costs init no memory. Only SIGCHLD has a handler, so no other signal from inside
+    the box reaches pid 1."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, _ignore)
 
 
 def set_environment(setup: Setup) -> None:
-    """What the guest's program will find besides what its caller gives; settled before the fork for the same reason."""
+    """Set the environment of the guest's program, except what its caller adds. Call before the fork, for the same reason."""
     if setup.has("environment"):
         os.environ.clear()
     os.environ.update(setup.base_env)
 
 
 def _ignore(number: int, frame: object) -> None:
-    """SIGCHLD needs a handler for the wake-up descriptor to be written."""
+    """SIGCHLD needs a handler so that the wake-up descriptor is written."""

@@ -1,4 +1,4 @@
-"""Modules that come as text: programs of ours that live in boxes, put where the guest's interpreter can import them."""
+"""Modules passed as source text: our own programs that run in boxes, loaded importable for the guest's interpreter."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from types import ModuleType
 
 
 def load(modules: list[tuple[str, str]]) -> None:
-    """In order; a package comes before what lies in it. Then the function preload of each that has one is called."""
-    made = [_create(name, source) for name, source in modules]
-    for module in made:
+    """Load the modules in order; a package must come before its submodules. Then call the function `preload` of each that has
+    one."""
+    loaded = [_create(name, source) for name, source in modules]
+    for module in loaded:
         if hasattr(module, "preload"):
             module.preload()
 
 
 def rehearsable(modules: list[tuple[str, str]]) -> list[str]:
-    """Those with a function practise: it does what the module is for, with nothing that stays."""
-    return [name for name, _ in modules if hasattr(sys.modules[name], "practise")]
+    """Return the modules with a function `warm_up`, which exercises the module without lasting effects."""
+    return [name for name, _ in modules if hasattr(sys.modules[name], "warm_up")]
 
 
 def _create(name: str, source: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Taking on the layers of a box, in order, by the process that will be its init. Jail first, interpreter second."""
+"""Apply the layers of a box in order, in the process that becomes its init or runner."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ ROOT = "/.root"
 SCRATCH = "/.box"
 SHARED_SCRATCH = "/.shared"
 SPAWNER_PROC = "/.proc"
-"""The spawner's view of its own pid namespace. In a user namespace the kernel lets proc be mounted only where one is in sight."""
+"""The spawner's proc of its own pid namespace. In a user namespace the kernel allows mounting proc only if one is visible."""
 CODE_INSIDE = "/.code"
-"""Where bubblewrap shows our own code."""
+"""Where bubblewrap mounts our own code."""
 HOST_NAME = "sandbox"
 
 
 def enter_new_root(setup: Setup, wait_for_network: Callable[[], str]) -> int:
-    """Namespaces and mounts, but for the view of control groups. Returns a descriptor of the box's writable area."""
+    """Enter new namespaces and mount the root of the box, all but the cgroup namespace. Returns a descriptor of the writable
+    area."""
     namespaces.unshare(_namespace_flags(setup))
     if setup.has("uts"):
         socket.sethostname(HOST_NAME)
@@ -34,13 +35,13 @@ def enter_new_root(setup: Setup, wait_for_network: Callable[[], str]) -> int:
 
 
 def hide_cgroups(setup: Setup) -> None:
-    """From here on the caller's control groups look like the roots of their hierarchies to it and to those it starts."""
+    """Enter a cgroup namespace: the caller's cgroups then look like the roots of their hierarchies."""
     if setup.has("cgroup_view"):
         namespaces.unshare(namespaces.NEW_CGROUP)
 
 
 def complete_bubblewrap_root(setup: Setup, wait_for_network: Callable[[], str]) -> int:
-    """In namespaces that bubblewrap made, with rights over them: what it has no words for. As enclose otherwise."""
+    """In namespaces that bubblewrap created: do what bwrap cannot. Otherwise like enter_new_root."""
     resolver = wait_for_network() if setup.network == "nat" else None
     files = _mount_area_under_trees(setup)
     if resolver is not None:
@@ -56,14 +57,14 @@ def complete_bubblewrap_root(setup: Setup, wait_for_network: Callable[[], str]) 
 
 
 def _namespace_flags(setup: Setup) -> int:
-    """The mount namespace is always made: without the mount layer its writable folders are shared ones instead of its own."""
+    """A mount namespace is always created. Without the mount layer, its writable folders are shared with other boxes."""
     layers = [name for name in ("network", "ipc", "uts") if setup.has(name)]
     return namespaces.NEW_MOUNT | sum(namespaces.FLAG_OF_LAYER[name] for name in layers)
 
 
 def _build_root(setup: Setup, resolver: str | None) -> int:
-    """The box's own root, built beside the spawner's: the shared trees through overlays, then what is this box's alone. Writable
-    folders come before trees, because a tree may lie in one of them."""
+    """Build the box's root next to the spawner's: shared trees as overlays, then what belongs to this box alone. Writable
+    folders are mounted before trees, because a tree may be inside one of them."""
     show = mounts.overlay if setup.has("mount") else _bind
     show("/", ROOT)
     files = _mount_writable_area(setup, ROOT)
@@ -102,8 +103,8 @@ def _make_writable_area(setup: Setup) -> None:
 
 
 def _mount_area_under_trees(setup: Setup) -> int:
-    """The trees are where they belong already: each is shown there again through an overlay. One that lies in a writable folder
-    is out of sight by then, hence the descriptors."""
+    """Mount the writable area and show each tree again through an overlay. A tree inside a writable folder is hidden by then,
+    so descriptors are opened first."""
     show = mounts.overlay if setup.has("mount") else _bind
     trees = [(tree, os.open(tree, os.O_PATH | os.O_CLOEXEC)) for tree in setup.trees]
     files = _mount_writable_area(setup, "")
@@ -130,7 +131,7 @@ def _mount_devices(setup: Setup) -> None:
 
 
 def _mount_resolv_conf(text: str, root: str) -> None:
-    """A file of the box's own area, so that it is read-only to nobody's harm but the guest's."""
+    """Mount resolv.conf from the box's own area. Changing it harms only the guest."""
     path = f"{SCRATCH}/resolv.conf"
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
@@ -138,10 +139,10 @@ def _mount_resolv_conf(text: str, root: str) -> None:
 
 
 def drop_privileges(setup: Setup) -> None:
-    """User, capabilities, no new privileges. Afterwards the caller cannot be looked into by the guest."""
+    """Set the user, drop capabilities and forbid new privileges. Afterwards the guest cannot inspect the caller."""
     if setup.uid is not None:
         if setup.has("capabilities") and not setup.has("user"):
-            capabilities.empty_bounding_set()  # no user namespace gives us back the right to do it later
+            capabilities.empty_bounding_set()  # without a user namespace this cannot be done later
         os.setgroups([])
         os.setresgid(setup.uid, setup.uid, setup.uid)
         os.setresuid(setup.uid, setup.uid, setup.uid)
@@ -155,8 +156,11 @@ def drop_privileges(setup: Setup) -> None:
 
 
 def _enter_own_user_namespace(setup: Setup) -> None:
-    """Its namespaces belong to the parent user namespace, so not even root in here would have rights over them. A process
-    that changed its user is not dumpable and does not own its files in /proc; that is lifted for the moment of mapping."""
+    """Enter a user namespace of the box.
+
+    The other namespaces belong to the parent user namespace, so not even root inside this one has rights over them. A process
+    that changed its user is not dumpable and does not own its files in /proc, so it is made dumpable while the map is written.
+    """
     uid, gid = os.geteuid(), os.getegid()
     capabilities.set_dumpable(True)
     namespaces.unshare(namespaces.NEW_USER)

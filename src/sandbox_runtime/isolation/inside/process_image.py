@@ -1,25 +1,25 @@
-"""A live process continued in another box.
+"""Continue a live process in another box.
 
-Theory of operation. A process cannot be moved out of its namespaces, and nobody may reach into it; but it can tell what it is
-made of. Original and copy are both forks of the same spawner, so program, libraries and addresses are the same in both:
+Theory of operation. A process cannot be moved out of its namespaces and nobody may access it from outside, but it can describe
+itself. Original and copy are both forks of the same spawner, so program, libraries and addresses are the same in both:
 
-    original ──fork──▶ source (same box)                 copy (another box, fresh from the spawner)
-                        park(): says where it stands, waits     become(): reads the source's map and which pages are its own,
-                        sends those pages           ◀──plan──   plans what is to be done about them,
-                        and ends                    ──pages─▶   puts the pages where they were, and goes on
+    original ──fork──▶ source (same box)                     copy (another box, fresh from the spawner)
+                        park(): reports its state, waits        become(): reads the source's memory map and private pages,
+                        sends those pages           ◀──plan──   plans what to do with them,
+                        and exits                   ──pages─▶   puts the pages in place, and continues
 
-- source is an ordinary fork of the original, so at-fork handlers have run, it has one thread, and the original goes on
-  undisturbed. It parks inside a few bytes of machine code, where nothing of its memory changes any more.
-- copy replaces all of its own memory. That cannot be done from code that lies in it: so the steps are a table of system
-  calls, which machine code in memory of its own performs one by one without using a stack; at the end it loads the registers
-  that the source saved and returns from the source's call of park(), with 1 where the source never returns.
+- source is an ordinary fork of the original, so at-fork handlers have run, it has one thread, and the original continues
+  undisturbed. It parks inside a few bytes of machine code, where its memory no longer changes.
+- copy replaces all of its own memory. Code in that memory cannot do this, so the steps are a table of system calls that machine
+  code in separate memory performs one by one without a stack. At the end it loads the registers that the source saved and
+  returns from the source's call of park() with 1; the source itself never returns.
 
-Pages that both have from their spawner need not travel. To tell them apart the spawner's memory is made a private mapping of a
-file (bake): what a fork of it has not written to is the file's, in either of them, whatever the spawner itself did since.
+Pages that both inherited from the spawner need not be sent. To distinguish them, the spawner's memory is turned into a private
+mapping of a file (make_copyable): a page that a fork has not written to is the file's page in both processes, whatever the
+spawner did since.
 
-What belongs to the kernel is not carried over: descriptors other than the copy's own, threads, timers, memory shared with other
-processes. All of this happens with the rights of the guest, on memory of the guest: an original that lies about itself harms
-its own copies.
+Kernel state is not copied: descriptors other than the copy's own, threads, timers, memory shared with other processes. All of
+this happens with the rights of the guest on the guest's memory: an original that lies about itself harms only its own copies.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ import sys
 from typing import NamedTuple
 
 _CODE = bytes.fromhex(
-    # park(state, peer, table): save what a call must preserve, where it returns to and with which stack
+    # park(state, peer, table): save the callee-saved registers, the return address and the stack pointer
     "48891f 48896f08 4c896710 4c896f18 4c897720 4c897f28 488b0424 48894730 488d442408 48894738"
     "4889d3 4889fd 4989f4"
     "4c89e7 4889ee ba01000000 b801000000 0f05"  # write(peer, state, 1): parked
-    "4c89e7 488d7540 ba01000000 31c0 0f05"  # read(peer, state + 64, 1): the table is there
-    "4883f801 7545 eb0b 0f1f440000"  # or else the end
-    # become(state, table): perform records of a call's number, six arguments and the result it must have, -1 for any
+    "4c89e7 488d7540 ba01000000 31c0 0f05"  # read(peer, state + 64, 1): the table has arrived
+    "4883f801 7545 eb0b 0f1f440000"  # otherwise exit
+    # become(state, table): perform records of system call number, six arguments and expected result (-1: any)
     "4889fd 4889f3"
     "488b03 4883f8ff 743b 488b7b08 488b7310 488b5318 4c8b5320 4c8b4328 4c8b4b30 0f05"
     "488b5338 4883faff 7405 4839d0 7506 4883c340 ebc8"
-    "b8e7000000 bf62000000 0f05"  # exit_group(98): a call had another result
-    # number -1: load what was saved, and return 1 from park
+    "b8e7000000 bf62000000 0f05"  # exit_group(98): unexpected result
+    # number -1: load the saved registers and return 1 from park
     "488b6538 488b4d30 488b5d00 4c8b6510 4c8b6d18 4c8b7520 4c8b7d28 488b6d08 b801000000 ffe1"
 )
 _BECOME = 0x60
 _PAGE = 4096
 _BASE = 0x2000_0000_0000
-"""Far from where the kernel puts anything by itself: machine code, saved state and table lie there in all of them."""
+"""Far from any address that the kernel chooses by itself. Machine code, saved state and table are here in all processes."""
 _STATE = _BASE + _PAGE
 _TABLE = _BASE + 2 * _PAGE
 _TABLE_BYTES = 16 * 1024**2
@@ -81,7 +81,7 @@ SUPPORTED = os.uname().machine == "x86_64" and os.sysconf("SC_PAGESIZE") == _PAG
 
 
 class MemoryRegion(NamedTuple):
-    """A piece of a process's memory, as /proc/PID/maps tells of it."""
+    """One mapping of a process, as listed in /proc/PID/maps."""
 
     start: int
     end: int
@@ -104,8 +104,14 @@ class MemoryRegion(NamedTuple):
 
 
 class ParkedProcess(NamedTuple):
-    """By what a parked process is copied: descriptors of the line to it, of its map and of what is known of its pages; where its
-    heap ends; and the number that its end of the line has."""
+    """What is needed to copy a parked process.
+
+    peer: descriptor of the connection to it.
+    maps: descriptor of its /proc/PID/maps.
+    pages: descriptor of its /proc/PID/pagemap.
+    brk: end of its heap.
+    peer_there: number of the connection's descriptor in the parked process.
+    """
 
     peer: int
     maps: int
@@ -115,19 +121,22 @@ class ParkedProcess(NamedTuple):
 
 
 def make_copyable(proc: str) -> None:
-    """In a spawner, when all is loaded: from here on its forks can be copied. proc: where it sees its own pid namespace."""
+    """Make the forks of this spawner copyable. Call when everything is loaded.
+
+    proc: where the spawner sees its own pid namespace.
+    """
     _map_code()
     dump = os.memfd_create("warm", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    kept: list[list[MemoryRegion]] = []
+    seen: list[list[MemoryRegion]] = []
     near, far = socket.socketpair()
     with near, far, open(f"{proc}/self/smaps", "rb") as maps:
         far.send(b"g")
-        while len(kept) < 2 or kept[-1] != kept[-2]:  # until looking at our memory does not change it any more
-            kept.append([region for region in _regions(maps.fileno(), only_private=True) if _is_plain_data(region)])
-            table = _copyable_table(kept[-1], dump)
+        while len(seen) < 2 or seen[-1] != seen[-2]:  # until reading our own memory map no longer changes it
+            seen.append([region for region in _regions(maps.fileno(), only_private=True) if _is_plain_data(region)])
+            table = _copyable_table(seen[-1], dump)
             ctypes.memmove(_TABLE, table, len(table))
         _park(_STATE, near.fileno(), _TABLE)
-    # Every box has it mapped, privately: sealed, nobody can change what the others read.
+    # Every box maps it privately. Sealed, nobody can change what the others read.
     fcntl.fcntl(dump, fcntl.F_ADD_SEALS, _ALL_SEALS)
     os.close(dump)
 
@@ -142,13 +151,13 @@ def _copyable_table(regions: list[MemoryRegion], dump: int) -> bytes:
 
 
 def _is_plain_data(region: MemoryRegion) -> bool:
-    """Not the stack, which has to grow, nor our own memory, nor code."""
+    """Whether the region is neither the stack (it has to grow), nor our own memory, nor code."""
     copy_steps = region.start < _END and region.end > _BASE
     return region.rights[2:] == "-p" and not copy_steps and (not region.name.startswith("[") or region.name == "[heap]")
 
 
 def _map_code() -> None:
-    """Where nothing else lies: machine code and room for its table."""
+    """Map the machine code and its table at a free address."""
     _map(_BASE, 2 * _PAGE, 7, _PRIVATE | _ANONYMOUS | _FIXED_NOREPLACE)
     ctypes.memmove(_BASE, _CODE, len(_CODE))
     _map(_TABLE, _TABLE_BYTES, 3, _PRIVATE | _ANONYMOUS | _FIXED_NOREPLACE)
@@ -160,25 +169,25 @@ def heap_end() -> int:
 
 
 def park(peer: int, plan: int) -> None:
-    """In the source: wait for the plan, follow it, and end. Returns in the copy alone."""
+    """In the source: wait for the plan, perform it and exit. Returns only in the copy."""
     _map(_TABLE, _TABLE_BYTES, 3, _SHARED | _FIXED, plan)
     _park(_STATE, peer, _TABLE)
 
 
 def rehearse() -> None:
-    """In what is to become a copy, while it waits: plan once with ourselves, so that what planning needs of memory is there."""
+    """In a future copy, while it waits: plan once against ourselves, so that the memory for planning is already copied."""
     with open("/proc/self/maps", "rb") as maps, open("/proc/self/pagemap", "rb") as pages:
         _CopyPlan(ParkedProcess(-1, maps.fileno(), pages.fileno(), heap_end(), -1))
 
 
 def become(source: ParkedProcess, plan: int) -> None:
-    """In the copy: go on where the source parked."""
+    """In the copy: continue where the source parked."""
     _expect(os.read(source.peer, 1))
     copy_plan = _CopyPlan(source)
     copy_plan.finish()
     table = b"".join(copy_plan.copy_steps)
     if len(table) > _TABLE_BYTES:
-        raise MemoryError("the process has too many pieces to be copied")
+        raise MemoryError("the process has too many memory regions to be copied")
     os.pwrite(plan, b"".join(copy_plan.source_steps), 0)
     os.write(source.peer, b"g")
     for descriptor in (source.maps, source.pages, plan):
@@ -188,8 +197,13 @@ def become(source: ParkedProcess, plan: int) -> None:
 
 
 class _CopyPlan:
-    """theirs: what the source has to do; ours: what the copy has to do. Pages are written to the line by one and read from it by
-    the other in the same order, both at the same time, so that nobody holds them twice."""
+    """The steps of both sides.
+
+    source_steps: what the source has to do.
+    copy_steps: what the copy has to do.
+
+    The source writes pages to the connection while the copy reads them, in the same order, so that nobody holds them twice.
+    """
 
     def __init__(self, source: ParkedProcess) -> None:
         self.source_steps: list[bytes] = []
@@ -221,7 +235,7 @@ class _CopyPlan:
         self.copy_steps.append(_record(number, *arguments, expect=expect))
 
     def _unmap_extra(self, regions: list[MemoryRegion]) -> None:
-        """What only the copy has."""
+        """Unmap what only the copy has."""
         for region in regions:
             if region not in self._same and region.name not in ("[stack]", "[heap]"):
                 for start, end in _outside(region):
@@ -231,7 +245,7 @@ class _CopyPlan:
         for start, end in _outside(region):
             part = region._replace(start=start, end=end, offset=region.offset + start - region.start)
             runs = _private_runs(self._source.pages, part)
-            if region.name == "[stack]":  # it is there, and grows where it has to
+            if region.name == "[stack]":  # exists, and grows as needed
                 self._copy_pages(part, runs)
             elif region.name.startswith("/") and region in self._same:
                 self._reset_file_region(part, runs)
@@ -240,11 +254,11 @@ class _CopyPlan:
                 self._copy_pages(part, runs)
             else:
                 self._map(part, _ANY, 0)
-                nameless = part.name.startswith("/")  # nobody else has that file: all of it has to travel
+                nameless = part.name.startswith("/")  # nobody else has that file: send all of it
                 self._copy_pages(part, [(part.start, part.size)] if nameless else runs)
 
     def _reset_file_region(self, part: MemoryRegion, runs: list[tuple[int, int]]) -> None:
-        """A file that both have mapped: its own content, and over it what the source has changed."""
+        """Restore a file mapping that both have, then copy what the source has changed."""
         if "w" in part.rights:
             self._in_copy(_MADVISE, part.start, part.size, _DONT_NEED, expect=0)
         self._copy_pages(part, runs)
@@ -254,7 +268,7 @@ class _CopyPlan:
         self._in_copy(_MMAP, part.start, part.size, part.bits, flags, file, offset, expect=part.start)
 
     def _copy_pages(self, part: MemoryRegion, runs: list[tuple[int, int]]) -> None:
-        """Pages, where they were; what may not be written to may be for that long."""
+        """Put pages in place. A read-only region is made writable meanwhile."""
         closed = bool(runs) and "w" not in part.rights
         if closed:
             self._in_copy(_MPROTECT, part.start, part.size, part.bits | _RIGHTS["w"], expect=0)
@@ -273,7 +287,7 @@ class _CopyPlan:
         return self._files[name]
 
     def _fix_thread_id(self) -> None:
-        """The C library remembers its thread's number, which is another one here."""
+        """Correct the thread id that the C library caches."""
         address = ctypes.c_void_p()
         if _libc.prctl(_GET_TID_ADDRESS, ctypes.byref(address), 0, 0, 0) == 0 and address.value:
             number = os.memfd_create("thread")
@@ -287,7 +301,7 @@ def _record(number: int, *arguments: int, expect: int = _ANY) -> bytes:
 
 
 def _regions(maps: int, *, only_private: bool = False) -> list[MemoryRegion]:
-    """only_private: those with pages that are no file's; that takes the text of a /proc/PID/smaps."""
+    """Parse a /proc/PID/maps. With only_private, return the regions with private pages; that needs a /proc/PID/smaps."""
     text = bytearray()
     while region := os.pread(maps, 4 * _PAGE, len(text)):
         text += region
@@ -307,29 +321,29 @@ def _regions(maps: int, *, only_private: bool = False) -> list[MemoryRegion]:
 
 
 _PRIVATE_FLAGS = bytes(int(bool(flags & 0xC0) and not flags & 0x20) for flags in range(256))
-"""From the highest byte of what the kernel tells of a page: present or swapped out, and not the file's."""
+"""By the highest byte of a pagemap entry: the page is present or swapped, and not the file's."""
 _RUN = re.compile(b"\\x01+(?:\\x00{1,4}\\x01+)*")
-"""Small gaps travel too: a longer run costs less than two."""
+"""Small gaps are sent too: one longer run costs less than two."""
 
 
 def _private_runs(pages: int, region: MemoryRegion) -> list[tuple[int, int]]:
-    """Runs of pages that the source has for itself: address and length."""
-    told = os.pread(pages, region.size // _PAGE * 8, region.start // _PAGE * 8)
-    flags = told[7::8].translate(_PRIVATE_FLAGS)
+    """Return runs of private pages as (address, length)."""
+    entries = os.pread(pages, region.size // _PAGE * 8, region.start // _PAGE * 8)
+    flags = entries[7::8].translate(_PRIVATE_FLAGS)
     return [(region.start + run.start() * _PAGE, (run.end() - run.start()) * _PAGE) for run in _RUN.finditer(flags)]
 
 
 def _outside(region: MemoryRegion) -> list[tuple[int, int]]:
-    """The piece without our own memory, which may have been joined to it."""
+    """Return the region without our own memory, which may have been merged with it."""
     parts = ((region.start, min(region.end, _BASE)), (max(region.start, _END), region.end))
     return [(start, end) for start, end in parts if start < end]
 
 
 def _map(address: int, length: int, rights: int, flags: int, descriptor: int = -1) -> None:
     if _libc.mmap(address, length, rights, flags, descriptor, 0) != address:
-        raise OSError(ctypes.get_errno(), "no memory can be had at the address that all contexts have in common")
+        raise OSError(ctypes.get_errno(), "cannot map memory at the address that all copies share")
 
 
 def _expect(byte: bytes) -> None:
     if not byte:
-        raise EOFError("the process to be copied is gone")
+        raise EOFError("the process to be copied has ended")

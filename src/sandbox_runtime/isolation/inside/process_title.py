@@ -1,4 +1,4 @@
-"""The command line that ps shows: the memory that holds it is written over."""
+"""Set the command line that ps shows by overwriting its memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 class ProcessTitle:
-    """Found once in the spawner, whose start left room for it; valid in all that is forked from it."""
+    """Found once in the spawner, which was started with padding for it; valid in all its forks."""
 
     def __init__(self, start: int, size: int) -> None:
         self._start = start

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 
-# The module behind `signal`, without its detour over enums: this runs in every box.
+# The module behind `signal`, without its enums: this runs in every box.
 from _signal import (  # type: ignore[import-not-found]
     SIG_DFL,
     SIGCHLD,
@@ -32,13 +32,13 @@ _HELLO = wire.encode_for_server({"hello": True})
 
 @dataclass
 class Order:
-    """What a warm interpreter is to run in place. env is what the caller adds to the environment that is there already."""
+    """A command for a warm interpreter. `env` is added to the existing environment."""
 
     argv: list[str]
     env: dict[str, str]
     report_pages: bool = False
-    kept: object = None
-    """Whatever need not be freed before the program begins."""
+    keep_alive: object = None
+    """Objects that must not be freed before the program begins."""
 
 
 class Runner:
@@ -48,9 +48,9 @@ class Runner:
         self.setup = setup
 
     def wait_for_order(self, passed: list[int]) -> Order:
-        """Stand by with every layer on that needs no order, wait for one, take on the rest; returns only to run it warm.
+        """Prepare, wait for an order and apply it. Returns only if the order is to be run warm.
 
-        passed goes to the server with the hello, and after it the listener that hears of refused system calls.
+        passed: descriptors to send to the server with the hello, before the seccomp listener.
         """
         try:
             listener = self._prepare()
@@ -69,8 +69,8 @@ class Runner:
             self.fail(error)
         if message.get("warm"):
             self._close_descriptors(len(streams))
-            kept = (self, message, data, streams, passed, listener)
-            return Order(message["argv"], message["env"], self.setup.report_pages, kept)
+            keep_alive = (self, message, data, streams, passed, listener)
+            return Order(message["argv"], message["env"], self.setup.report_pages, keep_alive)
         self._execute(message, len(streams))
 
     def _prepare(self) -> list[int]:
@@ -89,7 +89,7 @@ class Runner:
         return [] if listener is None else [listener]
 
     def _apply_order(self, message: wire.Message, streams: list[int]) -> None:
-        """The fourth stream, where there is one, is the command's own socket to the server."""
+        """Install the streams and limits. A fourth stream is the command's control socket."""
         if self.orders.fileno() < len(streams):
             self.orders = wire.socket_from_fd(fcntl(self.orders.detach(), F_DUPFD_CLOEXEC, len(streams)))
         for target, stream in enumerate(streams):
@@ -102,38 +102,38 @@ class Runner:
         try:
             os.chdir(folder)
         except OSError as error:
-            raise ValueError(f"cannot work in {folder!r}: {error.strerror}") from error
+            raise ValueError(f"cannot enter the working folder {folder!r}: {error.strerror}") from error
 
-    def _close_descriptors(self, kept: int) -> None:
+    def _close_descriptors(self, first: int) -> None:
         if self.setup.has("descriptors"):
             self.orders.detach()
-            descriptors.close_from(kept)
+            descriptors.close_from(first)
 
-    def _execute(self, message: wire.Message, kept: int) -> NoReturn:
+    def _execute(self, message: wire.Message, first: int) -> NoReturn:
         if self.setup.has("descriptors"):
-            descriptors.close_on_exec_from(kept)
+            descriptors.close_on_exec_from(first)
         try:
             execute(message["argv"], message["env"])
-        except OSError as error:  # its own words name the last of the places where the program was looked for
+        except OSError as error:  # its own message names the last folder in which the program was looked for
             self.fail(OSError(error.errno, error.strerror, message["argv"][0]))
 
     def fail(self, error: Exception) -> NoReturn:
-        number, why = None, str(error)
+        number, reason = None, str(error)
         if isinstance(error, OSError) and error.filename is not None:
-            number, why = error.errno, f"cannot start {error.filename!r}: {error.strerror}"
-        wire.send(self.orders, wire.encode_for_server({"not_started": why, "errno": number}))
+            number, reason = error.errno, f"cannot start {error.filename!r}: {error.strerror}"
+        wire.send(self.orders, wire.encode_for_server({"not_started": reason, "errno": number}))
         os._exit(127)
 
 
 def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
-    """Become the program, which finds signals as a shell would hand them on, not as this interpreter has set them."""
+    """Become the program. It finds signals as a shell passes them on, not as this interpreter has set them."""
     for number in (SIGPIPE, SIGXFSZ, SIGINT):
         _set_signal(number, SIG_DFL)
     os.execvpe(argv[0], argv, {**os.environ, **env})
 
 
 def _reset_signals() -> None:
-    """Undo init's settings: what follows shall find signals as a freshly started interpreter does."""
+    """Undo the settings of init: the program must find signals as a fresh interpreter does."""
     set_wakeup_fd(-1)
     for number in (SIGCHLD, SIGTERM, SIGHUP):
         _set_signal(number, SIG_DFL)
@@ -141,14 +141,14 @@ def _reset_signals() -> None:
 
 
 def _reset_thread_id() -> None:
-    """The fork left out what tells the interpreter that it is another process now."""
+    """Refresh the thread id, which our fork does not update."""
     threading = sys.modules.get("threading")
     if threading is not None:
         threading.main_thread()._set_native_id()
 
 
 def reseed_random() -> None:
-    """What was seeded in the spawner would be the same in every box."""
+    """Reseed generators that were seeded in the spawner and would be the same in every box."""
     random = sys.modules.get("random")
     if random is not None:
         random.seed()

@@ -1,4 +1,4 @@
-"""How one box is to be set up: the spawner's share, which all its boxes have in common, and the box's own."""
+"""How a box is set up: the part that all boxes of a spawner share, and the box's own part."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ from typing import Any
 
 @dataclass
 class Setup:
-    """backend: "namespaces" where init is to make them itself, "bubblewrap" where they are there, "none" for none at all."""
+    """backend: "namespaces" if init creates the namespaces, "bubblewrap" if they exist, "none" if there are none."""
 
     workdir: str
     writable: dict[str, str]
     without: frozenset[str] = frozenset()
     backend: str = "namespaces"
     files: str = ""
-    """With backend "none": the folder that holds the writable area."""
+    """With backend "none": the folder of the writable area."""
     own_pids: bool = True
     uid: int | None = None
     inside_uid: int = 1000
     disk_bytes: int = 0
     disk_files: int = 0
     rehearse: bool = True
-    """Whether its runner is to run a program of no consequence while it waits."""
+    """Whether the runner runs a warm-up program while it waits."""
     report_pages: bool = False
-    """Whether its program, which is ours, is to tell at its end which pages of memory it has made its own."""
+    """Whether the program, which is ours, reports its private memory pages at its end."""
     shared_files: bool = False
-    """The writable area is there already, in the mount namespace that the box starts from."""
+    """The writable area exists in the mount namespace that the box starts from."""
     network: str = "none"
     home: list[tuple[str, str]] = field(default_factory=list)
-    """Links that a new writable area begins with: name and target."""
+    """Links that a new writable area starts with, as (name, target)."""
     gpu: list[str] = field(default_factory=list)
-    """Devices of GPUs that the box may use, by their names below /dev."""
+    """GPU devices that the box may use, by name below /dev."""
     trees: list[str] = field(default_factory=list)
-    """Folders of the spawner's root that a box sees through overlays of its own."""
+    """Folders of the spawner's root that a box sees through its own overlays."""
     extra_trees: list[str] = field(default_factory=list)
-    """The same, for this box alone."""
+    """The same for this box alone."""
     base_env: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_message(cls, message: dict[str, Any]) -> Setup:
-        known = {name: message[name] for name in cls.__dataclass_fields__ if name in message}
-        known["without"] = frozenset(known.get("without", ()))
-        return cls(**known)
+        fields = {name: message[name] for name in cls.__dataclass_fields__ if name in message}
+        fields["without"] = frozenset(fields.get("without", ()))
+        return cls(**fields)
 
     def has(self, layer: str) -> bool:
         return layer not in self.without
 
     @property
     def filtered(self) -> bool:
-        """The kernel takes a filter only from a process that can gain no privileges any more."""
+        """Whether the box has a seccomp filter. The kernel accepts one only from a process that cannot gain privileges."""
         return self.has("seccomp") and self.has("privileges")

@@ -1,7 +1,7 @@
-"""The one process of a box for one command: takes on every layer itself, stands by, and becomes the program.
+"""The runner of a single-use box: applies every layer itself, waits, and becomes the program.
 
-Its pid namespace has a first process that only holds it (kernel/pid_one.py). Its parent is the spawner, which tells the server
-how it ended, after having ended whoever it left behind. So a box costs one fork, not two.
+The first process of its pid namespace only holds the namespace (kernel/pid_one.py). The runner's parent is the spawner, which
+kills what the program left behind and then reports its end to the server. So a box costs one fork instead of two.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from sandbox_runtime.isolation.kernel.cgroup import tree
 
 
 def run(orders: socket.SocketType, setup: Setup, filter_program: bytes, entries: list[int], warm_up: Callable[[], None]) -> Order:
-    """Returns with a warm order; everything else ends in execve or _exit."""
+    """Returns only with a warm order; otherwise ends in execve or _exit."""
     runner = Runner(orders, filter_program if setup.filtered else None, setup)
     try:
         if setup.has("descriptors"):
             descriptors.close_except([orders.fileno(), *entries])
         files = layers.enter_new_root(setup, lambda: _wait_for_network(orders))
-        # The server holds on to it longer than we do: taking it apart takes time, and the end of the program must not wait.
+        # The server holds the namespace longer than we do: freeing it takes time, and the end of the program must not wait for
+        # that.
         mounted = os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
         tree.enter(entries)
         layers.hide_cgroups(setup)

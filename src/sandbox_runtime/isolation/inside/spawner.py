@@ -1,4 +1,4 @@
-"""Gate and spawner: see the package's theory of operation."""
+"""Gate and spawner; see the package docstring for the theory of operation."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from sandbox_runtime.isolation.kernel import capabilities, descriptors, fork, mo
 from sandbox_runtime.isolation.kernel.pid_one import PidOne
 
 _PF_EXITING = 0x4
-"""PF_EXITING, among the flags of a process in /proc."""
+"""A process flag in /proc/PID/stat."""
 
 
 def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
-    """Gate, then spawner, then init, then runner; returns in a runner that has a warm order."""
+    """Run as gate, spawner, init and runner in turn. Returns in a runner that received a warm order."""
     data, passed = wire.receive(channel)
     if not data:
         os._exit(1)
@@ -44,8 +44,10 @@ def enter(channel: socket.SocketType, warm: WarmInterpreter) -> Order:
 
 
 def _fork_spawner(config: dict[str, Any], passed: list[int]) -> int:
-    """Fork the spawner into a pid namespace of its own; its pid in the gate, 0 in the spawner. passed: the user namespace of the
-    spawners before, where there is one to join."""
+    """Fork the spawner into a new pid namespace. Returns its pid in the gate and 0 in the spawner.
+
+    passed: descriptor of the user namespace of earlier spawners, if there is one to join.
+    """
     for user_namespace in passed:
         namespaces.setns(user_namespace, namespaces.NEW_USER)
         os.close(user_namespace)
@@ -65,7 +67,7 @@ def _enter_own_user_namespace() -> None:
 
 
 def _guard(channel: socket.SocketType, spawner: int) -> None:
-    """Live as long as both the server and the spawner do. Never reads: the channel is the spawner's."""
+    """Live as long as both the server and the spawner. Never reads from the channel, which belongs to the spawner."""
     watched = os.pidfd_open(spawner)
     poll = select.poll()
     poll.register(channel, 0)
@@ -94,8 +96,8 @@ class _Spawner:
 
     def serve(self) -> Order:
         capabilities.die_with_parent(signal.SIGKILL)
-        # A box's first process shares our memory and, for a plain user, the guest's user: what the guest sets on it in /proc
-        # would hold for us.
+        # The first process of a box shares our memory and, for a plain user, the guest's user: what the guest sets on it
+        # through /proc would apply to us.
         capabilities.set_dumpable(False)
         try:
             self._prepare()
@@ -114,7 +116,7 @@ class _Spawner:
                     return order
 
     def _report_ready(self) -> None:
-        """With our user namespace, where we have one of our own making: for spawners that are started later."""
+        """Report readiness and send our user namespace, if we created one, for spawners that start later."""
         if not self.config["rootless"]:
             wire.send(self.channel, wire.encode_for_server({"ready": True}))
             return
@@ -145,8 +147,8 @@ class _Spawner:
             os.close(descriptor)
 
     def _reap(self) -> None:
-        """Collect the dead. A box for one command ends with its program: whoever is left in it is ended with its first process,
-        and when that one is gone, nobody is left and the server is told."""
+        """Reap dead children. When the program of a single-use box ends, the first process is killed and with it everything
+        left; once that is reaped, nothing is left in the box."""
         os.read(self.wake, 4096)
         while True:
             try:
@@ -191,15 +193,15 @@ class _Spawner:
 
     def _make_shared_scratch(self, root: str) -> None:
         if "mount" in self.without:
-            place = root + layers.SHARED_SCRATCH
-            mounts.mount("tmpfs", place, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0755,size=64m")
+            scratch = root + layers.SHARED_SCRATCH
+            mounts.mount("tmpfs", scratch, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0755,size=64m")
             for name in self.config["box"]["writable"].values():
-                os.mkdir(f"{place}/{name}")
-                os.chmod(f"{place}/{name}", 0o1777)
+                os.mkdir(f"{scratch}/{name}")
+                os.chmod(f"{scratch}/{name}", 0o1777)
 
     def _preload(self) -> None:
-        """Modules of the preset, imported where boxes will see them from. What cannot be imported is told, not skipped. Some want
-        to write on the way (font caches): they get folders that are gone before the first box."""
+        """Import the modules of the preset at the paths that boxes see. A failed import is reported, not skipped. Modules that
+        write while loading (font caches) get temporary folders that are gone before the first box."""
         sys.path[:] = [entry for entry in sys.path if entry != self.config["code"]]
         os.chdir("/")
         with _temporary_folders(self._without_trees(["/tmp", self.config["box"]["base_env"]["HOME"]])):
@@ -211,12 +213,12 @@ class _Spawner:
             injected_modules.load(self.config["injected"])
 
     def _without_trees(self, folders: list[str]) -> list[str]:
-        """Those that can be covered without hiding what is to be imported."""
+        """Return the folders that can be covered without hiding something to import."""
         trees = self.config["box"]["trees"]
         return [folder for folder in folders if not any(tree.startswith(folder + "/") for tree in trees)]
 
     def _open_reusable_box(self, request: dict[str, Any], passed: list[int]) -> Order | None:
-        """Fork the init of a new box straight into its pid namespace: unshare for the child, then go back for the next one."""
+        """Fork the init of a new box directly into its pid namespace: unshare for the child, then return to our own namespace."""
         own_pids = "pid" not in self.without
         if own_pids:
             namespaces.unshare(namespaces.NEW_PID)
@@ -257,28 +259,29 @@ class _Spawner:
                 os.kill(first, signal.SIGKILL)
         return None
 
-    def _start(self, how: Callable[[], int], request: dict[str, Any]) -> int:
-        """Its pid, or -1 after having told the server why there is none."""
+    def _start(self, create: Callable[[], int], request: dict[str, Any]) -> int:
+        """Return the child's pid, or -1 after reporting the error to the server."""
         try:
-            return how()
+            return create()
         except OSError as error:
             wire.send(self.channel, wire.encode_for_server({"refused": request["id"], "reason": str(error)}))
             return -1
 
     def _become_single_use_runner(self, request: dict[str, Any], passed: list[int]) -> Order:
-        """What is kept here would otherwise be freed on the way back to the first frame, at the price of copying its pages."""
+        """Keep these objects alive: freeing them on the way back to the first frame would copy their pages."""
         self.keep_alive += [request, passed, self.single_use_boxes]
         self._apply_request(request, passed)
         return single_use.run(wire.socket_from_fd(passed[0]), self.setup, self.filter, passed[2:], self._warm_up)
 
     def _warm_up(self) -> None:
-        """Make our own what the program will write to. Boxes on files of their own are given more than programs as a rule."""
+        """Copy the pages that the program will write to. Boxes with shared files usually run more than a program and rehearse
+        longer."""
         copied = self.warm_pages is not None and self.warm_pages.copy()
         if self.setup.shared_files or not copied:
             self.warm.rehearse(longer=self.setup.shared_files)
 
     def _apply_request(self, request: dict[str, Any], passed: list[int]) -> None:
-        """Become what the request says, in a child. The namespace of an area that is shared comes last among what was passed."""
+        """In a child: apply the request. The namespace of a shared area is the last passed descriptor."""
         self.setup.__dict__.update(request["box"])
         self.channel.detach()
         if self.setup.shared_files:
@@ -293,7 +296,7 @@ class _Spawner:
 
 
 class _SingleUseBox:
-    """A box for one command, as long as one of its two processes that are ours lives."""
+    """A single-use box while one of our two processes in it is alive."""
 
     def __init__(self, first: int, pid: int, reports: int) -> None:
         self._first = first
@@ -302,7 +305,8 @@ class _SingleUseBox:
         self._alive = 2
 
     def on_exit(self, pid: int, status: int, used: resource.struct_rusage) -> None:
-        """The server is told of the program's end at once; that nobody is left it sees by the first process itself."""
+        """Report the end of the program to the server at once. The server watches the first process to see that nothing is
+        left."""
         self._alive -= 1
         if pid == self._pid:
             lost = status == signal.SIGKILL and (not self._alive or _is_exiting(self._first))
@@ -315,7 +319,7 @@ class _SingleUseBox:
 
 
 def _is_exiting(pid: int) -> bool:
-    """Whether the kernel has begun to end it. A first process that goes takes all others with it before it is gone."""
+    """Whether the kernel has begun to end the process. A first process takes all others with it before it is gone."""
     with open(f"{layers.SPAWNER_PROC}/{pid}/stat", "rb") as file:
         flags = int(file.read().rpartition(b")")[2].split()[6])
     return bool(flags & _PF_EXITING)
@@ -323,13 +327,13 @@ def _is_exiting(pid: int) -> bool:
 
 @contextlib.contextmanager
 def _temporary_folders(paths: list[str]) -> Iterator[None]:
-    """The last one stands in for the temporary folder where that cannot be covered."""
+    """Cover folders with a tmpfs. If /tmp cannot be covered, the last folder becomes TMPDIR."""
     for path in paths:
         mounts.mount("tmpfs", path, "tmpfs", mounts.NO_SUID | mounts.NO_DEV, "mode=0700,size=64m")
-    usual, os.environ["TMPDIR"] = os.environ["TMPDIR"], "/tmp" if "/tmp" in paths else ["/tmp", *paths][-1]
+    previous, os.environ["TMPDIR"] = os.environ["TMPDIR"], "/tmp" if "/tmp" in paths else ["/tmp", *paths][-1]
     try:
         yield
     finally:
-        os.environ["TMPDIR"] = usual
+        os.environ["TMPDIR"] = previous
         for path in paths:
             mounts.unmount(path)

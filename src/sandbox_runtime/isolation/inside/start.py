@@ -1,6 +1,7 @@
-"""Entry of everything on the far side: `python start.py spawner|init FD…`, then padding for the process title.
+"""Entry point of every process outside the server: `python start.py spawner|init FD…`, followed by padding for the process
+title.
 
-Kept as small as it can be: its frame lies below every warm program, and its `__main__` becomes theirs.
+Kept as small as possible: its frame is below every warm program, and its `__main__` becomes theirs.
 """
 
 _pristine = {**globals(), "__doc__": None}

@@ -1,11 +1,11 @@
-"""`python FILE` without starting Python: the file runs in a fork of an interpreter that is warm already.
+"""Run `python FILE` without starting Python: the file runs in a fork of a warm interpreter.
 
-Nothing the program can ordinarily look at tells the difference: `__main__` and its names, `sys.argv`, the path, tracebacks, the
-frame stack, SystemExit and exit codes, atexit, threads, the order of last words at exit, random state. What stays different is
-told in docs/concepts/isolation.md (one hash seed per spawner; modules of the preset are in `sys.modules` from the start).
+A program cannot ordinarily see a difference: `__main__` and its names, `sys.argv`, the path, tracebacks, the frame stack,
+SystemExit and exit codes, atexit, threads, the order of output at exit and random state are the same. The remaining differences
+are listed in docs/concepts/isolation.md (one hash seed per spawner; the preset's modules are in `sys.modules` from the start).
 
-The interpreter's own entry for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and names of
-code are as they always are. finalize.py takes the steps at the end. Other files run in an interpreter of their own.
+The interpreter's own entry point for files (PyRun_File) reads, compiles and runs the program, so encodings, syntax errors and
+code names are as usual. finalize.py does the rest. Commands that are not a plain file run in a new interpreter.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from sandbox_runtime.isolation.inside.process_title import ProcessTitle
 from sandbox_runtime.isolation.inside.runner import Order, execute
 
 _CODE = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
-"""The folder that holds our package."""
+"""The folder that contains our package."""
 _FILE_INPUT = 257
 _STDERR = 2
 _REHEARSALS = 16
-"""How often the spawner rehearses: by then the interpreter has adapted the code on the way, which would else be written to, and
-so copied, in every box."""
+"""How often the spawner rehearses. By then the interpreter has specialized the bytecode, which every box would otherwise write
+to and thereby copy."""
 
 
 class WarmInterpreter:
-    """Made once in the spawner, before any box exists; run() is called once, in a runner."""
+    """Created once in the spawner, before any box exists. run() is called once, in a runner."""
 
     def __init__(self, main_names: dict[str, Any]) -> None:
-        """main_names: what `__main__` held before its first line ran."""
+        """main_names: the names in `__main__` before its first line ran."""
         self._main_names = main_names
         self._stack = FrameStack.find()
         self._finalizer = InterpreterFinalizer(self._stack)
@@ -66,11 +66,16 @@ class WarmInterpreter:
         )
 
     def finish_preload(self, names: list[str], rehearsable: list[str]) -> None:
-        """Call when the preset's modules, of these names, are loaded: they stay out of the tear-down at exit. Our own leave
-        `sys.modules` here and now; they are kept alive, because letting them go would cost every box the copying of their
-        memory. practised: modules given to the guest that have a practise() to rehearse with."""
+        """Call when the preset's modules are loaded; they are not torn down at exit.
+
+        Our own modules leave `sys.modules` here. They are kept alive, because freeing them would make every box copy their
+        memory.
+
+        names: modules of the preset.
+        rehearsable: injected modules with a function warm_up().
+        """
         self._rehearsal = warmup_programs.rehearsal(names).encode()
-        self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.practise()\n" for name in rehearsable).encode()
+        self._longer_rehearsal = self._rehearsal + "".join(f"import {name}\n{name}.warm_up()\n" for name in rehearsable).encode()
         for _ in range(_REHEARSALS):
             self.rehearse(longer=True)
         self._our_modules = _hide_our_modules()
@@ -80,8 +85,11 @@ class WarmInterpreter:
         gc.freeze()
 
     def rehearse(self, *, longer: bool = False) -> None:
-        """Run a program of no consequence, in a runner that stands by: what it touches of the interpreter's memory is copied now,
-        while nobody waits, and not when the real one begins. longer: with what was given to the guest."""
+        """Run a harmless program in a waiting runner, so that the interpreter's memory that it touches is copied before the
+        real program arrives.
+
+        longer: also warm up the injected modules.
+        """
         text = self._longer_rehearsal if longer else self._rehearsal
         stream = self._open_memory(text, len(text), b"r")
         names: dict[str, Any] = {"__builtins__": builtins, "say": io.StringIO()}
@@ -89,7 +97,7 @@ class WarmInterpreter:
         os.path.isfile(os.getcwd())
 
     def run(self, order: Order) -> None:
-        """Never returns."""
+        """Run the file of the order as the program. Never returns."""
         path = _absolute(order.argv[1])
         stream = self._open(os.fsencode(path), b"rb") if os.path.isfile(path) else None
         if not stream:
@@ -120,7 +128,7 @@ class WarmInterpreter:
         return self._finalizer.report_failure(failure, names)
 
     def _fresh_main(self, path: str) -> dict[str, Any]:
-        """A module that nothing of ours refers to, so that it ends when the program does."""
+        """Create a `__main__` that nothing of ours refers to, so that it is freed with the program."""
         module = sys.modules["__main__"] = ModuleType("__main__")
         names = module.__dict__
         names.update(self._main_names)
@@ -135,27 +143,27 @@ def _absolute(script: str) -> str:
 
 
 def _folder_of(path: str) -> str:
-    """Without links. Where the file lies in the working folder, which the kernel gives without links, that is known already."""
+    """Return the folder of the file without symbolic links. The kernel returns the working folder without links already."""
     folder = path.rpartition("/")[0]
     return folder if folder == os.getcwd() and not os.path.islink(path) else os.path.dirname(os.path.realpath(path))
 
 
 def _add_user_site() -> None:
-    """An earlier command of the box may have installed some; an interpreter looks for them when it starts."""
+    """Add the user's site-packages, as a starting interpreter does: an earlier command of the box may have created it."""
     site = sys.modules.get("site")
     if site is not None and site.ENABLE_USER_SITE and site.USER_SITE not in sys.path:
         site.addusersitepackages(set(sys.path))
 
 
 def _reset_thread_counter() -> None:
-    """Some modules start a thread while they are loaded; the program's first is still to be Thread-1."""
+    """Let the program's first thread be Thread-1, even if a module started one while loading."""
     threading = sys.modules.get("threading")
     if threading is not None and hasattr(threading, "_counter"):
         threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
 
 
 def _hide_our_modules() -> list[ModuleType]:
-    """Remove from sight what tells where our code lies on the host, whatever its folder is called."""
+    """Hide our modules and everything that reveals where our code is on the host."""
     for path in [path for path in sys.path_importer_cache if path == _CODE or path.startswith(f"{_CODE}/")]:
         del sys.path_importer_cache[path]
     linecache = sys.modules.get("linecache")

@@ -1,9 +1,9 @@
-"""Which pages of its interpreter's memory a program writes to.
+"""Find and copy in advance the memory pages that programs write to.
 
-A box shares its memory with the spawner it was forked from until it writes to it; each page is copied at the first write, which
-costs about two microseconds, and a small program writes to several hundred of them. They are nearly the same ones every time. So
-the first box of a spawner runs a sample, and its last act is to tell which pages have become its own (tell). Later boxes
-have these copied while they wait for their order (WarmPages.copy), in one call, and not while somebody waits for them.
+A box shares its memory with the spawner it was forked from. Each page is copied at the first write, which costs about two
+microseconds, and a small program writes to several hundred pages, nearly the same ones each time. So the first box of a spawner
+runs a sample program and finally reports which pages became private (write_private_pages). Later boxes copy these pages in one
+call while they wait for their order (WarmPages.copy).
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from sandbox_runtime.isolation.kernel import libc
 
 _PAGE = os.sysconf("SC_PAGESIZE")
 _PRIVATE_FLAGS = bytes(int(flags & 0xA1 == 0x81) for flags in range(256))
-"""From the highest byte of what the kernel tells of a page: present, mapped by nobody else, and no file's."""
+"""By the highest byte of a pagemap entry: the page is present, exclusively mapped and anonymous."""
 _RUN = re.compile(b"\\x01+")
 _PROCESS_MADVISE = 440
 _POPULATE_WRITE = 23
 _MAX_RUNS_PER_CALL = 1024
-"""PageRuns that the kernel takes in one call."""
+"""Limit of the kernel."""
 _RUN_BYTES = 16
 MAX_RUNS = 4096
-"""What a box may tell: a spawner hears of it in one message."""
+"""How many runs a box may report: they must fit into one message to the spawner."""
 
 PageRuns = list[tuple[int, int]]
-"""Address and length of each."""
+"""Runs of pages as (address, length)."""
 
 _process_madvise = libc.Function(
     "syscall", libc.LONG, libc.LONG, libc.POINTER, libc.ULONG, libc.LONG, libc.ULONG, what="process_madvise"
@@ -35,7 +35,7 @@ _process_madvise = libc.Function(
 
 
 def write_private_pages(descriptor: int, proc: str = "/proc") -> None:
-    """Write the pages that are this process' own to the descriptor, a run a line."""
+    """Write the private pages of this process to the descriptor, one run per line."""
     runs = [run for start, end in _writable(f"{proc}/self/maps") for run in _private_runs(f"{proc}/self/pagemap", start, end)]
     text = "".join(f"{start} {length}\n" for start, length in runs).encode()
     while text:
@@ -43,15 +43,15 @@ def write_private_pages(descriptor: int, proc: str = "/proc") -> None:
 
 
 def parse_pages(text: str) -> PageRuns:
-    """What tell wrote, as much as a spawner is told."""
+    """Parse the output of write_private_pages, up to MAX_RUNS entries."""
     return [(int(start), int(length)) for start, length in (line.split() for line in text.splitlines()[:MAX_RUNS])]
 
 
 class WarmPages:
-    """Made in a spawner from the runs that its first box told of."""
+    """Pages to copy; created in a spawner from what its first box reported."""
 
     def __init__(self, runs: PageRuns, proc: str) -> None:
-        """Of what the box had beyond its spawner's memory nothing can be copied."""
+        """Drop runs outside of the spawner's memory."""
         here = _writable(f"{proc}/self/maps")
         kept = [(start, length) for start, length in runs if any(a <= start and start + length <= b for a, b in here)]
         self._count = len(kept)
@@ -59,8 +59,11 @@ class WarmPages:
         self._address = ctypes.addressof(self._runs)
 
     def copy(self) -> bool:
-        """Whether it was done. Linux allows it from 6.13 on; where it does not, a rehearsal has much the same effect. Memory that
-        the spawner has given back since ends a call early: what comes after is copied when it is written to, as ever."""
+        """Copy the pages. Returns whether that worked.
+
+        Needs Linux 6.13; before that, a rehearsal has much the same effect. A call ends early at memory that the spawner has
+        freed since; the remaining pages are then copied on write.
+        """
         if not self._count:
             return False
         own = os.pidfd_open(os.getpid())
@@ -76,15 +79,15 @@ class WarmPages:
 
 
 def _writable(maps: str) -> list[tuple[int, int]]:
-    """Pieces of memory that nobody else sees the changes of."""
-    found = []
+    """Return the private writable mappings."""
+    mappings = []
     with open(maps, "rb") as file:
         for line in file:
             addresses, rights, *_ = line.split(None, 2)
             if rights.startswith(b"rw") and rights.endswith(b"p"):
                 start, end = addresses.split(b"-")
-                found.append((int(start, 16), int(end, 16)))
-    return found
+                mappings.append((int(start, 16), int(end, 16)))
+    return mappings
 
 
 def _private_runs(pagemap: str, start: int, end: int) -> PageRuns:

@@ -1,4 +1,4 @@
-"""Programs of no consequence, in whose steps others follow: what they touch is ready when a real one begins."""
+"""Harmless programs that run before a real one, so that the memory it needs is already copied."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ _EXERCISES = {
     "numpy": "numpy.arange(6).reshape(2, 3).sum(axis=0)",
     "pandas": "print(pandas.DataFrame({'a': [1, 2], 'b': [1.5, 2.5]}).sum(), pandas.Series([1, 2]).sum(), file=say)",
 }
-"""What programs that import a module go on to do with it, as a rule."""
+"""What programs usually do with a module after importing it."""
 
 
 def rehearsal(modules: Sequence[str]) -> str:
-    """What it has to say goes to `say`, which has to be there."""
+    """Return a program that prints to a file object named `say`, which must be defined."""
     imports = [f"import {name}\n" for name in modules]
     return "".join([_SMALL, *imports, *(f"{_EXERCISES[name]}\n" for name in modules if name in _EXERCISES)])
 
 
 def program(modules: Sequence[str]) -> str:
-    """The same as a program of its own."""
+    """Return the rehearsal as a complete program."""
     return f"say = None\n{rehearsal(modules)}"

@@ -1,14 +1,14 @@
-"""Cleans up behind a server that is gone, however it went.
+"""Clean up after a server that ended in any way.
 
-Theory of operation. The server starts the keeper once, in a session of its own so that signals to the server's process group pass
-it by, and joined to it by one socket. Over it the server names what must not outlive it: cgroup directories, folders, processes.
-The keeper sleeps until the server is gone (its end of the socket closes, or its pidfd says that it died, whichever comes first:
-a stray copy of the socket in some child must not keep the dead alive), then kills and removes everything still on its list, and
-exits. It runs no guest code and reads nothing a guest wrote.
+Theory of operation. The server starts the watchdog once, connected by one socket and in its own session, so that signals to the
+server's process group do not reach it. Over the socket the server lists what must not outlive it: cgroup directories, folders,
+processes. The watchdog sleeps until the server is gone: either its end of the socket closes or its pidfd reports its death,
+whichever comes first, because a child may hold a stray copy of the socket. Then it kills and removes everything on its list and
+exits. It runs no guest code and reads nothing that a guest wrote.
 
 Messages are JSON lines: ["watch", kind, value], ["forget", kind, value] and ["end"]. Kinds: "cgroup" and "folder" with a path,
-"leaf" with the path of a leaf to be put back (cgroup/v2.py), "process" with [pid, start time]. The keeper says "+" when it is
-ready.
+"leaf" with the path of a leaf cgroup whose processes are moved back (cgroup/v2.py), "process" with [pid, start time]. The
+watchdog sends "+" when it is ready.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _IGNORED_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT
 
 
 class WatchedResources:
-    """What must not outlive the server. A process is pinned by a pidfd as soon as it is named."""
+    """Resources that must not outlive the server. A process is pinned by a pidfd as soon as it is listed."""
 
     def __init__(self) -> None:
         self.paths: dict[str, list[str]] = {"cgroup": [], "leaf": [], "folder": []}
         self.processes: dict[int, int] = {}
 
     def handle(self, line: bytes) -> bool:
-        """False when the server says that this is the end."""
+        """Process one message. Returns False if it is the last one."""
         verb, *rest = json.loads(line)
         if verb == "end":
             return False
@@ -65,7 +65,8 @@ class WatchedResources:
             os.close(fd)
 
     def clean_up(self) -> list[str]:
-        """Kill and remove it all; what could not be removed is returned. Processes go first: they could write into folders."""
+        """Kill and remove everything. Returns what could not be removed. Processes are killed first: they could write into
+        folders."""
         self._kill_processes()
         left = tree.remove_trees(self.paths["cgroup"], _CGROUPS_WAIT_S)
         for leaf in self.paths["leaf"]:
@@ -95,7 +96,7 @@ def main(socket_fd: int, server_pid: int) -> None:
 
 
 def _open_server_pidfd(pid: int) -> int | None:
-    """None where the kernel has no pidfds: the end of the socket has to tell then. A server that died already ends the socket."""
+    """Return None if the kernel has no pidfds or the server is already dead; the socket then reports its end."""
     try:
         return os.pidfd_open(pid)
     except OSError:
@@ -103,14 +104,14 @@ def _open_server_pidfd(pid: int) -> int | None:
 
 
 def _listen(server: socket.socket, server_pidfd: int | None, watched: WatchedResources) -> None:
-    """Until the server is gone and everything that it said has been read."""
+    """Process messages until the server is gone and everything it sent has been read."""
     watched_fds = [server.fileno()] if server_pidfd is None else [server.fileno(), server_pidfd]
     unread = b""
     while True:
         _wait_readable(watched_fds)
         try:
             piece = server.recv(65536, socket.MSG_DONTWAIT)
-        except (BlockingIOError, ConnectionResetError):  # nothing more to come from a server that is dead
+        except (BlockingIOError, ConnectionResetError):  # the server is dead and sent nothing more
             return
         *lines, unread = (unread + piece).split(b"\n")
         if not piece or not all([watched.handle(line) for line in lines]):
@@ -118,7 +119,7 @@ def _listen(server: socket.socket, server_pidfd: int | None, watched: WatchedRes
 
 
 def _wait_readable(fds: list[int], wait_s: float | None = None) -> None:
-    """poll, because select cannot take descriptors from 1024 on."""
+    """Uses poll, because select does not support descriptors above 1023."""
     poll = select.poll()
     for fd in fds:
         poll.register(fd, select.POLLIN)

@@ -1,7 +1,7 @@
-"""Messages between the server and a box: one a packet, descriptors beside it.
+"""Messages between the server and boxes: one per packet, with descriptors attached.
 
-To a box they are marshalled, which costs least to read in a freshly forked process; from a box they are JSON, because a server
-must be able to read without danger whatever comes out of one.
+Messages to a box are marshalled, which is cheapest to read in a freshly forked process. Messages from a box are JSON, because
+the server must be able to parse hostile input safely.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Message = dict[str, Any]
 
 
 class ChannelEnds(NamedTuple):
-    """The far ends of a box's two channels."""
+    """The box's ends of its two channels."""
 
     orders: socket.socket
     reports: socket.socket
@@ -45,7 +45,7 @@ def pair() -> tuple[socket.socket, socket.socket]:
 
 
 def socket_from_fd(descriptor: int) -> socket.SocketType:
-    """One end of a pair, by its descriptor. The plain type: the one above it would look up families and kinds in every box."""
+    """Return a socket for one end of a pair. Uses the base type: socket.socket would look up enums in every box."""
     return socket.SocketType(_FAMILY, _KIND, 0, descriptor)
 
 
@@ -56,7 +56,7 @@ def encode_for_box(message: Message) -> bytes:
 def decode_from_box(data: bytes) -> Message:
     message = json.loads(data)
     if not isinstance(message, dict):
-        raise ValueError("a message must be an object")
+        raise ValueError("a message must be a JSON object")
     return message
 
 
@@ -73,8 +73,12 @@ NETWORK_NEEDED = encode_for_server({"network": True})
 
 
 def end_report(status: int, user_s: float, system_s: float, memory_peak_bytes: int, *, lost: bool = False) -> bytes:
-    """The report that a command is over, from its wait status. Written by hand: this is on the way of every answer, and an
-    encoder would be one more thing to wake up. lost: its box died first and took it along."""
+    """Encode the report that a command has ended, from its wait status.
+
+    Formatted by hand, because it delays every answer and a JSON encoder would touch more memory.
+
+    lost: the box died first and took the command with it.
+    """
     code, number = ("null", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else (os.WEXITSTATUS(status), "null")
     return (
         f'{{"ended":true,"exit_code":{code},"signal":{number},"user_s":{user_s:.6f},"system_s":{system_s:.6f},'
@@ -90,7 +94,7 @@ def send(sock: socket.SocketType, data: bytes, descriptors: Sequence[int] = ()) 
 
 
 def receive(sock: socket.SocketType) -> tuple[bytes, list[int]]:
-    """The next packet and its descriptors, closed on exec; empty when the other end is closed."""
+    """Return the next packet and its descriptors (close-on-exec); empty if the other end is closed."""
     data, ancillary, flags, _ = sock.recvmsg(MAX_MESSAGE_BYTES, _ANCILLARY_BYTES, _CLOSE_ON_EXEC)
     descriptors: list[int] = []
     for level, kind, passed in ancillary:
@@ -102,4 +106,4 @@ def receive(sock: socket.SocketType) -> tuple[bytes, list[int]]:
 
 
 class Truncated(Exception):
-    """A packet was cut short; what came with it is in the first argument."""
+    """A packet was truncated. The first argument holds its descriptors."""

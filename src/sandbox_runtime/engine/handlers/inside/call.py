@@ -84,7 +84,7 @@ def run() -> None:
     sys.exit(status)
 
 
-def practise() -> None:
+def warm_up() -> None:
     """Run a harmless order in a waiting box: the memory pages that this touches are copied before a caller waits."""
     kept = sys.path[:], sys.argv[:], sys.modules["__main__"]
     here, there = socket.socketpair()

@@ -72,7 +72,7 @@ def run() -> None:
     trial.run()
 
 
-def practise() -> None:
+def warm_up() -> None:
     """All of it that leaves no trace, so that the interpreter knows the way: no hook, no shield, nobody to tell."""
     order = {"solution": _PRACTICE_SOLUTION, "tests": "assert same([1]) == [1]\n", "kind": "python"}
     order = json.loads(json.dumps(order))

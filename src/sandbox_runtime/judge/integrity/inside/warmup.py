@@ -44,7 +44,7 @@ class _LoopbackWire(_RecordingWire):
         return self._answers.sent.pop()
 
 
-def practise() -> None:
+def warm_up() -> None:
     answers = _RecordingWire()
     solution = SolutionProcess(answers, {"__file__": _FILE, "__name__": "__main__"})
     names: dict[str, Any] = {"__name__": "__main__"}
