@@ -83,7 +83,8 @@ async def test_what_cannot_be_started_is_told_with_its_name(backend: Backend, pr
 
 async def test_a_working_folder_that_is_missing_is_told_with_its_name(backend: Backend) -> None:
     outcome = await run(backend, shell("true", cwd="/nowhere"))
-    assert (outcome.ending, outcome.message) == (Ending.not_started, "cannot enter the working folder '/nowhere': No such file or directory")
+    assert outcome.ending is Ending.not_started
+    assert outcome.message == "cannot enter the working folder '/nowhere': No such file or directory"
 
 
 async def test_arguments_arrive_as_they_are(backend: Backend) -> None:

@@ -118,5 +118,5 @@ def test_what_a_dead_server_left_frozen_is_swept(root: CgroupRoot) -> None:
 
 def test_a_group_that_was_not_opened_for_it_cannot_be_frozen(root: CgroupRoot) -> None:
     group = root.open_group("command")
-    with pytest.raises(OSError, match="cannot be stopped"):
+    with pytest.raises(OSError, match="cannot be frozen"):
         group.freeze()

@@ -176,7 +176,7 @@ def test_a_private_resolver_is_reached_on_its_port_only_and_only_if_dns_is_allow
         box = lab.box()
         link = lab.do(make_nat(resolv_conf=resolv_conf, dns=dns).open(box.pid, "box"))
         seen[dns] = (link.resolv_conf, box.reach(network_lab.PRIVATE_4, network_lab.DNS_PORT), box.reach(network_lab.PRIVATE_4))
-    assert seen[False] == ("# this box has no resolver it may reach\n", REFUSED, REFUSED)
+    assert seen[False] == ("# no resolver is reachable from this box\n", REFUSED, REFUSED)
     assert seen[True] == (f"nameserver {network_lab.PRIVATE_4}\n", network_lab.HOST_4, REFUSED)
 
 
@@ -247,7 +247,7 @@ def test_addresses_that_the_host_routes_elsewhere_are_not_taken(lab: Lab, make_n
 
 def test_a_pool_without_free_addresses_is_said_to_be_so(lab: Lab, make_nat: MakeNat) -> None:
     lab.host.ip("route add 100.64.0.0/10 via 10.50.0.2")
-    with pytest.raises(Unavailable, match="choose other pools"):
+    with pytest.raises(Unavailable, match="configure other pools"):
         lab.do(make_nat().open(lab.box().pid, "box"))
     assert lab.tables() == ""
 
@@ -336,7 +336,7 @@ def test_a_process_in_the_hosts_own_network_is_refused_before_any_rule_is_set(la
 def test_a_process_that_is_gone_is_our_fault_and_leaves_nothing(lab: Lab, make_nat: MakeNat) -> None:
     box = lab.box()
     box.end()
-    with pytest.raises(PlatformFault, match="cannot reach the network namespace"):
+    with pytest.raises(PlatformFault, match="cannot open the network namespace"):
         lab.do(make_nat().open(box.pid, "box"))
     assert lab.tables() == ""
 

@@ -1,1 +1,1 @@
-"""One file per kernel facility: a few functions each, standard library and ctypes only."""
+"""One file per kernel feature: a few functions each, standard library and ctypes only."""

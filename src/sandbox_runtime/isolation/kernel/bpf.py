@@ -1,7 +1,7 @@
-"""Classic BPF programs as the seccomp filter takes them, put together from blocks.
+"""Build classic BPF programs for seccomp from blocks.
 
-A block is a run of instructions that always ends in a verdict and never falls out at its end. So blocks are joined by choosing
-between them, and no labels are needed: a jump skips exactly the length of the block that follows it.
+A block is a sequence of instructions that always ends in a return; execution never runs past its end. So blocks are combined by
+choosing between them, and no labels are needed: a jump skips exactly the length of the block that follows it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 
 Instruction = tuple[int, int, int, int]
-"""Code, jump if true, jump if false, operand."""
+"""Opcode, jump if true, jump if false, operand."""
 Block = tuple[Instruction, ...]
 
 _LOAD_WORD = 0x20
@@ -24,7 +24,7 @@ _WHOLE_WORD = 0xFFFFFFFF
 
 
 def load(offset: int, then: Block) -> Block:
-    """Take a 32-bit word of the data the filter looks at into the accumulator."""
+    """Load a 32-bit word of the filter's input into the accumulator, then run `then`."""
     return ((_LOAD_WORD, 0, 0, offset), *then)
 
 
@@ -37,7 +37,7 @@ def ret(verdict: int) -> Block:
 
 
 def if_any(values: Sequence[int], then: Block, otherwise: Block) -> Block:
-    """`then` where the accumulator is one of the values."""
+    """Run `then` if the accumulator is one of the values."""
     _require_short(then)
     last = len(values) - 1
     tests = [(_JUMP_EQUAL, last - index, 0, value) for index, value in enumerate(values[:-1])]
@@ -45,20 +45,20 @@ def if_any(values: Sequence[int], then: Block, otherwise: Block) -> Block:
 
 
 def unless(value: int, then: Block, otherwise: Block) -> Block:
-    """`then` where the accumulator is another value than this. `otherwise` may be of any length."""
+    """Run `then` if the accumulator is not this value. `otherwise` may have any length."""
     _require_short(then)
     return ((_JUMP_EQUAL, len(then), 0, value), *then, *otherwise)
 
 
 def if_at_least(value: int, then: Block, otherwise: Block) -> Block:
-    """`then` where the accumulator, taken as unsigned, is not below the value. `otherwise` may be of any length."""
+    """Run `then` if the accumulator, as an unsigned number, is at least the value. `otherwise` may have any length."""
     if len(otherwise) <= _MAX_SHORT_JUMP:
         return ((_JUMP_AT_LEAST, len(otherwise), 0, value), *otherwise, *then)
     return ((_JUMP_AT_LEAST, 0, 1, value), (_JUMP, 0, 0, len(otherwise)), *otherwise, *then)
 
 
 def search(ranges: Sequence[tuple[int, Block]]) -> Block:
-    """Each block answers for the values from its own first one to the next one's; halved until one is left."""
+    """Binary search: each block handles the values from its first one up to the next block's first one."""
     if len(ranges) == 1:
         return ranges[0][1]
     middle = len(ranges) // 2
@@ -67,9 +67,9 @@ def search(ranges: Sequence[tuple[int, Block]]) -> Block:
 
 def _require_short(block: Block) -> None:
     if len(block) > _MAX_SHORT_JUMP:
-        raise ValueError(f"a block of {len(block)} instructions is too long to be jumped over")
+        raise ValueError(f"a block of {len(block)} instructions is too long for a short jump")
 
 
 def pack(block: Block) -> bytes:
-    """The array of struct sock_filter."""
+    """Return the program as an array of struct sock_filter."""
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in block)

@@ -1,4 +1,4 @@
-"""Privileges a process gives up for itself and for all it will ever start."""
+"""Give up privileges for this process and everything it starts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Header(ctypes.Structure):
 
 
 class _Word(ctypes.Structure):
-    """Each set is 64 bits wide and given as two words."""
+    """Each capability set has 64 bits in two words."""
 
     _fields_ = (("effective", ctypes.c_uint32), ("permitted", ctypes.c_uint32), ("inheritable", ctypes.c_uint32))
 
@@ -37,15 +37,15 @@ _NO_CAPABILITIES = bytes(_Words())
 
 
 def drop_all() -> None:
-    """Empty all five sets of the calling thread. The bounding set goes first, while we may still lower it: without it even a file
-    with capabilities, or user 0 of the namespace, gets nothing back at execve."""
+    """Empty all five capability sets of the calling thread. The bounding set comes first, while we may still lower it: without
+    it not even a file with capabilities, or user 0 of the namespace, regains anything at execve."""
     empty_bounding_set()
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
     _capset(_OWN_HEADER, _NO_CAPABILITIES)
 
 
 def empty_bounding_set() -> None:
-    """Who may not lower the set any more is told so, unless there is nothing left in it."""
+    """Empty the bounding set. Raises OSError if that is not permitted, unless the set is already empty."""
     try:
         for capability in range(count()):
             libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
@@ -56,7 +56,7 @@ def empty_bounding_set() -> None:
 
 @cache
 def count() -> int:
-    """How many capabilities this kernel has. A spawner asks before it forks, so that no box has to."""
+    """Return how many capabilities this kernel has. A spawner calls this before it forks, so that boxes need not."""
     for capability in range(_MAX_CAPABILITIES):
         try:
             libc.prctl(_PR_CAPBSET_READ, capability, 0, 0, 0)
@@ -68,7 +68,7 @@ def count() -> int:
 
 
 def effective() -> int:
-    """The effective set of the calling thread, bit n standing for capability n."""
+    """Return the effective set of the calling thread; bit n is capability n."""
     words = _Words()
     _capget(_OWN_HEADER, ctypes.byref(words))
     low, high = words[0].effective, words[1].effective
@@ -76,17 +76,17 @@ def effective() -> int:
 
 
 def forbid_new_privileges() -> None:
-    """From here on no execve gives more rights than the caller has; needed before an unprivileged seccomp filter."""
+    """Forbid that execve grants privileges. Required before an unprivileged process installs a seccomp filter."""
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def set_dumpable(dumpable: bool) -> None:
-    """Not dumpable: other processes of the same user cannot read this one's memory, environment or descriptors through /proc.
-    Changing user or group ids sets it anew."""
+    """If not dumpable, other processes of the same user cannot read this process's memory, environment or descriptors through
+    /proc. Changing user or group ids resets it."""
     libc.prctl(_PR_SET_DUMPABLE, int(dumpable), 0, 0, 0)
 
 
 def die_with_parent(signal: int) -> None:
     """Have the kernel send us the signal when the thread that forked us ends. A parent that is already gone sends nothing:
-    compare os.getppid() with the expected one afterwards. Changing user or group ids undoes it, so call it after that."""
+    compare os.getppid() with the expected pid afterwards. Changing user or group ids undoes it, so call this after."""
     libc.prctl(_PR_SET_PDEATHSIG, int(signal), 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Descriptors: closing all that a guest must not inherit, and passing some through a socket."""
+"""Close the descriptors that a guest must not inherit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def close_from(first: int) -> None:
 
 
 def close_on_exec_from(first: int) -> None:
-    """Everything from `first` on vanishes at the next execve, and not before: a failed execve can still be reported."""
+    """Close everything from `first` on at the next successful execve; a failed execve can still be reported."""
     _close_range(_CLOSE_RANGE, first, _EVERY, _ON_EXEC)
 
 

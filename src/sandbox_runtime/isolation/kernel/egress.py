@@ -1,14 +1,14 @@
-"""Which addresses a box with a network may send to, as data, as a pure function and as an nft table for the box's own namespace.
+"""Which addresses a box with a network may send to: as data, as a pure function, and as an nft table for the box's namespace.
 
-Theory of operation. The rules sit in the box's network namespace, on the output hook, and the policy of the chain is to drop.
-That namespace belongs to a user namespace above the guest's, so no right a guest can get inside lets it change them, and they
-hold no matter what lies on the other side of the link (veth, pasta, slirp4netns). They are installed before there is a link at
-all. The order is: loopback; never our own address pool; the named resolvers on port 53; the allow list; then the refusals; then,
-and only then, the rest of the world. Every packet is judged, not only the first of a connection. Names play no part: what a name
-resolves to is judged when a packet is sent to it, so a name that changes its address gains nothing.
+Theory of operation. The rules are in the box's network namespace, on the output hook of a chain with policy drop. That
+namespace belongs to a user namespace above the guest's, so no capability that a guest can get inside lets it change them, and
+they apply whatever is on the other side of the link (veth, pasta, slirp4netns). They are installed before the link exists.
+Order: loopback is allowed; our own address pool is refused; the configured resolvers are allowed on port 53; the allow list;
+the refused blocks; then the rest of the world is allowed. Every packet is checked, not only the first of a connection. Names
+are not considered: the address that a packet is sent to is checked, so a name that changes its address gains nothing.
 
-Refused means answered at once (a reset for TCP, "prohibited" for the rest), so that a program fails instead of waiting for a time
-limit.
+A refused packet is answered at once (TCP reset, otherwise ICMP "prohibited"), so that a program fails instead of waiting for a
+timeout.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ REFUSED_4 = (
     "10.0.0.0/8",  # private
     "100.64.0.0/10",  # carrier-grade NAT; cloud and overlay internals, and our own pool
     "127.0.0.0/8",  # loopback
-    "169.254.0.0/16",  # link-local, the metadata services of clouds among them
+    "169.254.0.0/16",  # link-local, includes the metadata services of clouds
     "172.16.0.0/12",  # private
     "192.0.0.0/24",  # protocol assignments; metadata of some clouds
-    "192.0.2.0/24",  # documentation: never public, at times used as a private net
-    "192.88.99.0/24",  # relays from 6to4
+    "192.0.2.0/24",  # documentation: never public, sometimes used as a private net
+    "192.88.99.0/24",  # 6to4 relays
     "192.168.0.0/16",  # private
     "198.18.0.0/15",  # benchmarks between own machines
     "198.51.100.0/24",  # documentation
@@ -41,28 +41,28 @@ REFUSED_4 = (
 )
 
 PUBLIC_6 = (
-    "2000::/3",  # global unicast: all of IPv6 that is handed out to the public
-    "64:ff9b::/96",  # IPv4 through a translator (NAT64); private IPv4 in this form is refused below
+    "2000::/3",  # global unicast: all of IPv6 that is assigned for public use
+    "64:ff9b::/96",  # IPv4 through NAT64; private IPv4 in this form is refused below
 )
 
 REFUSED_6 = (
     "2001::/32",  # Teredo: carries any IPv4 address
     "2001:2::/48",  # benchmarks between own machines
-    "2001:10::/28",  # identifiers, no addresses
-    "2001:20::/28",  # identifiers, no addresses
+    "2001:10::/28",  # identifiers, not addresses
+    "2001:20::/28",  # identifiers, not addresses
     "2001:db8::/32",  # documentation
     "2002::/16",  # 6to4: carries any IPv4 address
     "3fff::/20",  # documentation
 )
-"""Beside these, everything outside PUBLIC_6: loopback, v4-mapped and v4-compatible, the local translators 64:ff9b:1::/48, unique
-local fc00::/7, link-local fe80::/10, site-local fec0::/10, multicast ff00::/8 and all that nobody has assigned yet."""
+"""In addition everything outside PUBLIC_6: loopback, v4-mapped and v4-compatible, local NAT64 64:ff9b:1::/48, unique local
+fc00::/7, link-local fe80::/10, site-local fec0::/10, multicast ff00::/8 and all unassigned space."""
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """never wins over allow, allow over refused. resolvers are let through on port 53 alone."""
+    """`never` has priority over `allow`, and `allow` over `refused`. Resolvers are allowed on port 53 only."""
 
     never: tuple[Block, ...]
     allow: tuple[Block, ...]
@@ -73,7 +73,7 @@ class Rules:
 def rules(
     allow: Sequence[str] = (), host_addresses: Iterable[str] = (), pools: Sequence[str] = (), resolvers: Sequence[str] = ()
 ) -> Rules:
-    """host_addresses may hold blocks too. ValueError where a text is no address or block."""
+    """Build the rules. host_addresses may contain blocks. Raises ValueError for an invalid address or block."""
     own = [ipaddress.ip_network(text, strict=False) for text in host_addresses]
     refused = [*map(ipaddress.ip_network, REFUSED_4), *map(ipaddress.ip_network, REFUSED_6), *own]
     translated = [_translated(block) for block in refused if isinstance(block, ipaddress.IPv4Network)]
@@ -86,7 +86,7 @@ def rules(
 
 
 def blocked(address: str, allow: Sequence[str] = (), host_addresses: Iterable[str] = (), pools: Sequence[str] = ()) -> bool:
-    """Whether a box is refused this address. A v4-mapped one counts as the IPv4 address that the kernel makes of it."""
+    """Whether a box may not send to this address. A v4-mapped address counts as its IPv4 address."""
     return refuses(rules(allow, host_addresses, pools), address)
 
 
@@ -104,8 +104,8 @@ def refuses(rules: Rules, address: str) -> bool:
 
 
 def box_table(rules: Rules) -> str:
-    """The nft script for the box's namespace. Neighbour discovery is let through because a link without it carries no IPv6; its
-    messages die at the link."""
+    """Return the nft script for the box's namespace. Neighbour discovery is allowed because IPv6 does not work without it; its
+    messages do not leave the link."""
     return f"""\
 table inet {TABLE} {{
 {block_sets(rules)}
@@ -147,7 +147,7 @@ table inet {TABLE} {{
 
 
 def block_sets(rules: Rules) -> str:
-    """The sets that are the same for every box of a server."""
+    """Return the sets that are the same for every box of a server."""
     return "\n".join(
         (
             address_set("never4", 4, rules.never),
@@ -166,7 +166,7 @@ def address_set(name: str, version: int, blocks: Iterable[Block]) -> str:
 
 
 def collapse(version: int, blocks: Iterable[Block]) -> list[Block]:
-    """Those of one family, without overlaps: nft refuses a set with them."""
+    """Return the blocks of one family without overlaps, which nft does not accept in a set."""
     if version == 4:
         return [*ipaddress.collapse_addresses(block for block in blocks if isinstance(block, ipaddress.IPv4Network))]
     return [*ipaddress.collapse_addresses(block for block in blocks if isinstance(block, ipaddress.IPv6Network))]
@@ -181,6 +181,6 @@ def _within(address: Address, blocks: Iterable[Block]) -> bool:
 
 
 def _translated(block: ipaddress.IPv4Network) -> ipaddress.IPv6Network:
-    """The same addresses as a NAT64 translator takes them."""
+    """Return the same addresses as NAT64 addresses."""
     start = int(_NAT64.network_address) + int(block.network_address)
     return ipaddress.IPv6Network((start, _NAT64.prefixlen + block.prefixlen))

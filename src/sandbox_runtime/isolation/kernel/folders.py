@@ -1,9 +1,9 @@
-"""Remove a folder that a guest could write, whatever it put there.
+"""Remove a folder that a guest could write, whatever it contains.
 
-Theory of operation. Nothing is ever reached by a path with a guest's name in the middle of it: only by one name below a directory
-descriptor, and symbolic links are removed, not followed. A tree may be deeper than any stack or descriptor table allows, so
-it is flattened rather than descended: each folder found is moved up to the top, where its turn comes, and three levels are open
-at a time at most. Folders are made accessible first, because a plain user can be locked out of its own.
+Theory of operation. Files are accessed only by one name below a directory descriptor, never by a path that contains a guest's
+names, and symbolic links are removed, not followed. A tree may be deeper than any stack or descriptor table allows, so it is
+flattened: each folder found is moved up to the top and removed there later; at most three levels are open at a time. Folders
+are made accessible first, because a plain user can be locked out of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_folder(path: str, wait_s: float = 60.0) -> bool:
-    """True when it is gone; False where something in it cannot be removed, or not within the time given."""
+    """Remove the folder. Returns False if something in it could not be removed in time."""
     deadline = time.monotonic() + wait_s
     try:
         with _open_folder(path, None) as top:
@@ -33,7 +33,7 @@ def remove_folder(path: str, wait_s: float = 60.0) -> bool:
 
 
 def _empty(top: int, deadline: float) -> None:
-    """Passes over the top folder, for as long as they get anywhere."""
+    """Repeat over the top folder as long as something changes."""
     numbers = itertools.count()
     before: set[str] = set()
     while (names := set(os.listdir(top))) and names != before and time.monotonic() < deadline:
@@ -60,18 +60,18 @@ def _unlink_or_move_up(name: str, folder: int, top: int, numbers: Iterator[int])
     if not _is_folder(name, folder):
         os.unlink(name, dir_fd=folder)
         return
-    with _open_folder(name, folder):  # moving a folder needs the right to write it
+    with _open_folder(name, folder):  # moving a folder needs write permission for it
         os.rename(name, _free_name(top, numbers), src_dir_fd=folder, dst_dir_fd=top)
 
 
 def _free_name(top: int, numbers: Iterator[int]) -> str:
-    """rename would replace an empty folder of that name, which does no harm, but fail on any other."""
+    """Return an unused name. rename would replace an empty folder of that name, which is harmless, but fail on any other."""
     for number in numbers:
         try:
             os.stat(f"moved-{number}", dir_fd=top, follow_symlinks=False)
         except FileNotFoundError:
             return f"moved-{number}"
-    raise AssertionError("numbers do not end")
+    raise AssertionError("unreachable")
 
 
 def _is_folder(name: str, parent: int) -> bool:
@@ -80,10 +80,10 @@ def _is_folder(name: str, parent: int) -> bool:
 
 @contextlib.contextmanager
 def _open_folder(name: str, parent: int | None) -> Iterator[int]:
-    """A descriptor of the folder, which is made accessible to its owner on the way."""
+    """Open the folder and make it accessible to its owner."""
     handle = os.open(name, os.O_PATH | _FOLDER, dir_fd=parent)
     try:
-        with contextlib.suppress(OSError):  # not ours: root need not, others cannot
+        with contextlib.suppress(OSError):  # not ours: root does not need it, others are not allowed to
             os.chmod(f"/proc/self/fd/{handle}", 0o700)
         fd = os.open(".", os.O_RDONLY | _FOLDER, dir_fd=handle)
     finally:

@@ -1,4 +1,4 @@
-"""The C library, called through ctypes, with errno turned into OSError."""
+"""Call the C library through ctypes and raise OSError for errno."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ POINTER = ctypes.c_void_p
 
 
 class Function:
-    """A function of the C library with the types of its arguments; `what` names it in errors.
+    """A function of the C library with its argument types. `what` names it in errors.
 
-    Made when a module is loaded, not when it is called: in a forked process looking a function up, or letting ctypes guess
-    types, would cost the copying of dozens of pages. The interpreter is not let go during the call: these calls do not wait, and
-    the processes that make them have one thread.
+    Create it when a module is loaded: looking up a function or letting ctypes guess types in a forked process would copy dozens
+    of pages. The GIL is not released during the call: these calls do not block, and their processes have one thread.
     """
 
     __slots__ = ("_function", "_what")

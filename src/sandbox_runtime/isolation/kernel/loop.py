@@ -1,7 +1,7 @@
-"""File systems in files: a file attached to a loop device, and the file system in it as a mount that is nowhere yet.
+"""Mount the file system in an image file through a loop device, without attaching it to a path yet.
 
-The device detaches by itself when the mount is gone (autoclear), and its file needs no name, so nothing is left behind however
-the process that made it ends.
+The device detaches by itself when the mount is gone (autoclear), and the image needs no name, so nothing is left behind however
+the process that created it ends.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def mount_image(image_fd: int, kind: str) -> int:
 
 
 def attach(mount_fd: int, target: str) -> None:
-    """Put a mount where it belongs, in the mount namespace of the caller."""
+    """Attach a mount to a path in the caller's mount namespace."""
     _move(_MOVE_MOUNT, mount_fd, b"", _AT_FDCWD, target.encode(), _FROM_EMPTY_PATH)
 
 
 def _attach_loop_device(image_fd: int) -> tuple[int, str]:
-    """Another process may take the device that is free: then there is another one."""
+    """Attach the image to a free loop device. Retries if another process takes the device first."""
     control = os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         for attempt in range(_ATTEMPTS):
@@ -71,7 +71,7 @@ def _mount_device(path: str, kind: str) -> int:
     context = _fsopen(_FSOPEN, kind.encode(), _CLOSE_ON_EXEC)
     try:
         _fsconfig(_FSCONFIG, context, _SET_STRING, b"source", path.encode(), 0)
-        # What is deleted in the box becomes a hole in the image: its room on the disk is given back.
+        # Deleted data becomes a hole in the image, which frees its disk space.
         _fsconfig(_FSCONFIG, context, _SET_FLAG, b"discard", None, 0)
         _fsconfig(_FSCONFIG, context, _CREATE, None, None, 0)
         return _fsmount(_FSMOUNT, context, _CLOSE_ON_EXEC, _NO_SUID | _NO_DEV)

@@ -1,4 +1,4 @@
-"""Mounts: the read-only root that all boxes of a spawner share, and the writable folders that each has for itself."""
+"""Mounts: the read-only root that all boxes of a spawner share, and the writable folders of each box."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def unmount(target: str) -> None:
 
 
 def make_private() -> None:
-    """Nothing mounted from now on reaches another namespace, nor the other way round."""
+    """Stop mount events from propagating to or from other namespaces."""
     mount("none", "/", None, RECURSIVE | PRIVATE)
 
 
@@ -58,7 +58,7 @@ def bind(source: str, target: str, *, read_only: bool) -> None:
 
 
 def _make_tree_read_only(target: str) -> None:
-    """The mount and all below it; a plain remount would leave file systems mounted deeper down writable."""
+    """Make the mount and everything mounted below it read-only; a plain remount would leave lower mounts writable."""
     _set_attributes(target, _ATTR_READ_ONLY | _ATTR_NO_SUID | _ATTR_NO_DEV, _AT_RECURSIVE)
 
 
@@ -67,23 +67,24 @@ def make_read_only(target: str) -> None:
 
 
 def _set_attributes(target: str, attributes: int, flags: int) -> None:
-    """Adds to what is set; a remount would have to repeat flags that a user namespace may not clear."""
+    """Add attributes. A remount would have to repeat flags that a user namespace may not clear."""
     change = struct.pack("QQQQ", attributes, 0, 0, 0)
     _set_attr(_MOUNT_SETATTR, _AT_FDCWD, target.encode(), flags, change, len(change))
 
 
-def build_root(place: str, view: Iterable[Mapping[str, str]], folders: Iterable[str]) -> None:
-    """A tmpfs at `place` with what all boxes of a spawner may see.
+def build_root(root: str, entries: Iterable[Mapping[str, str]], folders: Iterable[str]) -> None:
+    """Build a tmpfs at `root` with what all boxes of a spawner may see.
 
-    view entries have a target and are of one kind each: "tree" (source is shown there, read-only), "copy" (source is copied),
-    "link" (source is the link's text) or "text". folders: empty places on which each box mounts its own.
+    entries: each has a target and a kind: "tree" (source is mounted there read-only), "copy" (source is copied), "link" (source
+        is the link's text) or "text".
+    folders: empty folders on which each box mounts its own.
     """
-    mount("tmpfs", place, "tmpfs", NO_SUID, "mode=0755,size=64m")
-    mount("tmpfs", _ensure_folder(place + EMPTY), "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=4k")
+    mount("tmpfs", root, "tmpfs", NO_SUID, "mode=0755,size=64m")
+    mount("tmpfs", _ensure_folder(root + EMPTY), "tmpfs", NO_SUID | NO_DEV, "mode=0755,size=4k")
     for folder in folders:
-        os.makedirs(place + folder, mode=0o755, exist_ok=True)
-    for entry in view:
-        create_entry(place + entry["target"], entry)
+        os.makedirs(root + folder, mode=0o755, exist_ok=True)
+    for entry in entries:
+        create_entry(root + entry["target"], entry)
 
 
 def _ensure_folder(folder: str) -> str:
@@ -92,7 +93,7 @@ def _ensure_folder(folder: str) -> str:
 
 
 def create_entry(target: str, entry: Mapping[str, str]) -> None:
-    """One entry of a view, at `target`."""
+    """Create one rootfs entry at `target`."""
     os.makedirs(os.path.dirname(target), mode=0o755, exist_ok=True)
     kind = entry["kind"]
     if kind == "link":
@@ -107,27 +108,28 @@ def create_entry(target: str, entry: Mapping[str, str]) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    """Links stay links. What the spawner may not read is nothing a guest should see, and is left out; so is what is no file. By
-    hand: shutil would bring compressors along, which every box would be forked with."""
-    about = os.lstat(source)
+    """Copy recursively; links stay links. Skips what the spawner may not read, which a guest should not see either, and
+    everything that is not a regular file. Does not use shutil, because it imports compressors that every box would be forked
+    with."""
+    status = os.lstat(source)
     with contextlib.suppress(PermissionError):
-        if stat.S_ISLNK(about.st_mode):
+        if stat.S_ISLNK(status.st_mode):
             os.symlink(os.readlink(source), target)
-        elif stat.S_ISDIR(about.st_mode):
+        elif stat.S_ISDIR(status.st_mode):
             names = os.listdir(source)
             os.mkdir(target)
             for name in names:
                 _copy(f"{source}/{name}", f"{target}/{name}")
-            _copy_metadata(target, about)
-        elif stat.S_ISREG(about.st_mode):
+            _copy_metadata(target, status)
+        elif stat.S_ISREG(status.st_mode):
             with open(source, "rb") as content, open(target, "wb") as file:
                 file.write(content.read())
-            _copy_metadata(target, about)
+            _copy_metadata(target, status)
 
 
-def _copy_metadata(target: str, about: os.stat_result) -> None:
-    os.chmod(target, stat.S_IMODE(about.st_mode))
-    os.utime(target, ns=(about.st_atime_ns, about.st_mtime_ns))
+def _copy_metadata(target: str, status: os.stat_result) -> None:
+    os.chmod(target, stat.S_IMODE(status.st_mode))
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
 
 
 def _write_file(path: str, text: str) -> None:
@@ -137,12 +139,17 @@ def _write_file(path: str, text: str) -> None:
 
 
 def create_devices(folder: str, others: Iterable[str], *, make_nodes: bool) -> None:
-    """Nodes made here become each box's own through its overlay. A plain user cannot make any: then a box binds the host's.
-    others: devices of the host beside the usual ones, by their names below /dev."""
+    """Create /dev.
+
+    Nodes created here become each box's own through its overlay. A plain user cannot create nodes; boxes then bind those of the
+    host.
+
+    others: further devices of the host, by name below /dev.
+    """
     nodes = {name: (0o666, os.makedev(1, number)) for name, number in NODES.items()}
     for name in others:
-        there = os.stat(f"/dev/{name}")
-        nodes[name] = (stat.S_IMODE(there.st_mode), there.st_rdev)
+        host_device = os.stat(f"/dev/{name}")
+        nodes[name] = (stat.S_IMODE(host_device.st_mode), host_device.st_rdev)
     for name, (mode, number) in nodes.items():
         os.makedirs(os.path.dirname(f"{folder}/{name}"), mode=0o755, exist_ok=True)
         if make_nodes:
@@ -161,16 +168,16 @@ def create_devices(folder: str, others: Iterable[str], *, make_nodes: bool) -> N
         os.symlink(target, f"{folder}/{name}")
 
 
-def pivot(place: str) -> None:
-    """`place` becomes the root, and the old one is gone from sight with everything below it."""
-    os.chdir(place)
+def pivot(root: str) -> None:
+    """Make `root` the root and hide the old root with everything below it."""
+    os.chdir(root)
     _pivot_root(b".", b".")
     unmount(".")
     os.chdir("/")
 
 
 def overlay(source: str, target: str) -> None:
-    """A read-only view of `source` with inodes of its own: locks, watches and times on them are shared with nobody."""
+    """Mount a read-only view of `source` with its own inodes: locks, watches and times on them are not shared."""
     mount("overlay", target, "overlay", READ_ONLY | NO_SUID, f"lowerdir={_escape(source)}:{EMPTY}")
 
 
@@ -183,14 +190,17 @@ def mount_proc(target: str) -> None:
 
 
 def hide_init(folder: str) -> None:
-    """Show in proc only processes that the looker could trace, which init is not. Needed where init was started inside the user
+    """Show in proc only processes that the reader could trace, which init is not. Needed if init was started inside the user
     namespace: its files in proc then belong to the guest's own user."""
     mount("proc", folder, "proc", REMOUNT | NO_SUID | NO_DEV | NO_EXEC, "hidepid=invisible")
 
 
 def mask_proc(folder: str, null: str) -> None:
-    """Hide what tells of the machine's key rings, and close the kernel's settings: those of a box's own namespaces would else be
-    open to a guest that is their owner, as a plain user's is. The rest of proc is guarded by the guest not being root."""
+    """Hide the machine's key rings and make kernel settings read-only.
+
+    A plain user's guest owns its namespaces and could otherwise change their settings. The rest of proc is safe because the
+    guest is not root.
+    """
     mount(f"{folder}/sys", f"{folder}/sys", None, BIND)
     make_read_only(f"{folder}/sys")
     for name in MASKED:
@@ -205,37 +215,39 @@ def mount_terminals(target: str) -> None:
     mount("devpts", target, "devpts", NO_SUID | NO_EXEC, "newinstance,ptmxmode=0666,mode=0620,max=64")
 
 
-def mount_scratch(place: str, size_bytes: int | None, files: int | None) -> None:
-    """A box's own writable area. Without a size it is bounded by the machine only (proofs use that)."""
+def mount_scratch(area: str, size_bytes: int | None, files: int | None) -> None:
+    """Mount a box's writable area. Without a size only the machine limits it (used to test the disk layer)."""
     size = "size=0" if size_bytes is None else f"size={size_bytes}"
     count = "nr_inodes=0" if files is None else f"nr_inodes={files}"
-    mount("tmpfs", place, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
+    mount("tmpfs", area, "tmpfs", NO_SUID | NO_DEV, f"{size},{count},mode=0755")
 
 
-def make_folders(place: str, writable: Mapping[str, str], uid: int, gid: int, links: Iterable[tuple[str, str]] = ()) -> None:
-    """A folder of the area for each place that programs expect to write to. links: what is to be found there from the start, by
-    its name below the area and its target."""
+def make_folders(area: str, writable: Mapping[str, str], uid: int, gid: int, links: Iterable[tuple[str, str]] = ()) -> None:
+    """Create the folders of the area that are mounted where programs expect to write.
+
+    links: links to create, as (name below the area, target).
+    """
     os.umask(0)
     for target, name in writable.items():
-        folder = f"{place}/{name}"
+        folder = f"{area}/{name}"
         os.mkdir(folder, 0o1777 if target in ("/tmp", "/var/tmp", "/dev/shm") else 0o755)
         os.chown(folder, uid, gid)
     for name, target in links:
-        _link(place, name, target, uid, gid)
+        _link(area, name, target, uid, gid)
 
 
-def _link(place: str, name: str, target: str, uid: int, gid: int) -> None:
-    """The folders on the way to it belong to the guest, as if its own program had made them."""
-    folder = place
+def _link(area: str, name: str, target: str, uid: int, gid: int) -> None:
+    """Create a link. Its parent folders belong to the guest, as if its own program had created them."""
+    folder = area
     for part in name.split("/")[:-1]:
         folder += f"/{part}"
         if not os.path.isdir(folder):
             os.mkdir(folder, 0o755)
             os.chown(folder, uid, gid)
-    os.symlink(target, f"{place}/{name}")
+    os.symlink(target, f"{area}/{name}")
 
 
-def bind_scratch(place: str, writable: Mapping[str, str], root: str) -> None:
-    """Put the folders of the area where programs expect them."""
+def bind_scratch(area: str, writable: Mapping[str, str], root: str) -> None:
+    """Mount the folders of the area where programs expect them."""
     for target, name in writable.items():
-        mount(f"{place}/{name}", root + target, None, BIND)
+        mount(f"{area}/{name}", root + target, None, BIND)

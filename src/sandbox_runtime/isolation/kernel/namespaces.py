@@ -1,4 +1,4 @@
-"""Namespaces: leaving the old ones, entering given ones, and mapping one user."""
+"""Create and enter namespaces, and map a single user."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ FLAG_OF_LAYER = {
 
 
 USER_NAMESPACE_HINT = (
-    "a plain user needs user namespaces: `sysctl user.max_user_namespaces` must be above 0, and where they exist, "
+    "a plain user needs user namespaces: set `sysctl user.max_user_namespaces` above 0 and, where they exist, "
     "kernel.unprivileged_userns_clone 1 and kernel.apparmor_restrict_unprivileged_userns 0; or run the server as root"
 )
 
 
 def unshare(flags: int) -> None:
-    """unshare: the caller (for NEW_PID its next child) moves into fresh namespaces."""
+    """Move the caller (for NEW_PID: its next child) into new namespaces."""
     _unshare(flags)
 
 
@@ -44,9 +44,9 @@ def setns(descriptor: int, flag: int) -> None:
 
 
 def map_single_user(inside: int, outside_uid: int, outside_gid: int) -> None:
-    """After leave(NEW_USER): the caller's own user and group appear as `inside`, and nobody else exists.
+    """After unshare(NEW_USER): map the caller's own user and group to `inside`; no other user exists.
 
-    setgroups must be denied first; the kernel asks for it where the writer has no rights in the parent namespace.
+    setgroups must be denied first; the kernel requires it if the writer has no capabilities in the parent namespace.
     """
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{inside} {outside_uid} 1")

@@ -1,4 +1,4 @@
-"""The routing tables of the network namespace we are in, asked of the kernel itself: no program to start, no text to parse."""
+"""Read the routing tables of the current network namespace over netlink."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ _NextHop = struct.Struct("=HBBi")
 
 @dataclass(frozen=True)
 class Route:
-    """local: the block is the host's own, as its addresses are. interfaces are given by index and may be none (a black hole)."""
+    """A route.
+
+    local: the block belongs to the host itself, such as its addresses.
+    interfaces: by index; empty for a black hole.
+    """
 
     block: Block
     local: bool
@@ -39,14 +43,15 @@ class Route:
 
 
 def routes() -> list[Route]:
-    """All tables, both families. Local routes are there for every address of the host, and for blocks it claims without one."""
+    """Return the routes of all tables and both families. Local routes exist for every address of the host and for blocks it
+    claims without one."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE) as link:
         link.settimeout(_WAIT_S)
         link.bind((0, 0))
         body = _Route.pack(socket.AF_UNSPEC, 0, 0, 0, 0, 0, 0, 0, 0)
         link.send(_Header.pack(_Header.size + len(body), _RTM_GETROUTE, _REQUEST_DUMP, 1, 0) + body)
-        found = [_parse(message) for message in _messages(link)]
-    return [route for route in found if route is not None]
+        parsed = [_parse(message) for message in _messages(link)]
+    return [route for route in parsed if route is not None]
 
 
 def _messages(link: socket.socket) -> Iterator[bytes]:

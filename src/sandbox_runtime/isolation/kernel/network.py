@@ -1,4 +1,4 @@
-"""Facts about network namespaces: loopback up inside a fresh one; whose it is and what it holds, seen from outside."""
+"""Network namespaces: bring up loopback inside; owner, interfaces and routes from outside."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NS_GET_USERNS = 0xB701
 
 
 def bring_loopback_up() -> None:
-    """In a fresh network namespace lo is down, and 127.0.0.1 and ::1 with it. Needs CAP_NET_ADMIN over the namespace. The plain
-    socket type, and a request made in advance: this runs in every box."""
+    """Bring up lo, which is down in a new network namespace. Needs CAP_NET_ADMIN over the namespace. Uses the base socket type
+    and a prepared request, because this runs in every box."""
     control = socket.SocketType(_FAMILY, _KIND)
     try:
         fcntl.ioctl(control, _SIOCSIFFLAGS, _LOOPBACK_UP)
@@ -26,18 +26,18 @@ def bring_loopback_up() -> None:
 
 
 def namespace_of(pid: int) -> int:
-    """A descriptor that holds the process's network namespace, so that a reused pid can no longer mislead us."""
+    """Return a descriptor of the process's network namespace, so that a reused pid cannot mislead us."""
     return os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def own_namespace() -> int:
-    """That of the calling thread."""
+    """Return a descriptor of the calling thread's network namespace."""
     return os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def owner_of(namespace: int) -> int:
-    """A descriptor of the user namespace whose root rules over this network namespace. Not always the one its processes live in:
-    a guest sits in a further one below, which is why it cannot touch the rules."""
+    """Return a descriptor of the user namespace that owns this network namespace. Its processes may live in another one: a
+    guest is in one below, which is why it cannot change the rules."""
     descriptor = fcntl.ioctl(namespace, _NS_GET_USERNS)
     os.set_inheritable(descriptor, False)
     return descriptor
@@ -53,7 +53,7 @@ def interfaces_of(pid: int) -> list[str]:
 
 
 def has_default_route(pid: int, *, ipv6: bool) -> bool:
-    """Whether the process's network namespace can send to anywhere through an interface that is up."""
+    """Whether the process's network namespace has a default route through an interface that is up."""
     if not ipv6:
         with open(f"/proc/{pid}/net/route", encoding="ascii") as table:
             return any(line.split()[1:2] == ["00000000"] and line.split()[7] == "00000000" for line in table)

@@ -1,7 +1,7 @@
-"""A program: join a user namespace and a network namespace, keep the rights over the network, become another program.
+"""A program that joins a user and a network namespace, keeps CAP_NET_ADMIN, and executes another program.
 
-Where the server has no rights of its own, it has them over the namespaces its user owns, but only from within. nsenter does not
-serve: its execve drops every right unless our user happens to be mapped to root in there, which not every box does.
+Without root the server has capabilities only over namespaces that its user owns, and only from inside. The program nsenter does
+not work: its execve drops all capabilities unless our user is mapped to root there, which is not so in every box.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _START = (
 
 
 def argv(user_namespace: int, network_namespace: int, interpreter: str) -> list[str]:
-    """What to put before a command's own argv to have it run there; the two descriptors must be passed on to it."""
+    """Return what to put before a command's argv to run it there. Pass both descriptors on to it."""
     root = os.path.abspath(__file__)
     for _ in __name__.split("."):
         root = os.path.dirname(root)
@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _keep_network_rights() -> None:
-    """An ambient capability survives execve under any user id; it must be inheritable first."""
+    """Make the capability ambient, so that it survives execve under any user id; it must be inheritable first."""
     header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
     bit = 1 << _CAP_NET_ADMIN
     sets = (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)

@@ -1,9 +1,9 @@
-"""The first process of a pid namespace, where nothing of it is wanted but that it is there.
+"""A first process for a pid namespace that does nothing but exist.
 
-It reaps (by ignoring SIGCHLD, which makes the kernel do it), holds the namespace together, and when it is killed the kernel kills
-everyone else in it. That takes no interpreter: it is a clone that shares its parent's memory and runs fifty bytes of
-machine code, so it costs microseconds and no memory. It keeps its parent's rights, which makes it untouchable for the guest, and
-does nothing with them. On machines that the code is not written for a plain fork does the same, at the price of a fork.
+It reaps (by ignoring SIGCHLD, which makes the kernel do it) and keeps the namespace alive; when it is killed, the kernel kills
+every other process in it. No interpreter is needed: it is a clone that shares its parent's memory and runs fifty bytes of
+machine code, so it costs microseconds and no memory. It keeps its parent's privileges, so the guest cannot touch it, and does
+not use them. On other machines than x86-64 a plain fork does the same at the cost of a fork.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _X86_64 = bytes.fromhex(
 
 
 class PidOne:
-    """Made once, in the process that starts them; has to outlive them, because their code lies in it."""
+    """Create it once in the process that starts them. It must outlive them, because their code is in it."""
 
     def __init__(self) -> None:
         self._page = _executable(_X86_64) if os.uname().machine == "x86_64" else None
 
     def start(self) -> int:
-        """Its pid. To be called after unshare(NEW_PID): it is the first child that makes the namespace."""
+        """Start it and return its pid. Call after unshare(NEW_PID): the first child creates the namespace."""
         if self._page is None:
             return _fork()
         return _clone(self._page.code, self._page.stack, _CLONE_VM | signal.SIGCHLD, None)
 
 
 class _Page:
-    """Code at the start, and a stack that each clone uses for its first two instructions only, at the end."""
+    """Code at the start; at the end a stack that each clone uses for its first two instructions only."""
 
     def __init__(self, memory: mmap.mmap) -> None:
         self.memory = memory

@@ -1,4 +1,4 @@
-"""Reaping: ending every process of a box and collecting what they used."""
+"""Kill every process of a box and sum up what they used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Reaped:
-    """The sum over every process collected so far."""
+    """The sum over all processes reaped so far."""
 
     processes: int = 0
     user_s: float = 0.0
@@ -24,7 +24,7 @@ class Reaped:
     memory_peak_bytes: int = 0
 
     def collect(self, options: int) -> tuple[int, int] | None:
-        """One dead child as (pid, wait status), or None where none is dead (WNOHANG) or none is left."""
+        """Reap one child and return (pid, wait status), or None if none is dead (WNOHANG) or none is left."""
         try:
             pid, status, used = os.wait3(options)
         except ChildProcessError:
@@ -39,15 +39,15 @@ class Reaped:
 
 
 def adopt_orphans() -> None:
-    """Outside a pid namespace: processes whose parent died become ours, so that they can be found and ended."""
+    """Outside a pid namespace: become the parent of orphaned descendants, so that they can be found and killed."""
     libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def kill_others(*, own_namespace: bool, reaped: Reaped) -> None:
-    """Kill and collect every process but the caller.
+    """Kill and reap every process but the caller.
 
-    In a pid namespace of which the caller is pid 1 one signal reaches all. Elsewhere descendants are walked until none is left;
-    one that forks faster than we walk is caught because its children are adopted by us.
+    In a pid namespace whose pid 1 is the caller, one signal reaches all. Otherwise descendants are searched until none is left;
+    one that forks faster than we search is still found, because its children are reparented to us.
     """
     while has_children():
         if own_namespace:
@@ -72,7 +72,7 @@ def has_children() -> bool:
 
 
 def signal_everyone() -> None:
-    """From pid 1 of a pid namespace: all others in it."""
+    """Call as pid 1 of a pid namespace: kill all other processes in it."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
 
@@ -87,12 +87,12 @@ def descendants(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for pid, parent in _all_processes():
         children.setdefault(parent, []).append(pid)
-    found, front = [], [root]
-    while front:
-        below = children.get(front.pop(), [])
-        found += below
-        front += below
-    return found
+    result, pending = [], [root]
+    while pending:
+        below = children.get(pending.pop(), [])
+        result += below
+        pending += below
+    return result
 
 
 def _all_processes() -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
-"""Per-process limits: the second line behind the cgroup, and the only one where the host has none.
+"""Per-process limits: a second defence behind cgroups, and the only one on hosts without them.
 
-`plan` computes them once, on the server's side; `apply` sets them in the process that becomes the guest's program. Soft and hard
-are the same wherever a program could otherwise raise its own limit.
+`plan` computes them in the server; `apply` sets them in the process that becomes the guest's program. Soft and hard limits are
+equal wherever a program could otherwise raise its own limit.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ MIB = 1024 * KIB
 GIB = 1024 * MIB
 
 Limit = tuple[int, int, int]
-"""resource, soft, hard; -1 is no limit."""
+"""(resource, soft, hard); -1 means no limit."""
 
 KEEP = -2
-"""As a hard limit: leave the one that is in force."""
+"""As a hard limit: keep the current one."""
 
 _STACK_BYTES = 8 * MIB
 _ADDRESS_SPACE_SLACK_BYTES = 40 * GIB
@@ -29,7 +29,7 @@ ALWAYS: tuple[Limit, ...] = (
     (resource.RLIMIT_SIGPENDING, 1024, 1024),
     (resource.RLIMIT_RTPRIO, 0, 0),
     (resource.RLIMIT_NICE, 0, 0),
-    # A server started with an unlimited stack would hand its guests another memory layout than one that was not.
+    # A server started with an unlimited stack would otherwise give its guests a different memory layout.
     (resource.RLIMIT_STACK, _STACK_BYTES, KEEP),
 )
 
@@ -42,16 +42,16 @@ def plan(
     processes: int | None = None,
     memory_bytes: int | None = None,
 ) -> list[Limit]:
-    """What a command has besides ALWAYS. processes and memory_bytes only where no cgroup holds them: here they bound a user and a
-    single process, not a command.
+    """Return the limits of a command besides ALWAYS.
 
-    Memory is bounded by what a process can write privately (DATA). Shared mappings escape that, so the address space is bounded
-    too, but loosely: node, java, go and .NET reserve gigabytes that they never touch, and node ten more for each WebAssembly
-    memory.
+    Set processes and memory_bytes only if no cgroup limits them: here they limit a user and a single process, not a command.
+    Memory is limited by what a process can write privately (DATA). Shared mappings are not covered by that, so the address
+    space is limited too, but loosely: node, java, go and .NET reserve gigabytes that they never touch, and node ten more for
+    each WebAssembly memory.
     """
     limits = [_both(resource.RLIMIT_FSIZE, file_bytes), _both(resource.RLIMIT_NOFILE, open_files)]
     if cpu_s is not None:
-        # SIGXCPU at the soft limit can be caught; the hard one, a second later, cannot.
+        # SIGXCPU at the soft limit can be caught; the hard limit, a second later, cannot.
         limits.append((resource.RLIMIT_CPU, math.ceil(cpu_s), math.ceil(cpu_s) + 1))
     if processes is not None:
         limits.append(_both(resource.RLIMIT_NPROC, processes))
@@ -62,7 +62,7 @@ def plan(
 
 
 def apply(limits: Iterable[Limit]) -> None:
-    """Where the hard limit in force is already lower than the one wanted, it stays: nobody may raise it, and it is tighter."""
+    """Set the limits. A hard limit that is already lower stays: it cannot be raised, and it is tighter."""
     for number, soft, hard in limits:
         in_force = resource.getrlimit(number)[1]
         hard = in_force if hard == KEEP else _min_limit(hard, in_force)
@@ -70,7 +70,7 @@ def apply(limits: Iterable[Limit]) -> None:
 
 
 def in_force(limits: Iterable[Limit]) -> list[Limit]:
-    """The same resources with the values the calling process really has."""
+    """Return the same resources with the current values of this process."""
     return [(number, *resource.getrlimit(number)) for number, _, _ in limits]
 
 
@@ -78,7 +78,7 @@ def _both(number: int, value: int) -> Limit:
     return number, value, value
 
 
-def _min_limit(one: int, other: int) -> int:
-    if resource.RLIM_INFINITY in (one, other):
-        return other if one == resource.RLIM_INFINITY else one
-    return min(one, other)
+def _min_limit(first: int, second: int) -> int:
+    if resource.RLIM_INFINITY in (first, second):
+        return second if first == resource.RLIM_INFINITY else first
+    return min(first, second)

@@ -1,19 +1,20 @@
 """The system call filter of a box, and the answers to the calls it refuses.
 
-Theory of operation. The filter is a list of what is allowed (seccomp_rules.py); everything else is refused with an errno and the
-program goes on. It is compiled once, ahead of time, by `build`, and put on by each command's first process right before the
-program starts (`install`); it holds for all that process ever starts and cannot be taken off.
+Theory of operation. The filter is an allow list (seccomp_rules.py); every other call fails with an errno and the program
+continues. `build` compiles it once in advance, and each command's first process installs it right before the program starts
+(`install`). It applies to everything that process ever starts and cannot be removed.
 
-In the notifying form the kernel stops a refused call and puts it on a queue; whoever holds the listener (the box's init, which is
-not under the filter) takes it off with `answer_one`, which gives the errno and says which call it was, to be counted. A listener
-could also let calls through, so it must never be within the program's reach: it is closed at execve, and a process that goes on
-without execve must close it before the program's first instruction. When the holder is gone the kernel answers ENOSYS, never yes.
-Calls that are refused as a matter of course (clone3, unknown numbers) are answered by the kernel in both forms.
+In the notifying form the kernel blocks a refused call and queues it. The holder of the listener (the server, which is not
+filtered) takes it off the queue with `answer_one`, which answers with the errno and returns the name of the call for counting.
+A listener could also let calls through, so it must never be reachable for the program: it is closed at execve, and a process
+that continues without execve must close it before the program's first instruction. If the holder is gone, the kernel answers
+ENOSYS and never permits the call. Calls that are routinely refused (clone3, unknown numbers) are answered by the kernel in both
+forms.
 
-In the plain form the kernel answers all of them itself, and nothing is counted.
+In the plain form the kernel answers all refused calls itself, and nothing is counted.
 
-What the filter lets through whatever the arguments, the kernel remembers per call number and runs without the filter; the checks
-at the entry (which machine, which number) are therefore kept in a shape it can follow ahead of time.
+The kernel caches calls that the filter allows whatever the arguments and runs them without the filter. The checks at the start
+(architecture, number) therefore have a form that the kernel can evaluate in advance.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from sandbox_runtime.isolation.kernel.seccomp_rules import Check, Rule, Verdict
 
 _ARCHITECTURE = MappingProxyType({"x86_64": 0xC000003E, "aarch64": 0xC00000B7})
 _X32_BIT = 0x40000000
-"""Set in the numbers of x32 calls; no machine has calls of its own there, and a negative number is above it too."""
+"""Set in the numbers of x32 calls. No machine has native calls there; negative numbers are above it too."""
 
 _NUMBER_AT = 0
 _ARCHITECTURE_AT = 4
@@ -50,7 +51,7 @@ _NOTIFICATION = struct.Struct("=QIIIIQ6Q")
 _RESPONSE = struct.Struct("=QqiI")
 
 FOREIGN_NAME = "foreign_abi"
-"""What calls entered as another machine's are counted as, whatever their number."""
+"""Name under which calls of a foreign architecture are counted, whatever their number."""
 
 
 class _Program(ctypes.Structure):
@@ -66,7 +67,7 @@ def _seccomp_number() -> int:
 
 
 def build(notify: bool) -> bytes:
-    """The filter for this machine, as the array of struct sock_filter that the kernel and bwrap take."""
+    """Return the filter for this machine as the array of struct sock_filter that the kernel and bwrap accept."""
     return build_for(syscalls.this_machine(), notify)
 
 
@@ -78,14 +79,14 @@ def build_for(machine: str, notify: bool) -> bytes:
 
 
 def _ranges(machine: str) -> list[tuple[int, Rule]]:
-    """Runs of call numbers that have the same rule, from 0 up; the last run has no end."""
+    """Return runs of call numbers with the same rule, from 0 up; the last run is open-ended."""
     rules = seccomp_rules.by_number(machine)
-    found: list[tuple[int, Rule]] = []
+    ranges: list[tuple[int, Rule]] = []
     for number in range(max(rules) + 2):
         rule = rules.get(number, seccomp_rules.UNKNOWN)
-        if not found or found[-1][1] != rule:
-            found.append((number, rule))
-    return found
+        if not ranges or ranges[-1][1] != rule:
+            ranges.append((number, rule))
+    return ranges
 
 
 def _compile(rule: Rule, notify: bool) -> bpf.Block:
@@ -96,7 +97,7 @@ def _compile(rule: Rule, notify: bool) -> bpf.Block:
 
 
 def _offset(check: Check) -> int:
-    """Of a half of an argument; both machines keep the lower half first."""
+    """Return the offset of half an argument. Both machines are little-endian."""
     return _ARGUMENTS_AT + 8 * check.argument + 4 * check.upper_half
 
 
@@ -107,15 +108,17 @@ def _code(verdict: Verdict, notify: bool) -> int:
 
 
 def install(program: bytes, listen: bool) -> int | None:
-    """Put the calling thread, and all it starts from now on, under the filter. New privileges must have been forbidden before.
-    With `listen`, which a notifying program needs, returns the listener, closed at execve."""
+    """Put the calling thread and everything it starts under the filter. New privileges must be forbidden before.
+
+    listen: return a listener, which a notifying program needs. It is closed at execve.
+    """
     filter_program = ctypes.byref(_Program(len(program) // 8, program))
     number = _seccomp_number()
     if not listen:
         _seccomp(number, _SET_MODE_FILTER, 0, filter_program)
         return None
     try:
-        # A signal would else restart a call that is being answered, and it would be counted twice.
+        # Otherwise a signal would restart a call that is being answered, and it would be counted twice.
         return _seccomp(number, _SET_MODE_FILTER, _NEW_LISTENER | _WAIT_KILLABLE_RECV, filter_program)
     except OSError as error:
         if error.errno != errno.EINVAL:
@@ -124,8 +127,10 @@ def install(program: bytes, listen: bool) -> int | None:
 
 
 def answer_one(listener_fd: int) -> str | None:
-    """Take one refused call from a listener that poll says is readable, give it its errno, and return its name. None where the
-    caller was gone first. Waits if nothing is there; a listener that polls as hung up has no callers left."""
+    """Answer one refused call with its errno and return its name, or None if the caller is gone.
+
+    Call when poll reports the listener as readable; it blocks otherwise. A listener that polls as hung up has no callers left.
+    """
     notification = bytearray(_NOTIFICATION.size)
     if not _ioctl(listener_fd, _NOTIF_RECV, notification):
         return None
@@ -153,5 +158,5 @@ def _refusal(number: int, architecture: int, arguments: list[int]) -> tuple[str,
 
 
 def name_of(number: int) -> str:
-    """A call of this machine; its number in words where it is not known."""
+    """Return the name of a call on this machine, or a text with its number if unknown."""
     return syscalls.names(syscalls.this_machine()).get(number, f"system call {number}")

@@ -1,11 +1,11 @@
-"""Which system calls a program in a box may make: the one table from which the filter is compiled and refusals are answered.
+"""Which system calls a program in a box may make: the table from which the filter is compiled and refused calls are answered.
 
-A rule is a verdict, or a check of one argument with a rule for either result. Checks see registers only, never what they point
-to: another thread could change that between the look and the use.
+A rule is a verdict, or a check of one argument with a rule for either result. Checks see registers only, never memory: another
+thread could change memory between check and use.
 
-How a refusal is worded matters, because programs go on after it. EPERM is what an unprivileged caller expects. ENOSYS says "this
-kernel has no such call", and callers take their older way. Families, protocols and the like get the errno the kernel itself gives
-when it lacks them.
+The errno of a refusal matters, because programs continue after it. EPERM is what an unprivileged caller expects. ENOSYS means
+"this kernel has no such call", and callers use an older alternative. Address families, protocols and the like get the errno
+that the kernel itself returns if it lacks them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,19 @@ _WORD = 0xFFFFFFFF
 
 
 class Verdict(NamedTuple):
-    """error 0 lets the call through. counted: the refusal is worth telling about, no mere probe."""
+    """What happens to a call.
+
+    error: the errno; 0 allows the call.
+    counted: whether the refusal is reported. False for mere probes.
+    """
 
     error: int
     counted: bool
 
 
 class Check(NamedTuple):
-    """`then` where the masked half of the argument is one of the values. Only the lower half counts for arguments that are ints
-    in the kernel: it drops the upper one, so comparing that too would let a call slip by with rubbish in it."""
+    """Apply `then` if the masked half of the argument is one of the values. For arguments that are ints in the kernel, only the
+    lower half counts: the kernel drops the upper half, so comparing it too would let a call with garbage there pass."""
 
     argument: int
     values: tuple[int, ...]
@@ -45,7 +49,7 @@ Rule = Verdict | Check
 ALLOW = Verdict(0, False)
 UNKNOWN = Verdict(errno.ENOSYS, False)
 FOREIGN = Verdict(errno.ENOSYS, True)
-"""Entered as another machine's call (i386, x32, 32-bit arm), where the numbers mean something else."""
+"""Entered through another architecture's ABI (i386, x32, 32-bit arm), where the numbers have other meanings."""
 _FORBIDDEN = Verdict(errno.EPERM, True)
 _ABSENT = Verdict(errno.ENOSYS, True)
 
@@ -85,7 +89,7 @@ timer_create timer_settime timer_gettime timer_getoverrun timer_delete getrandom
 
 uretprobe uprobe
 """
-# The last two are entered from trampolines that the host's own tracing plants in a program; from elsewhere they do nothing.
+# The last two are entered from trampolines that the host's own tracing places in a program; elsewhere they do nothing.
 
 _REFUSED: Mapping[str, Rule] = MappingProxyType(
     {
@@ -94,27 +98,28 @@ _REFUSED: Mapping[str, Rule] = MappingProxyType(
         # Mounts, roots and namespaces.
         "mount umount2 pivot_root chroot fsopen fsconfig fsmount fspick move_mount mount_setattr": _FORBIDDEN,
         "open_tree open_tree_attr setns quotactl quotactl_fd": _FORBIDDEN,
-        # Handles reach files past every directory that hides them.
+        # Handles open files regardless of the directories that hide them.
         "open_by_handle_at fanotify_init fanotify_mark": _FORBIDDEN,
         "name_to_handle_at": Verdict(errno.EOPNOTSUPP, True),
-        # Wide kernel surfaces that were ways out before, or lend such a way time or knowledge of the kernel.
+        # Large kernel interfaces that were used for escapes before, or help with one by timing or kernel addresses.
         "io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd modify_ldt": _FORBIDDEN,
-        # All of the machine share one count of asynchronous requests: a box could take them all, and tell another so.
+        # The machine has one global count of asynchronous requests: a box could exhaust it, or signal another box through it.
         "io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents": _ABSENT,
-        # Keyrings are kept per user, not per box.
+        # Keyrings belong to users, not to boxes.
         "add_key request_key keyctl": _FORBIDDEN,
-        # Where pages lie, and which of the shared files' pages are in memory, tells one box about another.
+        # Where pages are, and which pages of shared files are in memory, leaks information between boxes.
         "move_pages migrate_pages": _FORBIDDEN,
         "cachestat": _ABSENT,
         # The machine itself.
         "kexec_load kexec_file_load init_module finit_module delete_module reboot swapon swapoff acct syslog vhangup": _FORBIDDEN,
         "iopl ioperm sethostname setdomainname settimeofday clock_settime adjtimex clock_adjtime": _FORBIDDEN,
-        # New calls that nothing depends on yet; their callers know the older ways.
+        # New calls that nothing depends on yet; callers fall back to older ones.
         "statmount listmount lsm_get_self_attr lsm_set_self_attr lsm_list_modules memfd_secret": _ABSENT,
-        # Old ones that today's kernels no longer have, or should not.
+        # Old calls that current kernels no longer have, or should not have.
         "uselib ustat sysfs _sysctl create_module get_kernel_syms query_module nfsservctl getpmsg putpmsg afs_syscall": _ABSENT,
         "tuxcall security vserver set_thread_area get_thread_area epoll_ctl_old epoll_wait_old lookup_dcookie": _ABSENT,
-        # Its flags lie in memory, out of a filter's sight. C libraries take clone instead, at every thread: no news.
+        # Its flags are in memory, invisible to a filter. C libraries then use clone; they try at every thread, so it is not
+        # reported.
         "clone3": UNKNOWN,
     }
 )
@@ -123,7 +128,7 @@ _REFUSED: Mapping[str, Rule] = MappingProxyType(
 _NAMESPACE_FLAGS = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 _CLONE = Check(0, (0,), ALLOW, _FORBIDDEN, mask=_NAMESPACE_FLAGS)
 
-# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare does besides namespaces. A flag to come is refused until known.
+# CLONE_VM, FS, FILES, SIGHAND, THREAD, SYSVSEM: what unshare does besides namespaces. Future flags are refused.
 _UNSHARE_HARMLESS = 0x00000100 | 0x00000200 | 0x00000400 | 0x00000800 | 0x00010000 | 0x00040000
 _UNSHARE = Check(0, (0,), Check(0, (0,), ALLOW, _FORBIDDEN, upper_half=True), _FORBIDDEN, mask=_WORD ^ _UNSHARE_HARMLESS)
 
@@ -134,31 +139,31 @@ _SOCKET_TYPE_MASK = 0xF
 _IP_TCP_UDP_ICMP_ICMPV6 = (0, 6, 17, 1, 58)
 _IPPROTO_MPTCP = 262
 _NO_PROTOCOL = Verdict(errno.EPROTONOSUPPORT, True)
-# Go probes for multipath TCP before it listens, and takes plain TCP when this is the answer.
+# Go probes for multipath TCP before it listens, and uses plain TCP after this answer.
 _OTHER_PROTOCOL = Check(2, (_IPPROTO_MPTCP,), Verdict(errno.EPROTONOSUPPORT, False), _NO_PROTOCOL)
 _INET_PROTOCOL = Check(2, _IP_TCP_UDP_ICMP_ICMPV6, ALLOW, _OTHER_PROTOCOL)
-# Leaves out SOCK_RAW and also SOCK_PACKET, which the kernel turns into a packet socket.
+# Excludes SOCK_RAW and also SOCK_PACKET, which the kernel turns into a packet socket.
 _INET = Check(1, _STREAM_OR_DATAGRAM, _INET_PROTOCOL, _FORBIDDEN, mask=_SOCKET_TYPE_MASK)
 _NETLINK = Check(2, (_NETLINK_ROUTE,), ALLOW, _NO_PROTOCOL)
 _OTHER_FAMILY = Check(0, (_AF_NETLINK,), _NETLINK, Verdict(errno.EAFNOSUPPORT, True))
 _SOCKET = Check(0, (_AF_UNIX,), ALLOW, Check(0, (_AF_INET, _AF_INET6), _INET, _OTHER_FAMILY))
 
-# TIOCSTI and TIOCLINUX type into the terminal for its owner, TIOCCONS takes the console, TIOCSETD loads line disciplines.
+# TIOCSTI and TIOCLINUX inject input into the terminal, TIOCCONS takes over the console, TIOCSETD loads line disciplines.
 _IOCTL = Check(1, (0x5412, 0x541C, 0x541D, 0x5423), _FORBIDDEN, ALLOW)
 
 _QUERY = 0xFFFFFFFF
 _ADDR_NO_RANDOMIZE = 0x00040000
 _PERSONALITY = Check(0, (0,), ALLOW, Check(0, (_QUERY,), ALLOW, _FORBIDDEN), mask=_WORD ^ _ADDR_NO_RANDOMIZE)
 
-# PR_MCE_KILL, PR_SET_MM, PR_SET_IO_FLUSHER, PR_SCHED_CORE (keeps neighbours off a core), PR_SET_MEMORY_MERGE (see madvise).
+# PR_MCE_KILL, PR_SET_MM, PR_SET_IO_FLUSHER, PR_SCHED_CORE (keeps other boxes off a core), PR_SET_MEMORY_MERGE (see madvise).
 _PRCTL = Check(0, (33, 35, 57, 62, 67), _FORBIDDEN, ALLOW)
 
-# Merging equal pages of different boxes lets one see by timing what another has in memory.
+# Merging equal pages of different boxes leaks memory contents through timing.
 _MADV_MERGEABLE = 12
 _MADVISE = Check(2, (_MADV_MERGEABLE,), Verdict(errno.EINVAL, True), ALLOW)
 
-# Process 1 is the box's own init and may have the program's user: limits or a priority set on it would turn the program's doing
-# into a fault of the platform.
+# Process 1 is the box's own init and may have the program's user: limits or a priority set on it would make a fault of the
+# program look like a fault of the platform.
 _NOT_ON_INIT = Check(0, (1,), _FORBIDDEN, ALLOW)
 _NOT_ON_INIT_SECOND = Check(1, (1,), _FORBIDDEN, ALLOW)
 
@@ -179,7 +184,7 @@ _CHECKED: Mapping[str, Rule] = MappingProxyType(
 
 @cache
 def by_name() -> MappingProxyType[str, Rule]:
-    """The whole table. A known call that is not in it is refused as forbidden."""
+    """Return the whole table. A known call that is missing from it is forbidden."""
     table: dict[str, Rule] = dict.fromkeys(_ALLOWED.split(), ALLOW)
     for names, rule in (*_REFUSED.items(), *_CHECKED.items()):
         table.update(dict.fromkeys(names.split(), rule))
@@ -193,7 +198,7 @@ def by_number(machine: str) -> MappingProxyType[int, Rule]:
 
 
 def decide(rule: Rule, arguments: Sequence[int]) -> Verdict:
-    """What the rule says to a call with these six registers."""
+    """Return the verdict for a call with these six registers."""
     while isinstance(rule, Check):
         register = arguments[rule.argument]
         half = register >> 32 if rule.upper_half else register & _WORD

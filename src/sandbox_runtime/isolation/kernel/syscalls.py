@@ -1,7 +1,7 @@
 """Names and numbers of system calls on x86_64 and aarch64, as of Linux 6.16.
 
-The kernel hands numbers out in order, so each table is the list of names from a first number on. From 424 on both machines share
-one list. A number that is in no list is one this package does not know, and the filter answers it as an old kernel would.
+The kernel assigns numbers in order, so each table is the list of names from a first number on. From 424 on both machines share
+one list. The filter answers unknown numbers as an old kernel would.
 """
 
 from __future__ import annotations
@@ -89,24 +89,24 @@ _LISTS = MappingProxyType(
 
 
 def this_machine() -> str:
-    """The machine this process runs on, as uname calls it, if it is one whose system calls are known."""
+    """Return this machine's name as in uname. Raises NotImplementedError if its system calls are unknown."""
     machine = os.uname().machine
     if machine not in _LISTS:
-        known = " and ".join(_LISTS)
-        raise NotImplementedError(f"system calls are known for {known}, not for {machine!r}: run on one of those")
+        known = ", ".join(_LISTS)
+        raise NotImplementedError(f"unsupported machine {machine!r}; supported: {known}")
     return machine
 
 
 @cache
 def numbers(machine: str) -> MappingProxyType[str, int]:
-    """Every known call of a machine, by name."""
-    found: dict[str, int] = {}
+    """Return the known calls of a machine by name."""
+    by_name: dict[str, int] = {}
     for first, names in _LISTS[machine]:
-        found.update((name, first + index) for index, name in enumerate(names.split()))
-    return MappingProxyType(found)
+        by_name.update((name, first + index) for index, name in enumerate(names.split()))
+    return MappingProxyType(by_name)
 
 
 @cache
 def names(machine: str) -> MappingProxyType[int, str]:
-    """Every known call of a machine, by number."""
+    """Return the known calls of a machine by number."""
     return MappingProxyType({number: name for name, number in numbers(machine).items()})

@@ -1,12 +1,12 @@
-"""Gives a box that already lives in its own network namespace a way to the outside, and nothing but the outside.
+"""Connect a box, which has its own network namespace, to the outside and to nothing else.
 
-Contract: called by backends, from the server's event loop, before any guest code runs in the box. `Nat.open` either returns a
-NatLink with every rule in force or raises with nothing left behind; there is no state in between and no weaker form. Closing a
-link, and closing Nat, is idempotent and leaves no interface, table, setting or process. What a box may reach is told in
-docs/concepts/network.md and decided in kernel/egress.py alone.
+Contract: called by backends in the server's event loop before any guest code runs in the box. `Nat.open` either returns a
+NatLink with every rule in force or raises and leaves nothing behind; there is no intermediate state and no weaker form. Closing
+a link or Nat is idempotent and leaves no interface, table, setting or process. docs/concepts/network.md describes what a box
+may reach; kernel/egress.py alone decides it.
 
-Files: link (Nat, NatLink: the order of things) · options · namespace (the rules go in) · veth, gateway, forwarding, leases
-(wiring as root) · userspace (wiring without) · resolvers · tools (the programs we start).
+Files: link (Nat, NatLink: the sequence of steps) · options · namespace (installs the rules) · veth, gateway, ip_forward, leases
+(driver as root) · userspace (driver without root) · resolvers · tools (external programs).
 """
 
 from sandbox_runtime.isolation.nat.link import Nat, NatLink

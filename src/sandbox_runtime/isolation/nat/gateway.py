@@ -1,15 +1,14 @@
 """The host's side of all links of one server: its nft table and its forwarding interfaces.
 
-Theory of operation. A server has one table, named by its tag, made in the same transaction that adds its first box and deleted
-after its last. A box is elements in the table's sets, so adding one costs one nft run however many there are. The table says
-again what the rules in the box say, from outside the box and per packet, and three things more: nothing a box sends is
-delivered to the host itself except what the allow list names; nothing is passed between boxes; a packet with a source that is
-not the box's own is dropped. A drop here is final; an accept is not, so a firewall of the host that refuses to forward still
-does.
+Theory of operation. A server has one table, named after its tag, created in the same transaction that adds its first box and
+deleted after its last. A box is a set of elements in the table's sets, so adding one costs one nft run however many exist. The
+table repeats the rules of the box from outside, per packet, and adds three: nothing from a box is delivered to the host itself
+except what the allow list names; nothing is forwarded between boxes; a packet whose source is not the box's own address is
+dropped. A drop here is final; an accept is not, so a host firewall that refuses to forward still does.
 
-Interfaces that we made forward (see forwarding) are noted in the table before they are switched, so that whoever removes the
-table, we or the sweep of a later server, knows what to switch back. As long as they forward, the table drops every new
-connection they would now pass on for strangers.
+Interfaces on which we enabled forwarding (see ip_forward) are recorded in the table first, so that whoever removes the table
+(we, or the sweep of a later server) knows what to switch back. While they forward, the table drops every new connection that
+they would now forward for others.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _TABLE_PREFIX = "sandbox_runtime_"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One box as the table knows it: the host's end of its link, its addresses, and what it may reach beyond the public."""
+    """One box in the table: the host's end of its link, its addresses, and what it may reach besides the public."""
 
     interface: str
     sources: tuple[egress.Address, ...]
@@ -46,7 +45,7 @@ class Gateway:
         self._lock = asyncio.Lock()
 
     async def add(self, member: Member, routes: Sequence[Route], families: Sequence[int]) -> None:
-        """Its rules first, then the uplinks; the link itself does not exist yet."""
+        """Add the rules of a box, then enable forwarding on uplinks. The link itself does not exist yet."""
         async with self._lock, leases.host_lock():
             script = [self._definition()] if not self._members else []
             opening = {(version, name) for version in families for name in await self._interfaces_to_open(version, routes)}
@@ -58,7 +57,7 @@ class Gateway:
                 ip_forward.switch(version, name, on=True)
 
     async def remove(self, member: Member) -> None:
-        """Also after an admission that failed, when the table may or may not be there."""
+        """Remove a box. Also works after a failed add, when the table may or may not exist."""
         async with self._lock, leases.host_lock():
             was_member = member.interface in self._members
             self._members.discard(member.interface)
@@ -69,7 +68,7 @@ class Gateway:
                 await retire(self._tools, self._table)
 
     async def _interfaces_to_open(self, version: int, routes: Sequence[Route]) -> list[str]:
-        """Those that do not forward, and those that only do because another server of ours needs them."""
+        """Return interfaces that do not forward, and those that do only because another server of ours needs them."""
         if ip_forward.host_forwards(version):
             return []
         names = ip_forward.uplinks(version, routes, [*self._members])
@@ -146,7 +145,7 @@ table inet {self._table} {{
 
 
 async def tables(tools: Tools) -> list[str]:
-    """Those of all servers of ours, dead or alive."""
+    """Return the tables of all our servers, dead or alive."""
     listing = await tools.run([tools.find("nft"), "list", "tables"])
     return re.findall(rf"^table inet ({_TABLE_PREFIX}[0-9a-z]+)$", listing, re.MULTILINE)
 
@@ -156,7 +155,8 @@ def server_tag(table: str) -> str:
 
 
 async def retire(tools: Tools, table: str) -> None:
-    """Switch back what its server had switched, unless someone else needs it by now, and delete it. Call it exclusively."""
+    """Delete a table and disable forwarding that its server had enabled, unless another server needs it. Call while holding
+    host_lock."""
     others = [other for other in await tables(tools) if other != table]
     for version in (4, 6):
         needed = {name for other in others for name in await _opened(tools, other, version)}

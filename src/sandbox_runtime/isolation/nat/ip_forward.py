@@ -1,8 +1,8 @@
-"""Which interfaces of the host pass packets on. We switch single interfaces, never the whole host.
+"""Enable forwarding on single interfaces of the host, never on the whole host.
 
-IPv4 looks at the interface a packet came in by: the box's link on the way out, the uplink on the way back. IPv6 has such a switch
-per interface (force_forwarding) since Linux 6.17; before, there is only one for all, and using it would make the host deaf to
-router advertisements and may cost it its own default route. There a box gets IPv6 only if the host forwards already.
+IPv4 checks the interface that a packet arrives on: the box's link on the way out, the uplink on the way back. IPv6 has such a
+switch per interface (force_forwarding) since Linux 6.17; before that there is only a global one, and using it would make the
+host ignore router advertisements and might cost it its default route. There a box gets IPv6 only if the host already forwards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def is_possible(version: int) -> bool:
 
 
 def host_forwards(version: int) -> bool:
-    """Whether someone switched it on for the whole host; then it is not ours to touch."""
+    """Whether forwarding is on for the whole host; then we do not touch it."""
     path = Path(f"/proc/sys/net/ipv{version}/conf/all/forwarding")
     return path.exists() and path.read_text().strip() != "0"
 
@@ -32,7 +32,7 @@ def is_on(version: int, interface: str) -> bool:
 
 
 def switch(version: int, interface: str, *, on: bool) -> None:
-    """An interface that has gone in the meantime needs no switching off."""
+    """Enable or disable forwarding. Disabling an interface that no longer exists is fine."""
     path = _path(version, interface)
     try:
         path.write_text("1" if on else "0")
@@ -40,13 +40,11 @@ def switch(version: int, interface: str, *, on: bool) -> None:
         if on:
             raise
     except OSError as error:
-        raise Unavailable(
-            f"network nat must set {path}, which is refused here ({error}); a container needs a writable /proc/sys"
-        ) from error
+        raise Unavailable(f"network nat cannot write {path} ({error}); a container needs a writable /proc/sys") from error
 
 
 def uplinks(version: int, routes: Iterable[Route], ours: Sequence[str]) -> list[str]:
-    """Every interface a route leads through, by name: answers to a box can come in by any of them."""
+    """Return the names of all interfaces that a route uses: answers to a box can arrive on any of them."""
     wanted = [route for route in routes if route.unicast and route.block.version == version]
     names = {_name_of(index) for route in wanted for index in route.interfaces}
     return sorted(name for name in names if name not in ("", "lo", *ours))

@@ -1,9 +1,9 @@
-"""Things only one server of this host may hold at a time: its tag, a pair of addresses, the right to change shared settings.
+"""Host-wide reservations that only one server can hold: its tag, a pair of addresses, the right to change shared settings.
 
-Each is a name in the abstract unix socket namespace. That namespace belongs to the network namespace our links live in, so the
-name is seen by every server that could collide with us, whatever containers they run in, and the kernel takes it back when its
-holder dies. Guests cannot see it: they live in other network namespaces. Another user of the host can occupy names, and so make
-us skip addresses or fail with a clear error, but can take nothing that we hold.
+Each is a name in the abstract unix socket namespace. That belongs to the network namespace of our links, so every server that
+could collide with us sees it, whatever container it runs in, and the kernel releases it when its holder dies. Guests are in
+other network namespaces and cannot see it. Another user of the host can occupy names, and so make us skip addresses or fail
+with a clear error, but cannot take what we hold.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _RETRY_S = 0.01
 
 
 def claim(name: str) -> socket.socket | None:
-    """Held until the socket is closed; None while someone else holds it."""
+    """Reserve a name until the socket is closed. Returns None if it is taken."""
     holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
     try:
         holder.bind(f"\0sandbox-runtime/nat/{name}")
@@ -50,7 +50,7 @@ def is_alive(tag: str) -> bool:
 
 
 def new_tag() -> tuple[str, socket.socket]:
-    """A name for this server that no other bears, and the proof that we live."""
+    """Return a unique name for this server, and the socket that proves that it is alive."""
     for _ in range(8):
         tag = "".join(secrets.choice(_DIGITS) for _ in range(_TAG_LENGTH))
         holder = claim(f"server/{tag}")
@@ -61,12 +61,12 @@ def new_tag() -> tuple[str, socket.socket]:
 
 @asynccontextmanager
 async def host_lock() -> AsyncIterator[None]:
-    """One server at a time changes what all of them share: which interfaces of the host forward."""
+    """Lock what all servers of a host share: which interfaces forward."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _WAIT_S
     while (holder := claim("settings")) is None:
         if loop.time() > deadline:
-            raise PlatformFault(f"another server kept the network settings of this host busy for {_WAIT_S:g} s")
+            raise PlatformFault(f"another server held the lock on network settings of this host for {_WAIT_S:g} s")
         await asyncio.sleep(_RETRY_S)
     try:
         yield
@@ -76,7 +76,7 @@ async def host_lock() -> AsyncIterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One link's addresses: two of each family, a /31 and a /127."""
+    """The addresses of one link: two of each family, a /31 and a /127."""
 
     number: int
     link4: ipaddress.IPv4Network
@@ -96,7 +96,7 @@ class Slot:
 
 
 class SlotPool:
-    """Hands out slots in turn, so that an address rests as long as possible before the next box gets it."""
+    """Hands out slots in turn, so that an address rests as long as possible before it is reused."""
 
     def __init__(self, options: NatOptions) -> None:
         self._pool4 = ipaddress.IPv4Network(options.pool4)
@@ -105,7 +105,7 @@ class SlotPool:
         self._next = secrets.randbelow(self._size)
 
     def take(self, routes: Sequence[Route]) -> Slot:
-        """One that no server holds and no route of the host covers; leftovers of dead servers have routes too."""
+        """Return a slot that no server holds and no route of the host covers; leftovers of dead servers have routes too."""
         near = [route.block for route in routes if route.block.prefixlen > 1]
         near = [block for block in near if block.overlaps(self._pool4) or block.overlaps(self._pool6)]
         for _ in range(self._size):
@@ -117,8 +117,8 @@ class SlotPool:
             if holder is not None:
                 return Slot(number, link4, link6, holder)
         raise Unavailable(
-            f"no free addresses in {self._pool4} and {self._pool6}: {self._size} links at most, and none where a route of this"
-            " host leads; choose other pools"
+            f"no free addresses in {self._pool4} and {self._pool6}: at most {self._size} links, and none where the host has a"
+            " route; configure other pools"
         )
 
     def _addresses(self, number: int) -> tuple[ipaddress.IPv4Network, ipaddress.IPv6Network]:

@@ -1,10 +1,9 @@
-"""Nat opens links; a NatLink is one box's way out.
+"""Nat opens links; a NatLink is the network connection of one box.
 
-Theory of operation. The box's init waits for the server's word while we work, so no guest code runs before we are done. In
-order: hold the box's network namespace by descriptor; list the host's own addresses; choose the resolvers; put the rules into
-the box and read them back; wire the box (see veth, userspace). Each step that leaves something behind registers how to undo it
-first or at once, and a failure or a cancellation anywhere undoes all of it before it is raised: a box has its link with its
-rules, or no link.
+Theory of operation. The box's init waits for the server's message meanwhile, so no guest code runs before we are done. Steps:
+open the box's network namespace; list the host's own addresses; choose the resolvers; install the rules in the box and read
+them back; connect the box (see veth, userspace). Each step that leaves something behind registers how to undo it, and a failure
+or cancellation anywhere undoes everything before it is raised: a box has its link with its rules, or no link.
 """
 
 from __future__ import annotations
@@ -37,7 +36,11 @@ class LinkDriver(Protocol):
 
 
 class NatLink:
-    """families: 4, or 4 and 6, as far as the host has them. resolv_conf: the text the box should find in /etc/resolv.conf."""
+    """An open link.
+
+    families: 4, or 4 and 6, depending on the host.
+    resolv_conf: content for /etc/resolv.conf of the box.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class NatLink:
         self._closing: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
-        """Idempotent; goes on to its end even if the caller is cancelled meanwhile."""
+        """Close the link. Idempotent; continues to the end even if the caller is cancelled."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
         await asyncio.shield(self._closing)
@@ -70,7 +73,11 @@ class NatLink:
 
 
 class Nat:
-    """One for a server. root: whether to wire with root's rights; the default is what we are. program: see UserspaceDriver."""
+    """One per server.
+
+    root: whether to connect as root; by default whether this process is root.
+    program: see UserspaceDriver.
+    """
 
     def __init__(self, options: NatOptions | None = None, *, root: bool | None = None, program: str | None = None) -> None:
         self._options = options = options or NatOptions()
@@ -89,24 +96,27 @@ class Nat:
         await self.close()
 
     def check(self) -> None:
-        """Unavailable, with the fix, where this host cannot give boxes a network."""
+        """Raise Unavailable, with the fix, if this host cannot give boxes a network."""
         self._driver.check()
 
     async def sweep(self) -> list[str]:
-        """Remove what servers that died left in the kernel; the names of what went. To be called once at start."""
+        """Remove what dead servers left in the kernel and return its names. Call once at start-up."""
         self.check()
         return await self._driver.sweep()
 
     async def open(self, init_pid: int, box_id: str, allow: Sequence[str] = (), *, network_fd: int | None = None) -> NatLink:
-        """A link for the box that process init_pid lives in, in force when this returns. allow: addresses and CIDR blocks exempt
-        from the refusals. network_fd: the box's network namespace, for a process whose /proc entries are closed to us."""
+        """Open a link for the box of process `init_pid`. It is in force when this returns.
+
+        allow: addresses and CIDR blocks exempt from the refused ones.
+        network_fd: the box's network namespace, if the process's /proc entries are not readable for us.
+        """
         self.check()
         undo = AsyncExitStack()
         try:
             link = await self._open(init_pid, box_id, allow, network_fd, undo)
         except OSError as error:
             await self._undo_all(undo)
-            raise PlatformFault(f"could not open the network of box {box_id}: {error}") from error
+            raise PlatformFault(f"cannot open the network of box {box_id}: {error}") from error
         except BaseException:
             await self._undo_all(undo)
             raise
@@ -114,7 +124,7 @@ class Nat:
         return link
 
     async def _undo_all(self, undo: AsyncExitStack) -> None:
-        """To its end, even if we are cancelled once more meanwhile."""
+        """Undo everything, to the end even if cancelled again."""
         task = asyncio.create_task(undo.aclose())
         self._undo_tasks.add(task)
         task.add_done_callback(self._undo_tasks.discard)
@@ -135,12 +145,12 @@ class Nat:
         try:
             rules = egress.rules(allow, own, self._options.pools)
         except ValueError as error:
-            raise InvalidRequest(f"network allow: {error}; give addresses or CIDR blocks") from error
+            raise InvalidRequest(f"network allow: {error}; use addresses or CIDR blocks") from error
         chosen = resolvers.choose(self._options, rules, families)
         return egress.rules(allow, own, self._options.pools, chosen.exempt), chosen
 
     async def close(self) -> None:
-        """All links that are still open, then our own name."""
+        """Close all open links, then release our name."""
         try:
             closing = [link.close() for link in [*self._links]]
             results = await asyncio.gather(*closing, *self._undo_tasks, return_exceptions=True)
@@ -152,5 +162,6 @@ class Nat:
 
 
 def host_addresses() -> list[str]:
-    """Every block the host takes for itself. A local route for everything is no address but a transparent proxy's doing."""
+    """Return the blocks that the host itself answers for. A local route for everything belongs to a transparent proxy and is
+    skipped."""
     return [str(route.block) for route in netlink.routes() if route.local and route.block.prefixlen > 0]

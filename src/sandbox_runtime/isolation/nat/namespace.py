@@ -1,4 +1,4 @@
-"""The network namespace of one box, held by descriptor, and the rules going into it."""
+"""Open the network namespace of a box and install rules in it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _CHAINS_THAT_DROP = 3
 
 @dataclass(frozen=True, slots=True)
 class BoxNamespace:
-    """owner_fd is the user namespace to go through when we have no rights of our own; None as root."""
+    """owner_fd: the user namespace to enter first if we are not root; None as root."""
 
     pid: int
     network_fd: int
     owner_fd: int | None
 
     def enter_argv(self, tools: Tools) -> list[str]:
-        """What to put before an argv to have it run in there; needs `descriptors` passed on."""
+        """Return what to put before an argv to run it in the namespace. Pass `descriptors` on to it."""
         if self.owner_fd is None:
             return [tools.find("nsenter"), f"--net=/proc/self/fd/{self.network_fd}", "--"]
         return nsenter.argv(self.owner_fd, self.network_fd, sys.executable)
@@ -37,7 +37,8 @@ class BoxNamespace:
 
 @contextmanager
 def open_namespace(pid: int, *, root: bool, network_fd: int | None = None) -> Iterator[BoxNamespace]:
-    """Refuses a namespace that cannot be a fresh box's: the rules would cut off whoever lives there, the host first of all."""
+    """Open the namespace. Refuses one that cannot belong to a new box: the rules would cut off its processes, above all the
+    host."""
     opened: list[int] = []
     try:
         try:
@@ -48,7 +49,7 @@ def open_namespace(pid: int, *, root: bool, network_fd: int | None = None) -> It
                 opened.append(network.owner_of(opened[0]))
             names = network.interfaces_of(pid)
         except OSError as error:
-            raise PlatformFault(f"cannot reach the network namespace of process {pid}: {error}") from error
+            raise PlatformFault(f"cannot open the network namespace of process {pid}: {error}") from error
         if network.are_same(opened[0], own):
             raise PlatformFault(f"process {pid} has no network namespace of its own")
         if INTERFACE in names:
@@ -60,7 +61,7 @@ def open_namespace(pid: int, *, root: bool, network_fd: int | None = None) -> It
 
 
 async def install(tools: Tools, box: BoxNamespace, rules: egress.Rules) -> None:
-    """The rules, read back from the kernel: without them there is to be no link."""
+    """Install the rules and read them back from the kernel: there must be no link without them."""
     script = f'"$0" -f - && exec "$0" list table inet {egress.TABLE}'
     argv = [*box.enter_argv(tools), tools.find("sh"), "-c", script, tools.find("nft")]
     listing = await tools.run(argv, stdin=egress.box_table(rules), pass_fds=box.descriptors)

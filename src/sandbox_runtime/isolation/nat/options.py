@@ -1,4 +1,4 @@
-"""What an operator can choose about the network of boxes."""
+"""Options of the network of boxes, set by the operator."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 @dataclass(frozen=True, slots=True)
 class NatOptions:
-    """pool4, pool6: the addresses our links get; no packet carries them beyond this host.
+    """Options of Nat.
 
-    dns: let boxes ask the host's resolvers (or `nameservers`, where given) on port 53 where their addresses are refused.
-    refuse: what to refuse beside the rest, such as the public address under which a cloud shows this host to itself.
-    tool_path: where ip, nft, … are looked for; the environment of the server has no say in it.
+    pool4, pool6: addresses for our links; they never leave this host.
+    dns: let boxes use the host's resolvers (or `nameservers`) on port 53 even if their addresses are refused.
+    refuse: further addresses to refuse, such as the public address under which a cloud shows this host to itself.
+    tool_path: where ip, nft, … are looked for, independent of the server's environment.
     """
 
     pool4: str = "100.96.0.0/16"

@@ -1,8 +1,8 @@
-"""Which resolvers a box is told of.
+"""Choose the resolvers of a box.
 
-A resolver with a public address is reachable like any other public address. One with a private address, or one that is the host
-itself, only if the operator said `dns`: then it is let through by address, on port 53 and nothing else. One on the host's
-loopback can never be reached from a box; where that is systemd's stub, the servers it asks are taken instead.
+A resolver with a public address is reachable like any other public address. One with a private address, or the host itself, is
+reachable only if the operator set `dns`: it is then allowed by address, on port 53 only. One on the host's loopback is never
+reachable from a box; if that is systemd's stub, its upstream servers are used instead.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.kernel import egress
 from sandbox_runtime.isolation.nat.options import NatOptions
 
-_MAX_RESOLVERS = 3  # what resolv.conf(5) honours
+_MAX_RESOLVERS = 3  # as many as resolv.conf(5) supports
 
 
 @dataclass(frozen=True, slots=True)
 class Resolvers:
-    """exempt: those of addresses that the rules would refuse without an exception."""
+    """exempt: resolvers whose addresses the rules would otherwise refuse."""
 
     addresses: tuple[str, ...]
     exempt: tuple[str, ...]
@@ -29,19 +29,18 @@ class Resolvers:
     @property
     def resolv_conf(self) -> str:
         if not self.addresses:
-            return "# this box has no resolver it may reach\n"
+            return "# no resolver is reachable from this box\n"
         return "".join(f"nameserver {address}\n" for address in self.addresses)
 
 
 def choose(options: NatOptions, rules: egress.Rules, families: Sequence[int]) -> Resolvers:
-    known = [address for address in _configured(options) if _can_be_reached(address, families)]
-    refused = [address for address in known if egress.refuses(rules, address)]
-    if options.dns and not known:
+    configured = [address for address in _configured(options) if _can_be_reached(address, families)]
+    refused = [address for address in configured if egress.refuses(rules, address)]
+    if options.dns and not configured:
         raise Unavailable(
-            "dns is allowed for boxes, but every resolver of this host is on its loopback or of a family without a route:"
-            " name resolvers in nameservers"
+            "dns is on, but every resolver of this host is on loopback or of a family without a route: set nameservers"
         )
-    usable = [address for address in known if options.dns or address not in refused][:_MAX_RESOLVERS]
+    usable = [address for address in configured if options.dns or address not in refused][:_MAX_RESOLVERS]
     return Resolvers(tuple(usable), tuple(address for address in usable if address in refused))
 
 
@@ -64,8 +63,8 @@ def _read_nameservers(path: Path) -> list[str]:
 
 
 def _is_address(text: str) -> bool:
-    """Link-local ones of IPv6 come with the name of an interface of the host, which means nothing in a box. Those of IPv4 count:
-    some clouds have their resolver there."""
+    """Whether the text is a usable address. IPv6 link-local addresses name an interface of the host, which has no meaning in a
+    box. IPv4 link-local addresses count: some clouds have their resolver there."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

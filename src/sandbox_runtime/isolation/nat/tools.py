@@ -1,4 +1,4 @@
-"""The programs we start: found in a fixed path, given a clean environment, always ended within a bound."""
+"""Run external programs: found in a fixed path, with a clean environment, killed after a timeout."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ class Tools:
     timeout_s: float
 
     def find(self, name: str) -> str:
-        found = shutil.which(name, path=self.path)
-        if found is None:
+        path = shutil.which(name, path=self.path)
+        if path is None:
             package = _PACKAGE_OF[name]
             raise Unavailable(f"network nat needs the program {name}, which is not installed: apt-get install {package}")
-        return found
+        return path
 
     def has(self, name: str) -> bool:
         return shutil.which(name, path=self.path) is not None
 
     async def run(self, argv: Sequence[str], *, stdin: str = "", pass_fds: Sequence[int] = ()) -> str:
-        """Its standard output. Anything but exit code 0 is our fault, with what it complained about."""
+        """Return the standard output. Raises PlatformFault with its stderr if the exit code is not 0."""
         with _memory_file(stdin) as file:
             process = await self.start(argv, stdin=file, stdout=asyncio.subprocess.PIPE, pass_fds=pass_fds)
         try:
-            output, complaint = await asyncio.wait_for(process.communicate(), self.timeout_s)
+            output, stderr = await asyncio.wait_for(process.communicate(), self.timeout_s)
         except TimeoutError as error:
-            raise PlatformFault(f"{argv[0]} did not end within {self.timeout_s:g} s") from error
+            raise PlatformFault(f"{argv[0]} did not finish within {self.timeout_s:g} s") from error
         finally:
             await kill(process)
         if process.returncode != 0:
-            raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {stderr_summary(complaint)}")
+            raise PlatformFault(f"{argv[0]} failed with {process.returncode}: {stderr_summary(stderr)}")
         return output.decode(errors="replace")
 
     async def start(self, argv: Sequence[str], *, stdin: int, stdout: int, pass_fds: Sequence[int]) -> asyncio.subprocess.Process:
-        """Its standard error is a pipe. It leads a session of its own, so that whatever it starts can be ended with it."""
+        """Start a program with a pipe as stderr. It leads its own session, so that everything it starts can be killed with it."""
         starting = asyncio.create_task(
             asyncio.create_subprocess_exec(
                 *argv,
@@ -70,16 +70,16 @@ class Tools:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # Cancelled half way it could wait forever for a process nobody watches; whole, it takes a millisecond.
+            # Cancelled half way, this could wait forever for a process that nobody watches; to the end, it takes a millisecond.
             await kill(await starting)
             raise
         except OSError as error:
-            raise PlatformFault(f"could not start {argv[0]}: {error}") from error
+            raise PlatformFault(f"cannot start {argv[0]}: {error}") from error
 
 
 @contextlib.contextmanager
 def _memory_file(text: str) -> Iterator[int]:
-    """In memory, and read from a file, so that a program that ends without reading it disturbs nobody."""
+    """Yield a file in memory. A program that exits without reading it disturbs nobody, unlike with a pipe."""
     descriptor = os.memfd_create("stdin")
     try:
         with open(descriptor, "w", closefd=False) as file:
@@ -91,7 +91,7 @@ def _memory_file(text: str) -> Iterator[int]:
 
 
 async def kill(process: asyncio.subprocess.Process) -> None:
-    """Kill it and what it started if it still runs, and reap it. It has nothing to tidy up, so it is not asked politely first."""
+    """Kill and reap the process and what it started, if still running. It has nothing to clean up, so it gets no warning."""
     if process.returncode is not None:
         return
     with contextlib.suppress(ProcessLookupError):
@@ -99,10 +99,10 @@ async def kill(process: asyncio.subprocess.Process) -> None:
     try:
         await asyncio.wait_for(process.wait(), _KILL_TIMEOUT_S)
     except TimeoutError as error:
-        raise PlatformFault(f"process {process.pid} of the network of a box did not die within {_KILL_TIMEOUT_S:g} s") from error
+        raise PlatformFault(f"network process {process.pid} of a box did not die within {_KILL_TIMEOUT_S:g} s") from error
 
 
-def stderr_summary(complaint: bytes) -> str:
-    """pasta notes on every line that it has no system log; that helps nobody."""
-    lines = complaint.decode(errors="replace").strip().splitlines()
-    return " / ".join(line.strip() for line in lines[-8:] if "to syslog" not in line) or "it gave no reason"
+def stderr_summary(stderr: bytes) -> str:
+    """Return the last lines. pasta repeats that it has no system log; drop that."""
+    lines = stderr.decode(errors="replace").strip().splitlines()
+    return " / ".join(line.strip() for line in lines[-8:] if "to syslog" not in line) or "no error message"

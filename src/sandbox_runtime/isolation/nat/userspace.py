@@ -1,10 +1,10 @@
-"""The wiring without root: a program of our own user that holds a tap in the box and speaks to the outside with ordinary sockets.
+"""Link driver without root: a program of our own user that holds a tap device in the box and uses ordinary sockets outside.
 
 Theory of operation. pasta (or slirp4netns, the second choice) joins the user namespace that owns the box's network namespace,
-makes the tap there, and stays behind in the host's network. It could reach whatever our user can, the host's loopback included,
-so every mapping of host ports and of the gateway to the host is switched off, and the rest is up to the rules in the box, which
-are in place before the program starts. The program dies with us: pasta by the kernel's signal at the death of its parent,
-slirp4netns when the pipe we hold breaks.
+creates the tap there, and stays in the host's network. It could reach whatever our user can, including the host's loopback, so
+every mapping of host ports and of the gateway to the host is disabled, and the rest is up to the rules in the box, which are in
+force before the program starts. The program dies with us: pasta by the parent death signal, slirp4netns when the pipe that we
+hold breaks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POLL_S = 0.005
 
 
 class UserspaceDriver:
-    """program: pasta, slirp4netns, or None for the first of them that is installed."""
+    """program: "pasta" or "slirp4netns"; None uses the first that is installed."""
 
     def __init__(self, options: NatOptions, tools: Tools, program: str | None = None) -> None:
         self._options = options
@@ -37,20 +37,20 @@ class UserspaceDriver:
         for program in (self.name, "nft", "setpriv", "sh"):
             self._tools.find(program)
         if not os.access(_TUN, os.R_OK | os.W_OK):
-            raise Unavailable(f"network nat without root needs {_TUN} open to this user: as root, chmod 0666 {_TUN}")
+            raise Unavailable(f"network nat without root needs write access to {_TUN}: as root, chmod 0666 {_TUN}")
 
     def families(self) -> tuple[int, ...]:
-        """Those the host has a default route for. pasta takes IPv6 only from an interface that has a link-local address, and
-        slirp4netns calls its own IPv6 experimental."""
+        """Return the families that the host has a default route for. pasta supports IPv6 only on an interface with a link-local
+        address, and slirp4netns calls its IPv6 experimental."""
         routes = netlink.routes()
         leading = [route for route in routes if route.unicast and route.block.prefixlen == 0]
         on_link = [route for route in routes if route.local and route.block.is_link_local]
-        found = {4} & {route.block.version for route in leading}
+        families = {4} & {route.block.version for route in leading}
         if self.name == "pasta" and _indexes(leading, 6) & _indexes(on_link, 6):
-            found.add(6)
-        if not found:
-            raise Unavailable("this host has no default route, so network nat has nowhere to lead")
-        return tuple(sorted(found))
+            families.add(6)
+        if not families:
+            raise Unavailable("network nat needs a default route, and this host has none")
+        return tuple(sorted(families))
 
     async def connect(self, box: BoxNamespace, rules: egress.Rules, families: tuple[int, ...], undo: AsyncExitStack) -> None:
         if self.name == "pasta":
@@ -59,7 +59,7 @@ class UserspaceDriver:
             await self._start_slirp4netns(box, families, undo)
 
     async def sweep(self) -> list[str]:
-        """Nothing of ours outlives us here."""
+        """Nothing of ours outlives the server here."""
         return []
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class UserspaceDriver:
         try:
             await asyncio.wait_for(_until_routed(process, box.pid, families), self._tools.timeout_s)
         except TimeoutError as error:
-            raise PlatformFault(f"{self.name} gave the box no route within {self._tools.timeout_s:g} s") from error
+            raise PlatformFault(f"{self.name} did not set up a route in the box within {self._tools.timeout_s:g} s") from error
         undo.callback(asyncio.create_task(_drain(process)).cancel)
 
 
@@ -108,7 +108,7 @@ def _indexes(routes: Iterable[netlink.Route], version: int) -> set[int]:
 
 
 async def _drain(process: asyncio.subprocess.Process) -> None:
-    """A guest that makes the program complain without end must not make it wait for a reader."""
+    """Read stderr to its end, so that a guest cannot block the program by provoking messages."""
     assert process.stderr is not None
     while await process.stderr.read(1 << 16):
         pass
@@ -118,5 +118,5 @@ async def _until_routed(process: asyncio.subprocess.Process, pid: int, families:
     assert process.stderr is not None
     while not all(network.has_default_route(pid, ipv6=version == 6) for version in families):
         if process.returncode is not None:
-            raise PlatformFault(f"the link of the box ended at once: {stderr_summary(await process.stderr.read())}")
+            raise PlatformFault(f"the link of the box ended immediately: {stderr_summary(await process.stderr.read())}")
         await asyncio.sleep(_POLL_S)

@@ -1,10 +1,9 @@
-"""The wiring as root: a pair of virtual interfaces, one end in the host, one in the box.
+"""Link driver as root: a veth pair with one end in the host and one in the box.
 
 Theory of operation. Each link gets a slot (a /31 and a /127) and a name made of the server's tag and the slot, so that a later
-server can tell the links of a dead one. Both ends get fixed hardware addresses and know each other's, so the box never needs
-ARP or neighbour discovery, and never has a link-local address. The order is: rules in the box (done before we are called),
-rules in the host, the pair, the host's end up and forwarding, the box's end up. Undoing goes the other way, so that no link is
-ever without rules.
+server can recognize links of a dead one. Both ends have fixed hardware addresses and know each other's, so the box needs no ARP
+or neighbour discovery and has no link-local address. Order: rules in the box (done before we are called), rules in the host,
+the pair, host end up and forwarding, box end up. Undoing reverses the order, so that no link is ever without rules.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class VethDriver:
         undo.callback(slot.release)
         ends = _LinkEnds(f"{_LINK_PREFIX}{self._tag}{slot.digits}", slot, families)
         member = gateway.Member(ends.name, ends.box_addresses, rules)
-        # Registered first: an admission that failed half way is taken back too.
+        # Registered first, so that a partly failed add is undone too.
         undo.push_async_callback(self._gateway.remove, member)
         await self._gateway.add(member, routes, families)
         undo.push_async_callback(_remove_link, self._tools, ends.name)
@@ -63,7 +62,7 @@ class VethDriver:
         await self._batch(box.enter_argv(self._tools), ends.in_box(), box.descriptors)
 
     async def sweep(self) -> list[str]:
-        """Leftovers of servers that died without closing: kernel objects outlive them, their names do not."""
+        """Remove leftovers of servers that died without closing: their kernel objects remain, their reserved names do not."""
         async with leases.host_lock():
             dead = [table for table in await gateway.tables(self._tools) if not leases.is_alive(gateway.server_tag(table))]
             links = [name for name, tag in await self._links() if not leases.is_alive(tag)]
@@ -77,7 +76,7 @@ class VethDriver:
         self._liveness.close()
 
     async def _links(self) -> list[tuple[str, str]]:
-        """Links of all servers of ours, dead or alive, each with its server's tag."""
+        """Return the links of all our servers, dead or alive, each with its server's tag."""
         listing = await self._tools.run([self._tools.find("ip"), "-oneline", "link", "show", "type", "veth"])
         return _LINK.findall(listing)
 
@@ -116,12 +115,12 @@ class _LinkEnds:
 
 
 def _flags(link: egress.Block) -> str:
-    """Nobody else is on the link, so the check for duplicate addresses would only make the first second fail."""
+    """Skip duplicate address detection: nobody else is on the link, and it would make the first second fail."""
     return " nodad" if isinstance(link, ipaddress.IPv6Network) else ""
 
 
 async def _remove_link(tools: Tools, name: str) -> None:
-    """It may be gone already, or be going this moment: a box that ends takes its end along, and with it ours."""
+    """Remove the link. It may be gone, or vanish meanwhile: a box that ends takes both ends with it."""
     if not _exists(name):
         return
     try:

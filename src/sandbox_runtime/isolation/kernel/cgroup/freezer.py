@@ -1,10 +1,10 @@
-"""Stopping every process of a group for a while, and letting them go on.
+"""Pause and resume every process of a group.
 
-Theory of operation. Version 2 has the file cgroup.freeze in every group; version 1 has a hierarchy of its own, whose file
-freezer.state takes FROZEN and THAWED. Either way the kernel stops each process where it next would run in user space, so nobody
-in the group can see it coming, refuse it or go on in part, as with SIGSTOP; a process that is forked or moved into a stopped
-group stops there. It may take a moment, hence is_frozen. To a stopped process signals wait, and in version 1 SIGKILL does too:
-whoever kills such a group kills first and lets go on then, so that nothing in it takes another step (tree.kill_directory).
+Theory of operation. Version 2 has the file cgroup.freeze in every group; version 1 has a separate hierarchy whose file
+freezer.state takes FROZEN and THAWED. Either way the kernel stops each process before it next runs in user space, so unlike
+SIGSTOP no process can notice, refuse or be left out; a process that is forked in or moved into a frozen group stops there.
+Freezing may take a moment, hence is_frozen. Signals to a frozen process wait, in version 1 even SIGKILL: to kill such a group,
+kill first and thaw then, so that nothing in it runs another instruction (tree.kill_directory).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _UNIFIED = "cgroup.freeze"
 
 
 class Freezer:
-    """On the branch that has one. Everything is reached as the branch reaches it."""
+    """Freezes groups through the hierarchy that supports it."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self.hierarchy = hierarchy
@@ -42,7 +42,7 @@ class Freezer:
 
 
 def find(hierarchies: Iterable[Hierarchy]) -> Freezer | None:
-    """The first that this host offers; None where it offers none."""
+    """Return a freezer for the first hierarchy that supports it, or None."""
     for hierarchy in hierarchies:
         if CONTROLLER in hierarchy.controllers or os.path.exists(os.path.join(hierarchy.path, _UNIFIED)):
             return Freezer(hierarchy)

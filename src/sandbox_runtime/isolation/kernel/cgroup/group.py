@@ -1,4 +1,4 @@
-"""One command's group: its limits, what it used, its end."""
+"""The group of one command: limits, usage and end."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PAUSE_S = 0.001
 
 @dataclass(frozen=True)
 class GroupUsage:
-    """What the kernel counted for all processes of the group together. None: this host gives no such figure.
+    """What the kernel counted for all processes of the group. None: this host does not provide the figure.
 
-    oom_kills are processes the kernel killed for want of memory; oom_elsewhere says that the group had not reached its own limit
-    then: one further out, or the machine's own end, was the cause.
+    oom_kills: processes that the kernel killed because memory ran out.
+    oom_elsewhere: whether the group had not reached its own limit then, so an outer limit or the machine was the cause.
     """
 
     cpu_user_s: float | None = None
@@ -34,7 +34,7 @@ class GroupUsage:
 
 
 class Group:
-    """Made by CgroupRoot.open_group. Every figure and every limit works on the branch that has its controller, if any has."""
+    """Created by CgroupRoot.open_group. Each figure and limit uses the hierarchy that has its controller, if any."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Group:
         self._refused_before_kill: int | None = None
 
     def limit(self, memory_bytes: int | None, processes: int, cpu_cores: float) -> None:
-        """Writes what changed since the last time. A kernel that cannot get memory below a new limit raises OSError (EBUSY)."""
+        """Write the limits that changed. Raises OSError (EBUSY) if the kernel cannot shrink memory below a new limit."""
         if self._memory and memory_bytes != self._memory_bytes:
             self._memory.limit_memory(self.name, self._memory_bytes, memory_bytes)
             self._memory_bytes = memory_bytes
@@ -71,14 +71,14 @@ class Group:
             self._quota_us = quota
 
     def add(self, pid: int) -> None:
-        """Move a process here, by its pid as this process sees it. Takes 5 to 20 ms on an idle machine: see open_entry_files."""
+        """Move a process here, by its pid in our pid namespace. Takes 5 to 20 ms on an idle machine; see open_entry_files."""
         for hierarchy in self._hierarchies:
             hierarchy.add(self.name, pid)
 
     def open_entry_files(self) -> list[int]:
-        """Descriptors for tree.enter, to be sent to a process that moves itself here, which is far quicker with version 1.
+        """Return descriptors for tree.enter, to send to a process that moves itself here; with version 1 that is much faster.
 
-        Whoever holds them can move processes into this group, so they are closed before any code of a guest runs.
+        Their holder can move processes into this group, so they must be closed before any guest code runs.
         """
         with contextlib.ExitStack() as opened:
             fds: list[int] = []
@@ -89,16 +89,16 @@ class Group:
             return fds
 
     def keep_stats_open(self) -> None:
-        """Takes a descriptor for each figure, until remove."""
+        """Keep a descriptor open for each usage file until remove()."""
         for hierarchy in self._hierarchies:
             hierarchy.keep_stats_open(self.name)
 
     def cpu_s(self) -> float | None:
-        """CPU time so far, in one read: for a limit that holds over all processes together."""
+        """Return the cpu time so far, with one read. Used for the limit over all processes."""
         return self._accounting.cpu_s(self.name) if self._accounting else None
 
     def oom_kills(self) -> int | None:
-        """So far, in one read. Version 1 kills one process at a time and leaves the others waiting for it: look now and then."""
+        """Return the count so far, with one read. Version 1 kills one process at a time while the others wait for it: poll."""
         return self._memory.oom_kills(self.name) if self._memory else None
 
     def usage(self) -> GroupUsage:
@@ -116,15 +116,15 @@ class Group:
         )
 
     def kill(self) -> None:
-        """SIGKILL to every process of the group. They are gone when remove says so."""
+        """Send SIGKILL to every process of the group. They are gone when remove() returns True."""
         self._refused_before_kill = self._processes_refused()
         self._processes = None
         for hierarchy in self._pids_first():
             hierarchy.kill(self.name)
 
     def freeze(self) -> None:
-        """Stop every process of the group, and whoever enters it; they stand still when is_frozen says so. For groups that were
-        opened as freezable on a host that has a freezer."""
+        """Freeze every process of the group and every process that enters it; done when is_frozen() is True. Needs a group
+        opened as freezable on a host with a freezer."""
         self._require_freezer().freeze(self.name)
 
     def thaw(self) -> None:
@@ -134,7 +134,7 @@ class Group:
         return self._require_freezer().is_frozen(self.name)
 
     def remove(self, wait_s: float = 0.0) -> bool:
-        """True when the group is gone everywhere; False while processes of it live on after the time given. Idempotent."""
+        """Remove the group. Returns False if processes in it are still alive after `wait_s`. Idempotent."""
         deadline = time.monotonic() + wait_s
         while not all([hierarchy.remove(self.name) for hierarchy in self._hierarchies]):
             if time.monotonic() >= deadline:
@@ -144,7 +144,7 @@ class Group:
 
     def _require_freezer(self) -> Freezer:
         if self._freezer is None:
-            raise OSError(errno.EOPNOTSUPP, f"the group {self.name} cannot be stopped")
+            raise OSError(errno.EOPNOTSUPP, f"the group {self.name} cannot be frozen")
         return self._freezer
 
     def _reached_memory_limit(self) -> bool:
@@ -153,7 +153,7 @@ class Group:
         return self._memory.reached_memory_limit(self.name, self._memory_bytes)
 
     def _processes_refused(self) -> int | None:
-        """Forks refused by the limit; not those refused because killing without cgroup.kill sets the limit to 0."""
+        """Forks refused by the limit, without those refused because killing without cgroup.kill sets the limit to 0."""
         if self._refused_before_kill is not None or not self._pids:
             return self._refused_before_kill
         return self._pids.processes_refused(self.name)

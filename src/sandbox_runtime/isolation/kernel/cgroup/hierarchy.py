@@ -1,6 +1,6 @@
 """The server's directory in one hierarchy, with the groups of its commands below it.
 
-Files are reached as "group/file" relative to one directory descriptor, so a group costs no descriptor of its own.
+Files are accessed as "group/file" relative to one directory descriptor, so a group needs no descriptor of its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MIN_QUOTA_US = 1_000
 class Hierarchy(ABC):
     entry_file = "cgroup.procs"
     stat_files: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Of each controller the files that tell what a group used."""
+    """For each controller, the files with usage figures of a group."""
 
     def __init__(self, path: str, controllers: Iterable[str]) -> None:
         self.path = path
@@ -31,8 +31,8 @@ class Hierarchy(ABC):
         self._open_stats: dict[str, int] = {}
 
     def close(self) -> None:
-        for kept in self._open_stats.values():
-            os.close(kept)
+        for descriptor in self._open_stats.values():
+            os.close(descriptor)
         self._open_stats.clear()
         if self.fd >= 0:
             os.close(self.fd)
@@ -42,20 +42,20 @@ class Hierarchy(ABC):
         os.mkdir(group, dir_fd=self.fd)
 
     def keep_stats_open(self, group: str) -> None:
-        """So that reading what it used takes no looking up: for groups whose end somebody waits for."""
+        """Keep the usage files open, so that reading them needs no path lookup: for groups whose end somebody waits for."""
         for file in itertools.chain(*(self.stat_files.get(controller, ()) for controller in self.controllers)):
             with contextlib.suppress(FileNotFoundError):
                 self._open_stats[f"{group}/{file}"] = os.open(f"{group}/{file}", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.fd)
 
     def _close_stats(self, group: str) -> None:
-        """Of what keep_stats_open opened."""
+        """Close what keep_stats_open opened."""
         for file in itertools.chain(*self.stat_files.values()):
-            kept = self._open_stats.pop(f"{group}/{file}", None)
-            if kept is not None:
-                os.close(kept)
+            descriptor = self._open_stats.pop(f"{group}/{file}", None)
+            if descriptor is not None:
+                os.close(descriptor)
 
     def remove(self, group: str) -> bool:
-        """True when the group is gone; False while processes are in it."""
+        """Remove the group. Returns False while processes are in it."""
         self._close_stats(group)
         try:
             os.rmdir(group, dir_fd=self.fd)
@@ -75,14 +75,16 @@ class Hierarchy(ABC):
         return None if text is None else int(text)
 
     def table(self, group: str, file: str) -> dict[str, int]:
-        """A file of lines "name number"; empty where the kernel has no such file."""
+        """Parse a file of lines "name number"; empty if the kernel has no such file."""
         words = (self._read(group, file) or "").split()
         return dict(zip(words[::2], map(int, words[1::2]), strict=False))
 
     def _read(self, group: str, file: str) -> str | None:
         path = f"{group}/{file}"
-        kept = self._open_stats.get(path)
-        return tree.read_file(path, dir_fd=self.fd) if kept is None else os.pread(kept, tree.MAX_STAT_BYTES, 0).decode()
+        descriptor = self._open_stats.get(path)
+        if descriptor is None:
+            return tree.read_file(path, dir_fd=self.fd)
+        return os.pread(descriptor, tree.MAX_STAT_BYTES, 0).decode()
 
     def kill(self, group: str) -> None:
         tree.kill_directory(os.path.join(self.path, group))
@@ -104,18 +106,18 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def limit_memory(self, group: str, was: int | None, now: int | None) -> None:
-        """Memory with swap closed. was: the limit now in force."""
+        """Limit memory, with no swap. `was` is the current limit."""
 
     @abstractmethod
     def limit_cpu(self, group: str, quota_us: int | None) -> None:
-        """CPU time per CPU_PERIOD_US."""
+        """Limit cpu time per CPU_PERIOD_US."""
 
     @abstractmethod
     def cpu_s(self, group: str) -> float | None: ...
 
     @abstractmethod
     def cpu_times(self, group: str) -> tuple[float, float] | None:
-        """User and system seconds, which together are cpu_s."""
+        """Return user and system seconds, which add up to cpu_s."""
 
     @abstractmethod
     def memory_peak(self, group: str) -> int | None: ...
@@ -125,15 +127,15 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def reached_memory_limit(self, group: str, memory_bytes: int) -> bool:
-        """Whether the group ran into this, its own limit. That alone kills nothing: often there is something to reclaim."""
+        """Whether the group reached its own limit. That alone does not kill: memory can often be reclaimed."""
 
 
 def quota_us(cpu_cores: float, host_cores: int) -> int | None:
-    """None: as much as the machine has needs no quota."""
+    """Return None if the limit is at least the whole machine, which needs no quota."""
     return None if cpu_cores >= host_cores else max(_MIN_QUOTA_US, int(cpu_cores * CPU_PERIOD_US))
 
 
 def write_if_exists(path: str, text: str) -> None:
-    """For knobs that some kernels lack and that only tighten what already holds."""
+    """Write to a file that some kernels lack and that only tightens limits."""
     with contextlib.suppress(FileNotFoundError):
         tree.write_file(path, text)

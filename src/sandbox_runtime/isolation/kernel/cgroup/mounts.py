@@ -1,4 +1,4 @@
-"""Where the cgroup hierarchies are mounted, and where in them this process stands."""
+"""Where the cgroup hierarchies are mounted, and which groups this process is in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mount:
-    """One mounted hierarchy. root is what of it is seen at point: other than "/" where a container sees a part only."""
+    """One mounted hierarchy. `root` is the part of it visible at `point`; not "/" if a container sees only a part."""
 
     version: int
     root: str
@@ -20,7 +20,7 @@ class Mount:
 
 
 def read_mounts(text: str) -> list[Mount]:
-    """From the text of /proc/self/mountinfo."""
+    """Parse /proc/self/mountinfo."""
     mounts = []
     for line in text.splitlines():
         before, _, after = line.partition(" - ")
@@ -35,7 +35,7 @@ def read_mounts(text: str) -> list[Mount]:
 
 
 def read_own_paths(text: str) -> Mapping[str, str]:
-    """From the text of /proc/self/cgroup: controller → path in its hierarchy; version 2 is under the empty name."""
+    """Parse /proc/self/cgroup into controller → path in its hierarchy; version 2 has the empty name."""
     paths: dict[str, str] = {}
     for line in text.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -44,17 +44,18 @@ def read_own_paths(text: str) -> Mapping[str, str]:
 
 
 def bases(mount: Mount, own_path: str) -> list[str]:
-    """Directories below which this process may be looked after: its own first, so that outer limits hold, then each one above."""
+    """Return directories in which the server could create its own: its own group first, so that outer limits apply, then each
+    parent."""
     relative = _relative(own_path, mount.root)
-    found = []
+    parents = []
     while relative:
-        found.append(os.path.join(mount.point, relative))
+        parents.append(os.path.join(mount.point, relative))
         relative = os.path.dirname(relative)
-    return [directory for directory in [*found, mount.point] if os.path.isdir(directory)]
+    return [directory for directory in [*parents, mount.point] if os.path.isdir(directory)]
 
 
 def _relative(path: str, root: str) -> str:
-    """path as seen from root; the top where the process stands outside of what is mounted."""
+    """Return `path` relative to `root`, or "" (the top) if the process is outside of what is mounted."""
     if os.path.commonpath([path, root]) != root or ".." in path.split("/"):
         return ""
     return path[len(root) :].strip("/")

@@ -4,9 +4,9 @@ Theory of operation. A server claims one directory in each hierarchy that has a 
 
     sandbox_runtime.NAME.PID.START.NAMESPACE
 
-after its pid, the clock tick at which it began, and the pid namespace these are true in. So any server, when it starts, can tell
-directories whose server is dead, even when the pid lives again, and sweeps them. Between the death of a server and the
-next start the keeper (isolation/inside/watchdog.py) does the same within seconds.
+after its pid, the clock tick at which it started, and the pid namespace in which both are valid. So a starting server can
+recognize and remove the directories of dead servers, even if a pid was reused. Between the death of a server and the next
+start, the crash watchdog (isolation/inside/watchdog.py) does the same within seconds.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class CgroupRoot:
-    """What this host offers, and the server's part of it. Not thread-safe; close it, or use it in a with statement.
+    """The cgroup features of this host, and the server's directories. Not thread-safe. Close it or use it in a with statement.
 
-    controllers: those of memory, pids and cpu that hold here. missing: the others, each with its reason and fix; also "swap",
-    where swap cannot be closed. no_freezer: why groups cannot be stopped here; None where they can. directories and home: what a
-    keeper has to remove when this process dies.
+    controllers: which of memory, pids and cpu are available.
+    missing: the others, each with reason and fix; also "swap" if swap cannot be disabled.
+    no_freezer: why groups cannot be frozen; None if they can.
+    directories, leaf: what the crash watchdog must remove when this process dies.
     """
 
     def __init__(self, hierarchies: Sequence[Hierarchy], missing: Mapping[str, MissingFeature]) -> None:
@@ -46,7 +47,7 @@ class CgroupRoot:
                 by_controller.setdefault("cpuacct", hierarchy)
         self._by_controller = by_controller
         self.controllers = CONTROLLERS & by_controller.keys()
-        self.missing = MappingProxyType({name: lack for name, lack in missing.items() if name != freezer.CONTROLLER})
+        self.missing = MappingProxyType({name: feature for name, feature in missing.items() if name != freezer.CONTROLLER})
         self.freezer = freezer.find(hierarchies)
         self.no_freezer = None if self.freezer else missing.get(freezer.CONTROLLER, diagnostics.NO_FREEZER)
         self._without_freezer = tuple(hierarchy for hierarchy in hierarchies if hierarchy.controllers != {freezer.CONTROLLER})
@@ -61,8 +62,10 @@ class CgroupRoot:
         return next((hierarchy.leaf for hierarchy in self.hierarchies if isinstance(hierarchy, v2.HierarchyV2)), None)
 
     def open_group(self, name: str, *, freezable: bool = False) -> Group:
-        """A new group in every branch, without limits yet. Raises FileExistsError where there is one of that name. freezable: it
-        may have to be stopped, which can cost one branch more."""
+        """Create a group in every hierarchy, without limits. Raises FileExistsError if the name exists.
+
+        freezable: the group may be frozen; can need one more hierarchy.
+        """
         _check_name(name)
         made: list[Hierarchy] = []
         hierarchies = self.hierarchies if freezable else self._without_freezer
@@ -77,14 +80,14 @@ class CgroupRoot:
         return Group(name, hierarchies, self._by_controller, self._host_cores, self.freezer if freezable else None)
 
     def close(self) -> None:
-        """Kill and remove the groups and the server's directories. Idempotent. OSError when something is left after 5 s."""
+        """Kill and remove all groups and the server's directories. Idempotent. Raises OSError if something is left after 5 s."""
         left = tree.remove_trees(self.directories)
         for hierarchy in self.hierarchies:
             hierarchy.close()
         if self.leaf:
             tree.restore_processes(self.leaf)
         if left:
-            raise OSError(errno.EBUSY, f"processes that cannot be killed hold {', '.join(left)}")
+            raise OSError(errno.EBUSY, f"processes that cannot be killed are left in {', '.join(left)}")
 
     def __enter__(self) -> CgroupRoot:
         return self
@@ -94,7 +97,7 @@ class CgroupRoot:
 
 
 def open_cgroup_root(name: str) -> CgroupRoot:
-    """Sweep what dead servers left, then claim what this host offers. Where that is nothing, groups are empty shells and
+    """Remove what dead servers left, then claim what this host supports. On a host without cgroups, groups do nothing and
     `missing` says why."""
     _check_name(name)
     mounts, own_paths = _read_layout()
@@ -103,10 +106,10 @@ def open_cgroup_root(name: str) -> CgroupRoot:
     with contextlib.ExitStack() as undo:
         hierarchies, failures = _claim(mounts, own_paths, directory, undo)
         undo.pop_all()
-    held = {controller for hierarchy in hierarchies for controller in hierarchy.controllers}
+    available = {controller for hierarchy in hierarchies for controller in hierarchy.controllers}
     kernel = diagnostics.controllers_in_kernel()
-    wanting = sorted((CONTROLLERS | {freezer.CONTROLLER}) - held)
-    missing = {name: diagnostics.explain(name, mounts, kernel, failures.get(name, "")) for name in wanting}
+    absent = sorted((CONTROLLERS | {freezer.CONTROLLER}) - available)
+    missing = {name: diagnostics.explain(name, mounts, kernel, failures.get(name, "")) for name in absent}
     for hierarchy in hierarchies:
         swap = diagnostics.uncovered_swap(hierarchy.path) if "memory" in hierarchy.controllers else None
         missing.update({"swap": swap} if swap else {})
@@ -114,7 +117,7 @@ def open_cgroup_root(name: str) -> CgroupRoot:
 
 
 def sweep() -> list[str]:
-    """Kill and remove what dead servers left wherever this process could claim a place. Returns the paths that are gone."""
+    """Kill and remove what dead servers left in places that this process can write. Returns the removed paths."""
     mounts, own_paths = _read_layout()
     stale: list[str] = []
     for mount in mounts:
@@ -129,7 +132,7 @@ def sweep() -> list[str]:
 def _claim(
     mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str, undo: contextlib.ExitStack
 ) -> tuple[list[Hierarchy], dict[str, str]]:
-    """Branches and, by controller, what went wrong. What was claimed is undone by `undo` when a later claim raises."""
+    """Return hierarchies, and errors by controller. If a later claim raises, `undo` reverts the earlier ones."""
     hierarchies: list[Hierarchy] = []
     v1_hierarchies, failures = v1.open_hierarchies(mounts, own_paths, directory)
     for hierarchy in v1_hierarchies:
@@ -161,13 +164,13 @@ def _own_key(mount: Mount) -> str:
 def _stale_below(base: str) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(base) as entries:
         for entry in entries:
-            claim = _CLAIM.fullmatch(entry.name)
-            if claim and _is_stale(*map(int, claim.groups())):
+            match = _CLAIM.fullmatch(entry.name)
+            if match and _is_stale(*map(int, match.groups())):
                 yield entry.path
 
 
 def _is_stale(pid: int, start: int, namespace: int) -> bool:
-    """Of servers in other pid namespaces nothing is known here: they are left alone."""
+    """Whether the directory's server is dead. Servers in other pid namespaces cannot be checked and are left alone."""
     return namespace == _pid_namespace() and tree.start_time(pid) != start
 
 

@@ -1,13 +1,13 @@
-"""cgroup directories by their path: enter one, kill all in it, remove it. Shared by the server, the keeper and the guest side.
+"""cgroup directories by path: enter, kill and remove. Used by the server, the crash watchdog and processes of boxes.
 
-Theory of operation. A directory of the cgroup file system is a set of processes. It can be removed only when it is empty of
-processes and of other directories. Version 2 kills a whole tree atomically through cgroup.kill; elsewhere the process list is
-read and signalled until nothing new turns up, with forks refused meanwhile where the pids controller is at hand. A pid read from
-the list may be reused before it is signalled, so each is pinned by a pidfd first and looked up in the list again.
+Theory of operation. A directory of the cgroup file system is a set of processes. It can be removed only when it contains no
+processes and no directories. Version 2 kills a whole tree atomically through cgroup.kill; otherwise the process list is read
+and signalled until nothing new appears, with forks refused meanwhile if the pids controller is available. A pid from the list
+may be reused before it is signalled, so each is pinned by a pidfd first and looked up in the list again.
 
-Entering is the dear part: writing another process' pid to cgroup.procs waits for a grace period of the whole kernel, 5 to 20 ms
-on an idle machine. A single-threaded process that writes "0" to the `tasks` file of version 1 moves itself without that wait, in
-about 20 µs, and the kernel judges the right to do so by who opened the file, not by who writes. Hence `enter`.
+Entering is the expensive part: writing another process's pid to cgroup.procs waits for a grace period of the whole kernel, 5 to
+20 ms on an idle machine. A single-threaded process that writes "0" to the `tasks` file of version 1 moves itself without that
+wait, in about 20 µs, and the kernel checks the permission of whoever opened the file, not of the writer. Hence `enter`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from collections.abc import Iterator, Sequence
 
 FREEZER_STATE, FROZEN, THAWED = "freezer.state", "FROZEN", "THAWED"
 MAX_STAT_BYTES = 65536
-"""Of a file of figures."""
+"""How much is read of a usage file."""
 _PAUSE_S = 0.002
 _MAX_PASSES = 100
-_MAX_PIDFDS = 100  # each takes a descriptor
+_MAX_PIDFDS = 100  # each needs a descriptor
 
 
 def enter(entry_fds: Sequence[int]) -> None:
-    """Move the calling process, which has one thread only, into the group these descriptors stand for, and close them."""
+    """Move the calling process, which must have only one thread, into the group of these descriptors, and close them."""
     try:
         for fd in entry_fds:
             os.write(fd, b"0")
@@ -46,7 +46,7 @@ def write_file(path: str, text: str, dir_fd: int | None = None) -> None:
 
 
 def read_file(path: str, dir_fd: int | None = None) -> str | None:
-    """None where the kernel has no such file."""
+    """Return None if the kernel has no such file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=dir_fd)
     except FileNotFoundError:
@@ -62,12 +62,13 @@ def read_file(path: str, dir_fd: int | None = None) -> str | None:
 
 
 def pids_in(path: str) -> set[int]:
-    """Processes in this very directory. Those of foreign pid namespaces read as 0 and cannot be signalled from here."""
+    """Return the processes in this directory itself. Those of other pid namespaces read as 0 and cannot be signalled from
+    here."""
     return set(map(int, _read_all(os.path.join(path, "cgroup.procs")).split())) - {0}
 
 
 def kill_tree(path: str) -> None:
-    """SIGKILL to every process in the directory and below. Does not wait for them to be gone."""
+    """Send SIGKILL to every process in the directory and below. Does not wait for their end."""
     try:
         write_file(os.path.join(path, "cgroup.kill"), "1")
     except OSError:
@@ -76,13 +77,13 @@ def kill_tree(path: str) -> None:
 
 
 def kill_directory(path: str) -> None:
-    """The same for this very directory, on kernels without cgroup.kill."""
+    """The same for this directory alone, on kernels without cgroup.kill."""
     signalled: set[int] = set()
     for _ in range(_MAX_PASSES):
         fresh = pids_in(path) - signalled
         if not fresh:
             return
-        with contextlib.suppress(OSError):  # where the pids controller is not in this hierarchy, forks go on
+        with contextlib.suppress(OSError):  # without the pids controller in this hierarchy, forks continue
             write_file(os.path.join(path, "pids.max"), "0")
         for start in range(0, len(fresh), _MAX_PIDFDS):
             _signal_members(path, set(sorted(fresh)[start : start + _MAX_PIDFDS]))
@@ -91,14 +92,14 @@ def kill_directory(path: str) -> None:
 
 
 def _thaw(path: str) -> None:
-    """In the hierarchy of version 1's freezer: what is stopped there dies only when it goes on."""
+    """In the hierarchy of the version 1 freezer: a frozen process dies only after thawing."""
     with contextlib.suppress(OSError):
         write_file(os.path.join(path, FREEZER_STATE), THAWED)
 
 
 def remove_trees(paths: Sequence[str], wait_s: float = 5.0) -> list[str]:
-    """As remove_tree, for the directories of one server in several hierarchies: what is left. All are killed before any is
-    waited for, because a process that one hierarchy holds still does not leave the others."""
+    """Like remove_tree, for the directories of one server in several hierarchies. Returns what is left. All are killed before
+    waiting for any, because a process frozen in one hierarchy does not leave the others."""
     deadline = time.monotonic() + wait_s
     for path in paths:
         kill_tree(path)
@@ -106,7 +107,7 @@ def remove_trees(paths: Sequence[str], wait_s: float = 5.0) -> list[str]:
 
 
 def remove_tree(path: str, wait_s: float = 5.0) -> bool:
-    """Kill what runs in the directory and below, and remove it all. True when nothing is left within the time given."""
+    """Kill what runs in the directory and below, and remove everything. Returns False if something is left after `wait_s`."""
     deadline = time.monotonic() + wait_s
     while True:
         kill_tree(path)
@@ -121,9 +122,9 @@ def remove_tree(path: str, wait_s: float = 5.0) -> bool:
 
 
 def restore_processes(leaf: str) -> bool:
-    """Undo a move of processes from a version 2 directory into its leaf `home`, unless another server still needs it.
+    """Move processes back from the leaf of a version 2 directory, unless another server still needs the leaf.
 
-    The directory above passed no controller on before the move, or it could have held no process: so all are turned off.
+    The parent had no controller enabled before the move, otherwise it could not have held processes: so all are disabled.
     """
     if not os.path.isdir(leaf):
         return False
@@ -141,7 +142,7 @@ def restore_processes(leaf: str) -> bool:
 
 
 def start_time(pid: int) -> int | None:
-    """When the process began, in the kernel's clock ticks since boot: with it a reused pid is told apart. None: it is dead."""
+    """Return when the process started, in clock ticks since boot, which identifies a reused pid. None: it is dead."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -151,7 +152,7 @@ def start_time(pid: int) -> int | None:
 
 
 def _read_all(path: str) -> bytes:
-    """A file of any length; empty where it is gone."""
+    """Read a file of any length; empty if it is gone."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

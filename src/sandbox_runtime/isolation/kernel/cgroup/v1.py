@@ -1,10 +1,10 @@
-"""cgroup version 1: every controller may be a hierarchy of its own, each with its own tree.
+"""cgroup version 1: every controller may have its own hierarchy.
 
-Theory of operation. The server's directory is made below the process' own group in each hierarchy where that can be written, so
-that a limit around the server holds around its boxes too; else in the nearest directory above. memory.memsw counts memory plus
-swap and must never be below memory, hence the order of the two writes. What waits in the sockets of a group is counted apart from
-its memory, and only once it has a limit of its own: it gets the same one. cpuacct.usage is exact; usage_user and usage_sys are
-sampled at clock ticks, so they only give the ratio in which the exact sum is shared out.
+Theory of operation. The server's directory is created below the process's own group in each hierarchy if that is writable, so
+that a limit on the server applies to its boxes too; otherwise in the nearest parent. memory.memsw counts memory plus swap and
+must never be below memory, hence the order of the two writes. Data in the sockets of a group is counted separately from its
+memory, and only once it has its own limit: it gets the same one. cpuacct.usage is exact; usage_user and usage_sys are sampled
+at clock ticks, so they only give the ratio in which the exact sum is divided.
 """
 
 from __future__ import annotations
@@ -49,8 +49,7 @@ class HierarchyV1(Hierarchy):
         try:
             self.write(group, "cpu.cfs_quota_us", "-1" if quota_us is None else str(quota_us))
         except OSError as error:
-            # A quota above that of a group further out is refused. Without one of its own the group keeps to the outer one,
-            # which is the tighter of the two.
+            # A quota above that of an outer group is refused. Without a quota the outer, tighter one applies.
             if error.errno != errno.EINVAL or quota_us is None:
                 raise
             self.write(group, "cpu.cfs_quota_us", "-1")
@@ -75,14 +74,15 @@ class HierarchyV1(Hierarchy):
         return self.table(group, "memory.oom_control").get("oom_kill")
 
     def reached_memory_limit(self, group: str, memory_bytes: int) -> bool:
-        """By the peak, as failcnt is no longer counted by every kernel; memory is charged in pieces, hence the margin."""
+        """Uses the peak, because not every kernel counts failcnt any more. Memory is charged in batches, hence the margin."""
         return (self.memory_peak(group) or 0) >= memory_bytes - _CHARGE_BYTES
 
 
 def open_hierarchies(
     mounts: Sequence[Mount], own_paths: Mapping[str, str], directory: str
 ) -> tuple[list[HierarchyV1], dict[str, str]]:
-    """A branch in every hierarchy that has a controller we want, and for those that failed why: controller → reason."""
+    """Open every hierarchy that has a wanted controller. Returns the hierarchies, and the reason by controller for those that
+    failed."""
     hierarchies: list[HierarchyV1] = []
     failures: dict[str, str] = {}
     taken: set[str] = set()
@@ -116,9 +116,12 @@ def _claim(mount: Mount, own_path: str, directory: str) -> tuple[str | None, str
 
 
 def _prepare(path: str) -> None:
-    """Older kernels count a child's memory in its parents only when told to. Where swap is not counted it is not used:
-    groups made below inherit swappiness. The kernel rewrites its code when the first group begins to count sockets and when the
-    last one ends: ours does as long as the server lives."""
+    """Prepare the server's directory.
+
+    Older kernels count a child's memory in its parents only on request. If swap is not counted it is disabled; new groups
+    inherit swappiness. The kernel patches its code when the first group starts to count sockets and when the last one stops:
+    our directory counts as long as the server runs.
+    """
     write_if_exists(os.path.join(path, "memory.use_hierarchy"), "1")
     write_if_exists(os.path.join(path, _SOCKETS), "-1")
     if not os.path.exists(os.path.join(path, _MEMORY_AND_SWAP)):

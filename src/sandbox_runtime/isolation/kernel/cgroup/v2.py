@@ -1,16 +1,16 @@
 """cgroup version 2: one tree for all controllers.
 
-Theory of operation. A controller reaches a directory only when every directory above it passes it on (cgroup.subtree_control),
-and a directory that passes on memory, pids or cpu may hold no process itself, the top of the real tree apart. So the server looks
-for the nearest directory, from its own group upwards, that it may write and that offers the controllers:
+Theory of operation. A controller is available in a directory only if every directory above enables it (cgroup.subtree_control),
+and a directory that enables memory, pids or cpu may not contain processes itself, except the root of the real tree. So the
+server looks for the nearest directory, from its own group upwards, that it may write and that has the controllers:
 
-    base/                          the server's own group, or one above it
-    ├── sandbox_runtime.home/      processes that were in base, moved here when base was not the top; put back at the end
-    └── sandbox_runtime.NAME.…/    the server's directory: passes the controllers on, swap closed for all below
-        └── GROUP/                 one command: limits, accounting, killed as one when it runs out of memory
+    base/                          the server's own group, or a parent
+    ├── sandbox_runtime.home/      leaf: processes that were in base, moved here unless base is the root; moved back at the end
+    └── sandbox_runtime.NAME.…/    the server's directory: enables the controllers, swap disabled for everything below
+        └── GROUP/                 one command: limits, accounting, killed as a unit when it runs out of memory
 
-Processes are moved out of base only when they are this server's own kin, or when base is the top of what a container sees: the
-move changes no limit then. A plain user gets a base only where one was delegated (systemd's Delegate=yes).
+Processes are moved out of base only if they are related to this server, or if base is the top of what a container sees; the
+move then changes no limit. A plain user gets a base only if one was delegated (systemd's Delegate=yes).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class HierarchyV2(Hierarchy):
         "pids": ("pids.peak", "pids.events"),
     }
     leaf: str | None = None
-    """Where processes were moved to make room; to be undone with tree.restore_processes."""
+    """Where processes of the base were moved; undo with tree.restore_processes."""
 
     def make(self, group: str) -> None:
         super().make(group)
@@ -75,7 +75,7 @@ class HierarchyV2(Hierarchy):
 
 
 def open_hierarchy(mount: Mount, own_path: str, wanted: frozenset[str], directory: str) -> tuple[HierarchyV2 | None, str]:
-    """A branch with as many of the wanted controllers as there are to be had; the text says why not where there is none."""
+    """Open a directory with as many of the wanted controllers as possible. Returns None and the reason if there is none."""
     failure = f"{mount.point}: not offered here"
     candidates = [base for base in bases(mount, own_path) if os.path.basename(base) != LEAF and available(base) & wanted]
     for base in sorted(candidates, key=lambda base: -len(available(base) & wanted)):
@@ -94,7 +94,7 @@ def available(base: str) -> frozenset[str]:
 
 def _create(base: str, wanted: frozenset[str], directory: str, *, is_top: bool) -> HierarchyV2:
     if not os.access(os.path.join(base, "cgroup.procs"), os.W_OK):
-        raise PermissionError(errno.EACCES, "processes cannot be moved within it")
+        raise PermissionError(errno.EACCES, "processes cannot be moved inside it")
     path = os.path.join(base, directory)
     os.mkdir(path)
     leaf = os.path.join(base, LEAF)
@@ -112,15 +112,15 @@ def _create(base: str, wanted: frozenset[str], directory: str, *, is_top: bool) 
 
 
 def _open(path: str, wanted: frozenset[str], leaf: str | None) -> HierarchyV2:
-    for knob in ("memory.swap.max", "memory.zswap.max"):
-        write_if_exists(os.path.join(path, knob), "0")
+    for file in ("memory.swap.max", "memory.zswap.max"):
+        write_if_exists(os.path.join(path, file), "0")
     hierarchy = HierarchyV2(path, _enabled_below(path) & wanted)
     hierarchy.leaf = leaf
     return hierarchy
 
 
 def _enable_below(directory: str, controllers: frozenset[str]) -> None:
-    """Hand the controllers to the directories below, one by one so that a refused one does not take the others with it."""
+    """Enable the controllers for child directories, one by one so that a refused one does not block the others."""
     refused: OSError | None = None
     for controller in sorted(controllers):
         try:
@@ -136,14 +136,15 @@ def _enabled_below(directory: str) -> frozenset[str]:
 
 
 def _is_occupied(base: str) -> bool:
-    """The top of the real tree, which alone has no type, may hold processes."""
+    """Whether base contains processes that must be moved. The root of the real tree, the only one without a type, may have
+    some."""
     return os.path.exists(os.path.join(base, "cgroup.type")) and bool(tree.pids_in(base))
 
 
 def _move_to_leaf(base: str, leaf: str, *, is_top: bool) -> None:
-    """Move the processes of base into home; in rounds, because one that is moved may just have forked."""
+    """Move the processes of base into the leaf, repeatedly, because a moved process may just have forked."""
     if not is_top and not all(map(_is_related, tree.pids_in(base))):
-        raise OSError(errno.EBUSY, "processes that are not this server's run in the same group")
+        raise OSError(errno.EBUSY, "unrelated processes run in the same group")
     with contextlib.suppress(FileExistsError):
         os.mkdir(leaf)
     for _ in range(_MAX_ROUNDS):
@@ -153,17 +154,17 @@ def _move_to_leaf(base: str, leaf: str, *, is_top: bool) -> None:
 
 
 def _is_related(pid: int) -> bool:
-    """This process, one that it descends from, or one that descends from it."""
+    """Whether the process is this one, an ancestor or a descendant."""
     return pid in _ancestors(os.getpid()) or os.getpid() in _ancestors(pid)
 
 
 def _ancestors(pid: int) -> list[int]:
-    line: list[int] = []
+    ancestors: list[int] = []
     while pid > 0:
-        line.append(pid)
+        ancestors.append(pid)
         stat = tree.read_file(f"/proc/{pid}/stat")
         pid = int(stat.rpartition(")")[2].split()[1]) if stat else 0
-    return line
+    return ancestors
 
 
 def _words(path: str) -> frozenset[str]:
