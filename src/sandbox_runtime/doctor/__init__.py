@@ -1,11 +1,11 @@
-"""Attacks a deployment and says what held.
+"""Attack a deployment and report what held.
 
-Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; see corpus.py for the form). Attacks run in
-boxes of a backend that the caller opened, or as clients of a server that the caller names, one after another, each for at most
-ATTACK_LIMIT_S; afterwards everything that was made for them is gone.
+Contract: an attack is a folder of data below attacks/ (attack.toml and its programs; corpus.py describes the format). Attacks
+run one after another, in boxes of a backend that the caller opened or as clients of a server that the caller names, each for at
+most ATTACK_LIMIT_S. Afterwards everything created for them is removed.
 
-A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not
-applicable, with the reason. Knows isolation, the files of boxes and the model; nothing of settings, languages or HTTP.
+A verdict is a fact about this deployment: held, escaped, inconclusive (which counts as a failure) or not applicable, with the
+reason. Imports isolation, workspace and model; nothing of settings, languages or HTTP.
 """
 
 from sandbox_runtime.doctor.attack_runner import ATTACK_LIMIT_S, attack, attack_server

@@ -1,4 +1,4 @@
-"""Where one attack takes place: opens boxes, puts the programs in, starts them, and closes every box on the way out."""
+"""The boxes of one attack: open them, stage and start the programs, and close every box at the end."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class AttackRun:
         return box
 
     async def run_program(self, box: Box, role: str) -> Outcome:
-        """A program of the attack, to its end."""
+        """Run a program of the attack to its end."""
         outcome = await box.run(self._prepare(box, self.attack.programs[role]))
         self.evidence.outcomes.append(outcome)
         return outcome
 
     async def start_program(self, box: Box, role: str) -> BackgroundProgram:
-        """A program of the attack, until it says that it is ready."""
+        """Start a program of the attack and wait until it is ready."""
         background = BackgroundProgram(self.evidence)
         await background.start(box, self._prepare(box, self.attack.programs[role]))
         return background
 
     def pass_to_second(self, ready_text: str) -> None:
-        """What the second program is to know of the first."""
+        """Pass the text after READY of the first program to the second one."""
         self.facts["first"] = ready_text
 
     def _prepare(self, box: Box, program: Program) -> Command:
@@ -79,13 +79,13 @@ class AttackRun:
 
 
 def _box_policy(policy: Policy, attack: Attack) -> Policy:
-    """The deployment's own, as far as the attack lets it: one that comes back to a box needs a box it can come back to."""
+    """Return the deployment's policy, adapted to the attack: one that uses a box twice needs a reusable box."""
     single_use = policy.single_use and attack.scenario != "again"
     return dataclasses.replace(policy, disk_bytes=attack.disk_bytes, disk_files=attack.disk_files, single_use=single_use)
 
 
 class BackgroundProgram:
-    """A program that said READY and waits for its standard input to end."""
+    """A program that printed READY and waits for the end of its standard input."""
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
@@ -124,7 +124,7 @@ class BackgroundProgram:
 
 
 def parse_ready_line(text: str) -> str | None:
-    """What follows READY, once the line is whole."""
+    """Return the text after READY, or None until the line is complete."""
     for line in text.splitlines(keepends=True):
         if line.startswith(READY) and line.endswith("\n"):
             return line.removeprefix(READY).strip()

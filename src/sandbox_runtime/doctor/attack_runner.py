@@ -1,4 +1,4 @@
-"""RunningCommand attacks against a backend, one after another, and judging each."""
+"""Run attacks one after another and judge each."""
 
 from __future__ import annotations
 
@@ -35,13 +35,15 @@ async def attack(
     reopen: Reopen | None = None,
     on_verdict: Callable[[Verdict], None] | None = None,
 ) -> list[Verdict]:
-    """Every attack of the corpus in fresh boxes under the policy; those on a server are for attack_server.
+    """Run every attack of the corpus in new boxes under the policy. Attacks on a server are for attack_server.
 
-    python: the guest's interpreter, by the path with which the backend starts it warm. state_dir: the backend's folder.
-    reopen: opens one more backend like this one, for attacks on boxes with a network. tell: called with each verdict as it comes.
+    python: path of the guest interpreter that the backend has warm.
+    state_dir: folder of the backend.
+    reopen: opens another backend like this one, for attacks on boxes with a network.
+    on_verdict: called with each verdict.
     """
     if policy != Policy():
-        # What a backend starts for the first box of an unusual policy shall be there before anything is counted.
+        # What a backend starts for the first box of an unusual policy must exist before the first snapshot.
         await (await backend.open(policy)).close()
     verdicts = []
     async with contextlib.AsyncExitStack() as opened:
@@ -59,14 +61,14 @@ async def attack(
 async def attack_server(
     server: Server, corpus: Iterable[Attack], *, on_verdict: Callable[[Verdict], None] | None = None
 ) -> list[Verdict]:
-    """Every attack of the corpus that is a client, against a server that runs."""
+    """Run every client attack of the corpus against a running server."""
     verdicts = []
     for attack in corpus:
-        began = time.monotonic()
+        started = time.monotonic()
         evidence = Evidence()
         reason = server.inapplicable(attack) or await run_client(server, attack, evidence)
         state, why = (State.not_applicable, reason) if reason else judge(attack, evidence, filtered=False)
-        verdicts.append(make_verdict(attack, state, why, time.monotonic() - began))
+        verdicts.append(make_verdict(attack, state, why, time.monotonic() - started))
         if on_verdict is not None:
             on_verdict(verdicts[-1])
     return verdicts
@@ -86,15 +88,15 @@ class _Target:
 
     @property
     def filtered(self) -> bool:
-        """Whether boxes have the system call filter, which needs that no privileges can be gained."""
+        """Whether boxes have the seccomp filter, which requires that they cannot gain privileges."""
         return self.claimed - self.policy.without >= {Layer.seccomp, Layer.privileges}
 
     def inapplicable(self, attack: Attack) -> str:
-        """Why an attack makes no sense here, or nothing."""
+        """Return why the attack does not apply here, or ""."""
         if attack.scenario == "client":
-            return "no server was started or named for it"
+            return "no server was started or given"
         if attack.scenario == "lab" and (self.lab_backend is None or LabBackend.missing()):
-            return f"no network of namespaces can be made here; not installed: {LabBackend.missing() or 'nothing'}"
+            return f"cannot create a network of namespaces here; not installed: {LabBackend.missing() or 'nothing'}"
         if attack.layers and not self.claimed & set(attack.layers):
             return f"{self.backend.name} has no layer {' or '.join(attack.layers)} here"
         return next((NEEDS[need] for need in attack.needs if not self._has(need)), "")
@@ -133,17 +135,17 @@ async def _run_scenario(attack_run: AttackRun) -> None:
 
 
 async def _attack(target: _Target, attack: Attack) -> Verdict:
-    began = time.monotonic()
+    started = time.monotonic()
     attack_run = await target.attack_run(attack)
     before = leftovers.take_snapshot(target.state_dir)
     cpu_s = time.process_time()
     await target.run_scenario(attack_run)
     cpu_s = time.process_time() - cpu_s
     if attack.server_cpu_s is not None and cpu_s > attack.server_cpu_s:
-        attack_run.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of its own time")
+        attack_run.evidence.breaches.append(f"it cost the server {cpu_s:.2f} s of cpu time")
     attack_run.evidence.breaches += await leftovers.wait_for_leftovers(before, target.state_dir)
     state, reason = judge(attack, attack_run.evidence, filtered=target.filtered)
-    return make_verdict(attack, state, reason, time.monotonic() - began)
+    return make_verdict(attack, state, reason, time.monotonic() - started)
 
 
 def make_verdict(attack: Attack, state: State, reason: str, wall_s: float = 0.0) -> Verdict:

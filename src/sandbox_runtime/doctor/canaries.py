@@ -1,7 +1,6 @@
-"""Things on the host that no box may reach: a secret in our environment, files, listening sockets, a process, a descriptor.
+"""Resources on the host that no box may reach: a secret in our environment, files, listening sockets, a process, a descriptor.
 
-They stand for what a server really has. Whoever runs the attack makes them for its time only and looks afterwards whether they
-were harmed.
+They represent what a real server has. They exist only during an attack and are checked for damage afterwards.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import tempfile
 from pathlib import Path
 from types import TracebackType
 
-VARIABLE = "SANDBOX_PROOF_CANARY"
+VARIABLE = "SANDBOX_DOCTOR_CANARY"
 _NAMESPACES = ("user", "pid", "mnt", "net", "ipc", "uts", "cgroup")
 _ANSWER_TIMEOUT_S = 5.0
 
@@ -29,16 +28,16 @@ class Canaries:
 
     @property
     def secret(self) -> str:
-        """Never told to a program as it is: it has to find it."""
+        """Never passed to a program directly: it has to find it."""
         return f"canary-{self._token}"
 
     def __enter__(self) -> Canaries:
         with contextlib.ExitStack() as opened:
-            self._folder = Path(tempfile.mkdtemp(prefix="sandbox-proof-"))
+            self._folder = Path(tempfile.mkdtemp(prefix="sandbox-doctor-"))
             opened.callback(shutil.rmtree, self._folder, ignore_errors=True)
             self._place_files(opened)
             self._tcp = opened.enter_context(_listening(socket.AF_INET, ("127.0.0.1", 0)))
-            self._abstract = opened.enter_context(_listening(socket.AF_UNIX, f"\0sandbox-proof-{self._token}"))
+            self._abstract = opened.enter_context(_listening(socket.AF_UNIX, f"\0sandbox-doctor-{self._token}"))
             self._process = _echo()
             opened.callback(_end, self._process)
             os.environ[VARIABLE] = self.secret
@@ -50,7 +49,7 @@ class Canaries:
         self._opened.close()
 
     def _place_files(self, opened: contextlib.ExitStack) -> None:
-        """Open to all users, so that nothing but the box's own walls keeps them from a program."""
+        """Readable and writable for all users, so that only the box's isolation protects them."""
         self._folder.chmod(0o755)
         self._secret_file = self._folder / "secret"
         self._secret_file.write_text(self.secret)
@@ -75,22 +74,22 @@ class Canaries:
         }
 
     def harmed(self) -> list[str]:
-        found = []
+        damage = []
         if not _answers(self._process):
-            found.append("a process of the host was killed")
+            damage.append("a process of the host was killed")
         if not self._secret_file.is_file():
-            found.append("a file of the host was deleted or replaced")
+            damage.append("a file of the host was deleted or replaced")
         elif self._secret_file.read_text() != self.secret:
-            found.append("a file of the host was written to")
+            damage.append("a file of the host was written to")
         if not self._target.is_dir():
-            found.append("a folder of the host was deleted or replaced")
+            damage.append("a folder of the host was deleted or replaced")
         elif any(self._target.iterdir()):
-            found.append("a file was made in a folder of the host")
-        return found
+            damage.append("a file was created in a folder of the host")
+        return damage
 
 
 def _listening(family: socket.AddressFamily, address: tuple[str, int] | str) -> socket.socket:
-    """The kernel takes connections up to the backlog; nobody needs to accept them."""
+    """Listen without accepting: the kernel completes connections up to the backlog."""
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.bind(address)
@@ -106,7 +105,7 @@ def _echo() -> subprocess.Popen[bytes]:
 
 
 def _answers(process: subprocess.Popen[bytes]) -> bool:
-    """Asked rather than looked at: one that was killed a moment ago may still look alive."""
+    """Whether the process still responds. Checking its existence is not enough: one that was just killed may still look alive."""
     if process.stdin is None or process.stdout is None:
         return False
     with contextlib.suppress(BrokenPipeError):

@@ -1,4 +1,4 @@
-"""The scene `client`: a program of the corpus that runs on the host, as a client of a running server."""
+"""The scenario `client`: a program of the corpus that runs on the host as a client of a running server."""
 
 from __future__ import annotations
 
@@ -23,8 +23,13 @@ _KEY_FLAGS = {"other": "--other-key", "read": "--read-key"}
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """keys: own (whose sessions are made), other (of another owner), read (that may only look). own: whether it was started
-    for the attack alone. isolation: the backend it uses, if that is known. state_dir: its folder, if it is our own server."""
+    """A server to attack.
+
+    keys: by kind: own (creates the sessions), other (of another owner), read (read-only).
+    own: whether the server was started for the attack alone.
+    isolation: the backend it uses, if known.
+    state_dir: its folder, if it is our own server.
+    """
 
     url: str
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -37,7 +42,7 @@ class Server:
     """Settings that attacks try to exceed, by name."""
 
     def inapplicable(self, attack: Attack) -> str:
-        """Why an attack makes no sense against this server, or an empty text."""
+        """Return why the attack does not apply to this server, or ""."""
         if attack.scenario != "client":
             return "it is an attack on boxes, not on a server"
         if "own_server" in attack.needs and not self.own:
@@ -45,11 +50,11 @@ class Server:
         if "contexts" in attack.needs and not self._copies_contexts:
             return NEEDS["contexts"]
         missing = next((kind for kind in attack.keys if not self.keys.get(kind)), "")
-        return f"it needs a second key: give one with {_KEY_FLAGS[missing]}" if missing else ""
+        return f"it needs another key: pass one with {_KEY_FLAGS[missing]}" if missing else ""
 
     @property
     def _copies_contexts(self) -> bool:
-        """Where the backend is not known, the server itself says whether it can."""
+        """If the backend is unknown, the server itself decides."""
         return not self.isolation or (self.isolation == "namespaces" and platform.machine() == "x86_64")
 
     def facts(self) -> dict[str, object]:
@@ -63,7 +68,7 @@ class Server:
 
 
 async def run_client(server: Server, attack: Attack, evidence: Evidence) -> str:
-    """Run the attack's client and note what it said. Returns why it does not apply, or an empty text."""
+    """Run the attack's client and record its output. Returns why it does not apply, or ""."""
     program = CORPUS / attack.name / attack.programs["client"].name
     argv = (sys.executable, "-I", "-c", _START, str(_SHARED), str(program))
     pipe = asyncio.subprocess.PIPE
@@ -81,14 +86,14 @@ async def run_client(server: Server, attack: Attack, evidence: Evidence) -> str:
     return _record(evidence, out[:_MAX_OUTPUT_CHARS].decode(errors="replace"), err.decode(errors="replace"))
 
 
-def _record(evidence: Evidence, words: str, complaints: str) -> str:
-    for line in words.splitlines():
+def _record(evidence: Evidence, stdout: str, stderr: str) -> str:
+    for line in stdout.splitlines():
         mark, _, text = line.partition(": ")
         if mark == "NOT APPLICABLE":
             return text
         if mark in ("HELD", "ESCAPED"):
             (evidence.remarks if mark == "HELD" else evidence.breaches).append(text)
     if not evidence.remarks and not evidence.breaches:
-        last = complaints.strip().splitlines()[-1:] or ["it said nothing"]
+        last = stderr.strip().splitlines()[-1:] or ["no output"]
         evidence.doubts.append(f"the client failed: {last[0]}")
     return ""

@@ -1,39 +1,39 @@
-"""The attack corpus: data folders, each an attack.toml and its programs.
+"""The attack corpus: one folder per attack, with an attack.toml and its programs.
 
 attack.toml:
 
-    title   one sentence: what it tries
-    family  the group that it is shown in (families.py)
-    scene   alone    one program in one box (the default)
-            again    `first`, then `second` in the same box
-            after    `first` in one box, which is closed; then `second` in another
-            beside   `first` in one box; while it waits, `second` in another
-            host     as alone, with canaries on the host (canaries.py) that it may try to reach
-            upload   names and contents from outside, into a box that `program`, if there is one, has prepared
-            fetch    names read from outside, out of a box in which `program` has planted things
-            files    [[step]]s done to the files of a box from outside (file_steps.py), while or after `program` runs in it;
-                     then `second`, if there is one, in the last box that a step filled
-            lab      `program` in a box with a network, in a network of namespaces that the attack makes itself (network_lab.py);
-                     `first`, if there is one, waits in a neighbour box meanwhile
-            client   client.py on the host, against a running server (client_side/target.py)
-    layers  layers of the box that stop it, each by itself
-    guards  what stops it in the server (server_guards.py); an attack names a layer or a guard
-    shows   layers and guards without which it succeeds: these attacks prove that the layer or guard does something
-    unless  where even those do not let it succeed, because the host itself refuses
-    needs   what the deployment must have for it to make sense (NEEDS)
-    quick   whether it belongs to the short proof
-    endings how its programs may end (exited); one that exited must also say HELD
-    denied  system calls that must be counted as refused
-    server_cpu_s  the most that it may cost the server of its own time
-    alongside  for upload, fetch and files: the program goes on while names or steps are tried, `rounds` times
-    keys    for client: the kinds of key it needs besides the first (other, read)
-    [limits] and [policy]: bounds of the commands and of the box, where they differ from the corpus's own
-    [[upload]] name, content, refused: whether the name must be refused or land inside
-    [[fetch]] name, content: what must come out ("" where nothing may), or refused = true
+    title     one sentence: what the attack tries
+    family    the group in which it is shown (families.py)
+    scenario  alone    one program in one box (the default)
+              again    `first`, then `second` in the same box
+              after    `first` in one box, which is closed; then `second` in another
+              beside   `first` in one box; while it waits, `second` in another
+              host     like alone, with canaries on the host (canaries.py) that it may try to reach
+              upload   names and contents are written from outside, into a box that an optional `program` has prepared
+              fetch    names are read from outside, from a box that `program` has prepared
+              files    [[step]]s are applied to the files of a box from outside (file_steps.py), while or after an optional
+                       `program` runs in it; then an optional `second` runs in the last box that a step filled
+              lab      `program` in a box with a network, inside a network of namespaces that the attack creates
+                       (network_lab.py); an optional `first` waits in a neighbour box meanwhile
+              client   client.py on the host, against a running server (client_side/target.py)
+    layers    layers of the box, each of which stops the attack by itself
+    guards    what stops it in the server (server_guards.py); an attack names at least one layer or guard
+    shows     layers and guards without which it succeeds; these attacks prove that the layer or guard works
+    unless    hosts on which it fails even without those, because the host itself refuses
+    needs     what the deployment must have for the attack to apply (NEEDS)
+    quick     whether it belongs to the short check
+    endings   how its programs may end (default: exited); a program that exited must also print HELD
+    denied    system calls that must be counted as refused
+    server_cpu_s  how much cpu time of the server it may cost
+    alongside for upload, fetch and files: the program keeps running while names or steps are tried, `rounds` times
+    keys      for client: kinds of keys that it needs besides `own` (other, read)
+    [limits] and [policy]: limits of the commands and of the box that differ from the defaults
+    [[upload]] name, content, refused: whether the name must be refused, or the content must land inside
+    [[fetch]] name, content: what must be read ("" for nothing), or refused = true
 
-A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints
-`HELD: why` when it was stopped, `ESCAPED: what` when it was not, and `READY words` where the other one may begin. What programs
-have in common is in probe.py.
+A program is program.py, run by the guest's interpreter, or program.sh, run by bash; likewise first and second. It prints `HELD:
+reason` when it was stopped, `ESCAPED: what` when it was not, and `READY text` when the other program may begin. probe.py
+contains what programs share.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ SCENARIOS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 NEEDS: Mapping[str, str] = MappingProxyType(
     {
         "x86_64": "only x86-64 machines have these calls",
-        "own_devices": "the device nodes of a box are the host's own here: only namespaces as root can make some for each box",
+        "own_devices": "boxes share the host's device nodes here; only namespaces as root creates its own for each box",
         "no_network": "boxes of this deployment have a network",
-        "root": "only root can make the network namespaces and addresses that this attack needs",
-        "own_server": "it is only tried on a server that doctor starts for itself",
+        "root": "only root can create the network namespaces and addresses that this attack needs",
+        "own_server": "it runs only against a server that doctor starts itself",
         "contexts": "contexts can be copied with the backend namespaces on x86-64 only",
     }
 )
@@ -94,7 +94,11 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name from outside. refused: it must not be accepted. content: what goes in, or must come out."""
+    """A file name used from outside.
+
+    content: what is written, or must be read.
+    refused: whether the name must be refused.
+    """
 
     name: str
     content: str = ""
@@ -103,7 +107,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """shows, shows_guards: without which it succeeds. keys: kinds of key that its client needs besides the first."""
+    """One attack; corpus.py describes the fields. shows_guards: the guards among `shows`."""
 
     name: str
     title: str
@@ -132,11 +136,11 @@ class Attack:
 
 
 def load_corpus(folder: Path = CORPUS) -> tuple[Attack, ...]:
-    """Every attack of a folder, by name. A folder that is not as it should be raises InvalidRequest."""
-    found = tuple(read_attack(path.parent) for path in sorted(folder.glob("*/attack.toml")))
-    if not found:
-        raise InvalidRequest(f"there are no attacks in {folder}")
-    return found
+    """Return every attack of a folder, by name. Raises InvalidRequest for a malformed one."""
+    attacks = tuple(read_attack(path.parent) for path in sorted(folder.glob("*/attack.toml")))
+    if not attacks:
+        raise InvalidRequest(f"no attacks found in {folder}")
+    return attacks
 
 
 def read_attack(folder: Path) -> Attack:
@@ -144,7 +148,7 @@ def read_attack(folder: Path) -> Attack:
         table = tomllib.loads((folder / "attack.toml").read_text())
         return _attack(folder, table)
     except (OSError, KeyError, ValueError, TypeError, InvalidRequest) as error:
-        raise InvalidRequest(f"the attack {folder.name} cannot be read: {type(error).__name__}: {error}") from error
+        raise InvalidRequest(f"cannot read the attack {folder.name}: {type(error).__name__}: {error}") from error
 
 
 def _attack(folder: Path, table: dict[str, Any]) -> Attack:
@@ -187,9 +191,9 @@ def _check(table: dict[str, Any]) -> None:
         *(set(table.get("keys", ())) - set(KEY_KINDS)),
     ]
     if unknown:
-        raise ValueError(f"unknown words: {', '.join(unknown)}")
+        raise ValueError(f"unknown keys or values: {', '.join(unknown)}")
     if table.keys() & {"policy"} and table["policy"].keys() - {"disk_bytes", "disk_files"}:
-        raise ValueError("policy takes disk_bytes and disk_files")
+        raise ValueError("policy allows only disk_bytes and disk_files")
 
 
 def _check_parts(attack: Attack) -> None:
@@ -197,22 +201,22 @@ def _check_parts(attack: Attack) -> None:
     if missing:
         raise ValueError(f"no program for {', '.join(missing)}")
     if not (set(attack.shows) <= set(attack.layers) and set(attack.shows_guards) <= set(attack.guards)):
-        raise ValueError("shows names a layer or a guard that is not among layers and guards")
-    named = {"upload": attack.uploads, "fetch": attack.fetches, "files": attack.steps}
-    if attack.scenario in named and not named[attack.scenario]:
-        raise ValueError("no names or steps")
+        raise ValueError("shows contains a layer or guard that is missing from layers and guards")
+    inputs = {"upload": attack.uploads, "fetch": attack.fetches, "files": attack.steps}
+    if attack.scenario in inputs and not inputs[attack.scenario]:
+        raise ValueError("no names or steps are given")
     if not attack.layers and not attack.guards:
-        raise ValueError("neither layers nor guards are named")
+        raise ValueError("name at least one layer or guard")
 
 
 def _programs(folder: Path) -> dict[str, Program]:
-    found = {}
+    programs = {}
     for role in _ROLES:
         for suffix in _SUFFIXES:
             path = folder / f"{role}{suffix}"
             if path.is_file():
-                found[role] = Program(path.name, path.read_bytes())
-    return found
+                programs[role] = Program(path.name, path.read_bytes())
+    return programs
 
 
 def _names(rows: Iterable[dict[str, Any]]) -> tuple[Name, ...]:

@@ -1,4 +1,4 @@
-"""What a deployment's examination amounts to. Pure."""
+"""The result of examining a deployment. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox_runtime.doctor.verdict import Verdict
 from sandbox_runtime.model import Layer
 
 WEAKER_AS_PLAIN_USER = frozenset({Layer.memory, Layer.processes, Layer.cpu})
-"""Held by limits per process where no cgroup is lent to a plain user: docs/concepts/isolation.md tells what that means."""
+"""Enforced by per-process limits if a plain user has no cgroups; see docs/concepts/isolation.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Diagnosis:
 
     @property
     def failures(self) -> list[str]:
-        """Why this deployment must not be trusted; none where it may."""
+        """Return why this deployment must not be trusted; empty if it may be."""
         bad_layers = [
             f"layer {assessment.layer} is {assessment.standing}: {assessment.detail}"
             for assessment in self.layers
@@ -38,7 +38,7 @@ class Diagnosis:
 
     @property
     def weaker(self) -> list[LayerAssessment]:
-        """Layers that are not on and need not be, because the mode says so."""
+        """Return layers that are not on and need not be in this mode."""
         return [
             assessment
             for assessment in self.layers
@@ -54,7 +54,7 @@ class Diagnosis:
         return dict(Counter(verdict.state.value for verdict in self.verdicts))
 
     def as_dict(self) -> dict[str, object]:
-        """For machines; the names are stable."""
+        """Return the result for machines. The key names are stable."""
         return {
             "ok": not self.failures,
             "isolation": self.isolation,

@@ -1,4 +1,4 @@
-"""The families of attacks: what a group of them is about. `doctor --attack` shows its verdicts by family."""
+"""Families of attacks. `doctor --attack` groups its verdicts by family."""
 
 from __future__ import annotations
 

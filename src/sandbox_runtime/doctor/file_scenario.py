@@ -1,4 +1,4 @@
-"""The scene `files`: steps done to the files of a box from outside, as the server does them for its callers."""
+"""The scenario `files`: steps applied to the files of a box from outside, as the server does for its callers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.workspace import ArchiveBounds, FileBounds, Format, SessionFiles, Snapshots, StorageOptions, open_storage
 
 STEP_TIMEOUT_S = 15.0
-"""For one step. A healthy one takes milliseconds; the largest archive of the corpus takes a second on a busy machine."""
+"""For one step. A normal one takes milliseconds; the largest archive of the corpus takes a second on a busy machine."""
 BOUNDS = FileBounds(
     max_file_bytes=8 * MIB, max_read_bytes=MIB, max_listed=2000, archives=ArchiveBounds(max_members=2000, max_bytes=32 * MIB)
 )
@@ -28,7 +28,7 @@ _BLOCK_BYTES = 512
 
 
 async def run_files(attack_run: AttackRun) -> None:
-    with Canaries() as canaries, tempfile.TemporaryDirectory(prefix="sandbox-proof-") as folder:
+    with Canaries() as canaries, tempfile.TemporaryDirectory(prefix="sandbox-doctor-") as folder:
         attack_run.facts.update(canaries.facts())
         box = await attack_run.open_box()
         async with open_storage(StorageOptions(folder)) as storage:
@@ -54,7 +54,7 @@ async def _with_program(attack_run: AttackRun, box: Box, steps: FileSteps) -> No
 
 
 class FileSteps:
-    """filled: the last box that a step filled, at first the one in which the program runs."""
+    """filled: the last box that a step filled; initially the program's box."""
 
     def __init__(self, attack_run: AttackRun, box: Box, canaries: Canaries, snapshots: Snapshots, folder: str) -> None:
         self._run = attack_run
@@ -70,7 +70,7 @@ class FileSteps:
         try:
             answer = await asyncio.wait_for(_ACTIONS[step.do](self, step), STEP_TIMEOUT_S)
         except TimeoutError:
-            evidence.breaches.append(f"{step.do} of {step.name!r} made the host wait")
+            evidence.breaches.append(f"{step.do} of {step.name!r} blocked the host")
         except RequestError as error:
             self._refused(step, error)
         except SandboxError as error:
@@ -83,34 +83,34 @@ class FileSteps:
     def _refused(self, step: Step, error: RequestError) -> None:
         if not (step.refused or step.refusable or self._run.attack.alongside):
             self._run.evidence.doubts.append(f"{step.do} of {step.name!r} was refused: {error}")
-        self._remark(f"{step.do} refused what is not fit")
+        self._remark(f"{step.do} refused invalid input")
 
     def _answered(self, step: Step, answer: bytes) -> None:
         evidence = self._run.evidence
         if step.refused:
             evidence.breaches.append(f"{step.do} of {step.name!r} was accepted")
         elif self._canaries.secret.encode() in answer:
-            evidence.breaches.append(f"a secret of the host came out by {step.do} of {step.name!r}")
+            evidence.breaches.append(f"{step.do} of {step.name!r} returned a secret of the host")
         elif step.max_bytes is not None and step.do in ("archive", "download", "read") and len(answer) > step.max_bytes:
-            evidence.breaches.append(f"{step.do} of {step.name!r} gave {len(answer)} bytes, more than {step.max_bytes}")
+            evidence.breaches.append(f"{step.do} of {step.name!r} returned {len(answer)} bytes, more than {step.max_bytes}")
         elif step.content and step.do in ("read", "download") and answer != step.content.encode():
-            evidence.breaches.append(f"{answer[:40]!r} came out by {step.do} of {step.name!r}")
+            evidence.breaches.append(f"{step.do} of {step.name!r} returned {answer[:40]!r}")
         self._remark(f"{step.do} stayed inside")
 
     def _check_size(self, step: Step) -> None:
         if step.max_bytes is None or step.do not in ("save", "restore", "copy", "unpack"):
             return
-        taken = real_bytes(self._folder) if step.do == "save" else _used_bytes(self.filled)
-        if taken > step.max_bytes:
-            self._run.evidence.breaches.append(f"{step.do} made {taken} bytes real on the host, more than {step.max_bytes}")
+        used = real_bytes(self._folder) if step.do == "save" else _used_bytes(self.filled)
+        if used > step.max_bytes:
+            self._run.evidence.breaches.append(f"{step.do} used {used} bytes on the host, more than {step.max_bytes}")
 
     def _remark(self, text: str) -> None:
         if text not in self._run.evidence.remarks:
             self._run.evidence.remarks.append(text)
 
     async def list(self, step: Step) -> bytes:
-        found = await self._files.list(step.name, recursive=True)
-        return "\n".join(entry.name for entry in found.entries).encode()
+        listing = await self._files.list(step.name, recursive=True)
+        return "\n".join(entry.name for entry in listing.entries).encode()
 
     async def read(self, step: Step) -> bytes:
         return (await self._files.read(step.name)).content
@@ -171,7 +171,7 @@ _ACTIONS: Mapping[str, Callable[[FileSteps, Step], Awaitable[bytes]]] = MappingP
 
 
 def real_bytes(folder: str) -> int:
-    """What the files of a folder take on the disk: holes take nothing."""
+    """Return the disk space used by the files of a folder; holes use none."""
     total = 0
     for path in Path(folder).rglob("*"):
         with contextlib.suppress(OSError):
@@ -180,9 +180,9 @@ def real_bytes(folder: str) -> int:
 
 
 def _used_bytes(box: Box) -> int:
-    """What lies in the area of a box, which is a file system of its own."""
-    found = os.fstatvfs(box.files_fd)
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
+    """Return the space used in the area of a box, which is its own file system."""
+    area = os.fstatvfs(box.files_fd)
+    return (area.f_blocks - area.f_bfree) * area.f_frsize
 
 
 def _is_small(path: Path) -> bool:
@@ -190,10 +190,10 @@ def _is_small(path: Path) -> bool:
 
 
 async def _joined(pieces: AsyncIterable[bytes]) -> bytes:
-    """What came, up to a bound that no attack of the corpus may reach."""
-    found = bytearray()
+    """Join the pieces, up to a size that no attack of the corpus may reach."""
+    joined = bytearray()
     async for piece in pieces:
-        found += piece
-        if len(found) > _MAX_ANSWER_BYTES:
+        joined += piece
+        if len(joined) > _MAX_ANSWER_BYTES:
             break
-    return bytes(found)
+    return bytes(joined)

@@ -1,18 +1,18 @@
-"""What a `files` attack does to the files of a box from outside, one step after another.
+"""The steps that a `files` attack applies to the files of a box from outside.
 
 A [[step]] of attack.toml:
 
     do          list, read, download, archive, unpack, upload, delete, move, save, restore or copy
-    name        the file or folder it is done to; "" is the workspace
-    target      of move: the new name
-    form        of archive: tar.gz or zip; of unpack: tar, tar.gz or zip
-    content     of upload: what is written; of read and download: what must come out
+    name        the file or folder to use; "" is the workspace
+    target      for move: the new name
+    form        for archive: tar.gz or zip; for unpack: tar, tar.gz or zip
+    content     for upload: what is written; for read and download: what must be read
     refused     it must be refused; otherwise it may be refused only while a program runs alongside
-    refusable   it may be refused, or done within the bounds
-    max_bytes   how much may come out, or be stored or written on the host (real bytes, not the size that a file claims)
-    members     of unpack: what the archive holds (see Member)
+    refusable   it may be refused, or done within the limits
+    max_bytes   how much may be read, stored or written on the host (space used, not the size that a file claims)
+    members     for unpack: what the archive contains (see Member)
 
-save stores a snapshot of the workspace; restore and copy fill a fresh box from it, or from the box itself.
+save stores a snapshot of the workspace; restore fills a new box from the snapshot, copy from the box itself.
 """
 
 from __future__ import annotations
@@ -30,8 +30,14 @@ _SYMLINK_MODE = 0o120777
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """kind: file, folder, link, hard_link, device or fifo. target: of links. zeros: content of so many zero bytes. repeat: so
-    many members, with {n} in the name replaced by a number. claims: the size that a tar header tells, if not the real one."""
+    """An archive member.
+
+    kind: file, folder, link, hard_link, device or fifo.
+    target: of links.
+    zeros: number of zero bytes appended to the content.
+    repeat: number of members; {n} in the name is replaced by a number.
+    claims: the size in the tar header, if not the real one.
+    """
 
     name: str
     kind: str = "file"
@@ -66,22 +72,22 @@ class Step:
 def read_step(row: dict[str, Any]) -> Step:
     step = Step(**{**row, "members": tuple(Member(**member) for member in row.get("members", ()))})
     if step.do not in ACTIONS:
-        raise ValueError(f"a step can be {', '.join(ACTIONS)}, not {step.do!r}")
+        raise ValueError(f"unknown step {step.do!r}; use one of {', '.join(ACTIONS)}")
     return step
 
 
 def build_archive(step: Step) -> bytes:
-    """The bytes of the archive that an unpack step brings."""
-    held = io.BytesIO()
+    """Return the archive of an unpack step."""
+    buffer = io.BytesIO()
     if step.form == "zip":
-        with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for member in step.members:
                 _zip(archive, member)
-        return held.getvalue()
-    with tarfile.open(fileobj=held, mode="w:gz" if step.form == "tar.gz" else "w") as tar:
+        return buffer.getvalue()
+    with tarfile.open(fileobj=buffer, mode="w:gz" if step.form == "tar.gz" else "w") as tar:
         for member in step.members:
             _tar(tar, member)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 _TAR_KINDS = {
@@ -106,7 +112,7 @@ def _tar(archive: tarfile.TarFile, member: Member) -> None:
 
 
 def _claim(archive: tarfile.TarFile, info: tarfile.TarInfo, size: int) -> None:
-    """A header alone, with a size that nothing follows."""
+    """Write only a header, with a size but no data."""
     info.size = size
     if archive.fileobj is not None:
         archive.fileobj.write(info.tobuf(tarfile.GNU_FORMAT))

@@ -1,4 +1,4 @@
-"""Facts about this machine that decide what boxes can be, and what of it is worth a warning. Only looks, changes nothing."""
+"""Facts about this machine that decide what boxes can do, and warnings. Read-only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ASK_TIMEOUT_S = 20
 
 @dataclass(frozen=True, slots=True)
 class HostWarning:
-    """Something of the host that weakens what boxes promise and that no box can mend."""
+    """A property of the host that weakens boxes and that no box can fix."""
 
     text: str
     fix: str
@@ -59,19 +59,20 @@ def _version(python: str) -> str:
     try:
         answer = subprocess.run([python, "--version"], capture_output=True, timeout=_ASK_TIMEOUT_S, text=True, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return f"cannot be started: {error}"
+        return f"cannot start: {error}"
     return answer.stdout.strip()
 
 
 def _dump_program() -> HostWarning | None:
-    """The kernel starts it as root, outside of every box, with the crashed program's memory as its input."""
+    """Warn if the kernel pipes core dumps to a program: it runs as root, outside of every box, with memory of the crashed
+    program as input."""
     try:
         pattern = _CORE_PATTERN.read_text().strip()
     except OSError:
         return None
     if not pattern.startswith("|"):
         return None
-    text = f"a program that crashes in a box makes the kernel start {pattern[1:].split()[0]} on the host"
+    text = f"a crash in a box makes the kernel run {pattern[1:].split()[0]} on the host"
     return HostWarning(text, "sysctl -w kernel.core_pattern=core")
 
 
@@ -84,18 +85,24 @@ def _leaky_processor() -> HostWarning | None:
 
 
 def processor_warning(states: Mapping[str, str], command_line: str) -> HostWarning | None:
-    """states: what the kernel says of each weakness of the processor. command_line: what the kernel was started with."""
-    open_ones = sorted(name for name, state in states.items() if state.startswith("Vulnerable"))
-    if not open_ones:
+    """Return a warning if the processor is vulnerable.
+
+    states: the kernel's text for each vulnerability.
+    command_line: the kernel's command line.
+    """
+    vulnerable = sorted(name for name, state in states.items() if state.startswith("Vulnerable"))
+    if not vulnerable:
         return None
     words = command_line.partition(" -- ")[0].split()
-    switched_off = [word for word in words if _switches_off(word)]
-    remove = f"; remove {' '.join(switched_off)} from the kernel's command line" if switched_off else ""
-    return HostWarning(f"the processor leaks between programs ({', '.join(open_ones)})", f"update kernel and microcode{remove}")
+    disabled = [word for word in words if _disables_mitigation(word)]
+    remove = f"; remove {' '.join(disabled)} from the kernel's command line" if disabled else ""
+    return HostWarning(
+        f"the processor has unmitigated vulnerabilities ({', '.join(vulnerable)})", f"update kernel and microcode{remove}"
+    )
 
 
-def _switches_off(word: str) -> bool:
-    """Whether a word of the kernel's command line switches off what protects programs from one another."""
+def _disables_mitigation(word: str) -> bool:
+    """Whether a word of the kernel's command line disables a mitigation."""
     name, _, value = word.partition("=")
     return word in _PROTECTION_OFF or (name in _PROTECTIONS and "off" in value.split(","))
 
@@ -106,4 +113,4 @@ def _no_user_namespaces() -> HostWarning | None:
         allowed = int(limit.read_text())
     except (OSError, ValueError):
         return None
-    return None if allowed else HostWarning("user namespaces are switched off", "sysctl -w user.max_user_namespaces=15000")
+    return None if allowed else HostWarning("user namespaces are disabled", "sysctl -w user.max_user_namespaces=15000")

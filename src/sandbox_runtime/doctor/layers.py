@@ -1,4 +1,4 @@
-"""From verdicts to what can be said of each layer. Pure."""
+"""Assess each layer from the verdicts. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from sandbox_runtime.model import Layer, LayerReport, LayerState
 
 
 class LayerStanding(StrEnum):
-    """proven: attacks that succeed without the layer were run here and held. unproven: it is on, but nothing tried it.
-    broken: an attack on it got through, or none could be brought to an end."""
+    """What the attacks showed about a layer.
+
+    proven: attacks that succeed without the layer ran here and held.
+    unproven: it is on, but no attack tested it.
+    broken: an attack on it succeeded or was inconclusive.
+    """
 
     proven = "proven"
     unproven = "unproven"
@@ -28,7 +32,7 @@ class LayerAssessment:
     detail: str
     fix: str
     attacks: int
-    """How many attacks on it held."""
+    """Number of attacks on it that held."""
 
 
 def assess_layers(reports: Sequence[LayerReport], verdicts: Sequence[Verdict]) -> list[LayerAssessment]:

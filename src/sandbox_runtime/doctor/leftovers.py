@@ -1,7 +1,7 @@
-"""What boxes left behind, seen from the host: processes, mounts, cgroups, folders, descriptors of ours.
+"""Find what boxes left behind on the host: processes, mounts, cgroups, folders, descriptors.
 
-Processes are those that descend from this one: whatever starts in a box, and however often it forks away, the kernel gives it
-to a parent below us. The dead that nobody has collected yet do nothing any more and are not counted.
+Only descendants of this process count: whatever starts in a box, and however often it forks, its parent stays below us. Zombies
+do nothing any more and are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DEAD = ("Z", "X")
 UNMOUNT_TIMEOUT_S = 20.0
 _POLL_S = 0.01
 _MOUNT_NAMESPACE_LINK = "(mnt:["
-"""The server holds the mounts of a box that is gone until the kernel has taken them apart."""
+"""The server holds the mount namespace of a closed box until the kernel has freed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class HostSnapshot:
     descriptors: frozenset[tuple[int, str]]
 
     def since(self, before: HostSnapshot) -> list[str]:
-        """What is here now and was not before, in words."""
+        """Describe what is new compared with `before`."""
         return [
             *(f"process {pid} ({name}) is left" for pid, name in sorted(self.processes - before.processes)),
             *(f"mount {path} is left" for path in sorted(self.mounts - before.mounts)),
@@ -43,16 +43,19 @@ class HostSnapshot:
 
 
 def take_snapshot(state_dir: str) -> HostSnapshot:
-    """state_dir: the folder of the backend, the only place of the host where it makes mounts and folders."""
+    """Record what exists now.
+
+    state_dir: folder of the backend, the only place on the host where it creates mounts and folders.
+    """
     return HostSnapshot(_processes(), _mounts(state_dir), _folders(state_dir), _cgroups(), _descriptors())
 
 
 async def wait_for_leftovers(before: HostSnapshot, state_dir: str, within_s: float = UNMOUNT_TIMEOUT_S) -> list[str]:
-    """What is still there when there was time for mounts to be taken apart; everything else must be gone at once."""
+    """Return what is left after the kernel had time to free mounts. Anything else must be gone immediately."""
     deadline = time.monotonic() + within_s
-    while found := take_snapshot(state_dir).since(before):
-        if time.monotonic() > deadline or not all(_MOUNT_NAMESPACE_LINK in one for one in found):
-            return found
+    while left := take_snapshot(state_dir).since(before):
+        if time.monotonic() > deadline or not all(_MOUNT_NAMESPACE_LINK in text for text in left):
+            return left
         await asyncio.sleep(_POLL_S)
     return []
 
@@ -62,7 +65,7 @@ def _processes() -> frozenset[tuple[int, str]]:
 
 
 def _living(pid: int) -> str:
-    """The name of a process that is not dead, or nothing."""
+    """Return the name of a process, or "" if it is dead."""
     try:
         name, _, rest = Path(f"/proc/{pid}/stat").read_text(errors="replace").partition("(")[2].rpartition(")")
     except OSError:
@@ -76,19 +79,19 @@ def _mounts(state_dir: str) -> frozenset[str]:
 
 
 def _folders(state_dir: str) -> frozenset[str]:
-    """Two levels down: what a box has of its own is there."""
+    """Look two levels deep, where boxes have their folders."""
     return frozenset(str(path) for pattern in ("*", "*/*") for path in Path(state_dir).glob(pattern))
 
 
 def _cgroups() -> frozenset[str]:
-    """Groups in the directories that carry our pid. Those lie where we stand in each hierarchy, or above."""
+    """Return the groups in directories that carry our pid: in our own group of each hierarchy, or above."""
     own_paths = read_own_paths(Path("/proc/self/cgroup").read_text())
-    found: set[str] = set()
+    groups: set[str] = set()
     for mount in read_mounts(Path("/proc/self/mountinfo").read_text()):
         own = own_paths.get("", "/") if mount.version == 2 else _first(own_paths, mount.controllers)
         claims = (claim for base in bases(mount, own) for claim in _folders_in(base) if f".{os.getpid()}." in claim.name)
-        found.update(group.path for claim in claims for group in _folders_in(claim.path))
-    return frozenset(found)
+        groups.update(group.path for claim in claims for group in _folders_in(claim.path))
+    return frozenset(groups)
 
 
 def _first(paths: Mapping[str, str], names: Iterable[str]) -> str:
@@ -101,10 +104,10 @@ def _folders_in(path: str) -> list[os.DirEntry[str]]:
 
 
 def _descriptors() -> frozenset[tuple[int, str]]:
-    found = set()
+    opened = set()
     for name in os.listdir("/proc/self/fd"):
         try:
-            found.add((int(name), os.readlink(f"/proc/self/fd/{name}")))
+            opened.add((int(name), os.readlink(f"/proc/self/fd/{name}")))
         except FileNotFoundError:
-            continue  # the one that listed the folder
-    return frozenset(found)
+            continue  # the descriptor that lists the folder
+    return frozenset(opened)

@@ -1,10 +1,10 @@
-"""A world of network namespaces to attack and test in, with no way out of it.
+"""A closed network of namespaces for attacks and tests.
 
     box ── (what is tested) ── host ──── outside: 192.31.196.10, 2001:4:112::10 (public), 10.9.9.9, 169.254.169.254, fd99::9, …
-                                 └────── inner: 10.50.0.2, fd50::2, a neighbour of the host that outside has no business with
+                                 └────── inner: 10.50.0.2, fd50::2, a neighbour of the host that outside must not reach
 
-The public addresses are those of a service that answers nobody (AS112): special enough to be nobody's, global enough to be
-allowed. Nothing has a name in the file system: namespaces are held by descriptors and end with the process. Needs root.
+The public addresses belong to a service that answers nobody (AS112): not assigned to anyone, but global enough to be allowed.
+Nothing has a name in the file system: namespaces are held by descriptors and end with the process. Needs root.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ INNER_6 = "fd50::2"
 OUTSIDE_4 = (PUBLIC_4, PRIVATE_4, METADATA, "100.64.9.9", "192.168.9.9", "198.18.0.9", "203.0.113.9", *OTHER_METADATA)
 OUTSIDE_6 = (PUBLIC_6, UNIQUE_LOCAL_6, METADATA_6, "64:ff9b::a09:909", "64:ff9b::801:909", "2002:a09:909::1", "2001:db8::9")
 
-# Fixed and known to each other: neighbour discovery may take a second that no test here is about.
+# Fixed and known to each other, because neighbour discovery can take a second.
 _MAC_HOST = "02:00:00:00:00:01"
 _MAC_OUTSIDE = "02:00:00:00:00:02"
 _MAC_LAN = "02:00:00:00:00:03"
@@ -41,7 +41,7 @@ _MAC_INNER = "02:00:00:00:00:04"
 
 
 class Lab:
-    """`do` awaits something in an event loop that lives in the host's namespace, as the server would."""
+    """`do` runs a coroutine in an event loop inside the host's namespace, as the server would."""
 
     def __init__(self, undo: contextlib.ExitStack, new_loop: NewLoop) -> None:
         self._undo = undo
@@ -64,7 +64,7 @@ class Lab:
             *_end("up0", f"{HOST_4}/24", f"{HOST_6}/64", "fe80::2/64"),
             f"neigh replace fd77::1 lladdr {_MAC_OUTSIDE} dev up0 nud permanent",
             f"addr add {HOST_PUBLIC_4} dev lo",
-            # Of no preferred lifetime: never chosen as a source, so that answers come back by the uplink's own address.
+            # No preferred lifetime: never chosen as a source, so that answers come back through the uplink's own address.
             f"addr add {HOST_PUBLIC_6} dev lo nodad preferred_lft 0",
             *_end("lan0", "10.50.0.1/24", "fd50::1/64"),
             f"neigh replace {INNER_4} lladdr {_MAC_INNER} dev lan0 nud permanent",

@@ -1,4 +1,4 @@
-"""Network namespaces, listeners in them and event loops in them: what a lab is made of. Needs root."""
+"""Parts of a lab: network namespaces, and listeners and event loops inside them. Needs root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NewLoop = Callable[[], asyncio.AbstractEventLoop]
 
 
 class Namespace:
-    """A network namespace, and a way to do things in it: each in a thread of its own that has entered it."""
+    """A network namespace. Each call runs in its own thread that has entered it."""
 
     def __init__(self, descriptor: int) -> None:
         self.fd = descriptor
@@ -63,16 +63,16 @@ class Namespace:
         return self.call(lambda: {name for _, name in socket.if_nameindex()})
 
     def addresses(self) -> list[str]:
-        """Those that are not on loopback."""
+        """Return the addresses that are not loopback."""
         own = [route.block for route in self.call(netlink.routes) if route.local]
         return [str(block.network_address) for block in own if not block.is_loopback and block.prefixlen in (32, 128)]
 
     def reach(self, address: str, port: int = PORT) -> str:
-        """The address the other side saw us come from, or the name of the error."""
+        """Connect and return the address that the other side saw, or the name of the error."""
         return self.call(lambda: _dial(address, port, 5.0))
 
     def hears_nothing_from(self, address: str) -> bool:
-        """For what is dropped without a word; an answer here takes well under a millisecond."""
+        """Whether packets to the address are dropped silently; an answer would take well under a millisecond."""
         return self.call(lambda: _dial(address, PORT, 0.3)) == "ETIMEDOUT"
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ def in_thread(action: Callable[[], T]) -> T:
     if errors:
         raise errors[0]
     if not results:
-        raise PlatformFault(f"not done within {TIMEOUT_S:g} s")
+        raise PlatformFault(f"not finished within {TIMEOUT_S:g} s")
     return results[0]
 
 

@@ -1,4 +1,4 @@
-"""The scene `lab`: a box with a network, opened by a backend that lives in a network of namespaces made for the attack."""
+"""The scenario `lab`: a box with a network, opened by a backend inside a network of namespaces."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ T = TypeVar("T")
 _PROGRAMS = ("ip", "nft", "nsenter", "sh")
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 Reopen = Callable[[], BackendContext]
-"""Opens one more backend like the one under attack."""
+"""Opens another backend like the one under attack."""
 
 
 class LabBackend:
-    """A lab and a backend in it, opened when it is first asked for; `do` runs something in the event loop of the lab's host."""
+    """A lab with a backend in it, opened on first use. `do` runs a coroutine in the event loop of the lab's host."""
 
     def __init__(self, reopen: Reopen) -> None:
         self._reopen = reopen
@@ -38,8 +38,8 @@ class LabBackend:
         await self._undo.aclose()
 
     async def backend(self, policy: Policy) -> Backend:
-        """policy: of the boxes that attacks open. What the first of them starts for good shall be there before anything is
-        counted."""
+        """Return the backend, after opening one box under the policy: what the first box starts must exist before the first
+        snapshot."""
         if self._backend is None:
             self._lab = lab = self._undo.enter_context(network_lab.open_lab())
             lab.listen(lab.host, DNS_PORT)
@@ -51,7 +51,7 @@ class LabBackend:
 
     @staticmethod
     def missing() -> str:
-        """Which programs it lacks on this host."""
+        """Return the required programs that are not installed, separated by commas."""
         return ", ".join(name for name in _PROGRAMS if shutil.which(name, path=_SYSTEM_PATH) is None)
 
     async def do(self, work: Coroutine[Any, Any, T]) -> T:

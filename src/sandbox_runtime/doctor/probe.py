@@ -1,6 +1,6 @@
-"""What the attack programs share: how they speak, raw system calls, and the facts that the runner wrote beside them.
+"""What attack programs share: output format, raw system calls, and facts from the runner.
 
-Put into each box as probe.py, next to the program and facts.json. Runs in the guest's interpreter: standard library only.
+Copied into each box as probe.py, next to the program and facts.json. Runs in the guest's interpreter: standard library only.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ REFUSALS = (errno.EPERM, errno.ENOSYS, errno.EACCES)
 
 def facts() -> dict[str, Any]:
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "facts.json"), encoding="utf-8") as file:
-        found: dict[str, Any] = json.load(file)
-    return found
+        facts: dict[str, Any] = json.load(file)
+    return facts
 
 
 def escaped(what: str) -> NoReturn:
@@ -40,18 +40,18 @@ def held(why: str) -> NoReturn:
     os._exit(0)
 
 
-def ready(words: str = "") -> None:
-    """Let the other program begin, and hand it these words."""
-    print(f"READY {words}", flush=True)
+def ready(text: str = "") -> None:
+    """Let the other program begin and pass it this text."""
+    print(f"READY {text}", flush=True)
 
 
 def wait_for_other() -> None:
-    """Returns when the other program has ended."""
+    """Return when the other program has ended."""
     sys.stdin.read()
 
 
 def call(name: str, *arguments: int | bytes | None) -> int:
-    """A raw system call: its result, or the negative errno."""
+    """Make a raw system call. Returns its result, or the negative errno."""
     number = facts()["calls"].get(name)
     return -errno.ENOSYS if number is None else call_number(number, *arguments)
 
@@ -68,7 +68,7 @@ def result_text(result: int) -> str:
 
 
 def must_be_refused(attempts: Iterable[tuple[Any, ...]], refusals: tuple[int, ...] = REFUSALS) -> NoReturn:
-    """Each attempt is a call's name and its arguments. Any answer but a refusal means that the call was let through."""
+    """Make each call; an attempt is its name and arguments. Any answer but a refusal means that the call got through."""
     names = []
     for name, *arguments in attempts:
         result = call(name, *arguments)
@@ -79,7 +79,7 @@ def must_be_refused(attempts: Iterable[tuple[Any, ...]], refusals: tuple[int, ..
 
 
 def must_fail(action: str, attempt: Any, *arguments: Any) -> str:
-    """The errno's name with which the attempt failed; it must."""
+    """Run the attempt, which must fail, and return the name of its errno."""
     try:
         attempt(*arguments)
     except OSError as error:
@@ -88,18 +88,18 @@ def must_fail(action: str, attempt: Any, *arguments: Any) -> str:
 
 
 def status(field: str, pid: str = "self") -> str:
-    """One line of /proc/PID/status."""
+    """Return one field of /proc/PID/status."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return next(line.split(":", 1)[1].strip() for line in file if line.startswith(f"{field}:"))
 
 
 def processes() -> list[int]:
-    """Every process in sight."""
+    """Return every visible process."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def answers(address: str, port: int, wait_s: float = 0.5) -> str:
-    """What a listener at this address says to a connection; empty where it is refused or silent."""
+    """Connect and return what a listener at this address sends; "" if refused or silent."""
     try:
         with socket.create_connection((address, port), timeout=wait_s) as connection:
             return connection.recv(100).decode()
@@ -120,23 +120,23 @@ def answers_datagram(address: str, port: int, wait_s: float = 0.3) -> str:
 
 
 def need_network() -> None:
-    """An attack on a network proves nothing in a box that reaches nobody."""
-    known = facts()
-    for address in known["public"]:
-        if not answers(address, known["port"], 5.0):
-            raise SystemExit(f"{address} cannot be reached: this box has no network")
+    """Exit if the box has no network: an attack on the network would prove nothing."""
+    lab = facts()
+    for address in lab["public"]:
+        if not answers(address, lab["port"], 5.0):
+            raise SystemExit(f"{address} is unreachable: this box has no network")
 
 
 def i386_call(number: int) -> int:
-    """A call without arguments through the 32-bit gate: mov eax, number; int 0x80; cdqe; ret."""
+    """Make a call without arguments through the 32-bit entry: mov eax, number; int 0x80; cdqe; ret."""
     code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     code.write(b"\xb8" + struct.pack("<I", number) + b"\xcd\x80\x48\x98\xc3")
-    place = ctypes.addressof(ctypes.c_char.from_buffer(code))
-    return int(ctypes.CFUNCTYPE(ctypes.c_long)(place)())
+    address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return int(ctypes.CFUNCTYPE(ctypes.c_long)(address)())
 
 
 def memory_regions() -> Iterable[tuple[int, int]]:
-    """Readable parts of our own memory that hold data."""
+    """Yield the readable parts of our own memory that hold data."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         lines = file.read().splitlines()
     for line in lines:

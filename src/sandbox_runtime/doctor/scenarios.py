@@ -1,4 +1,4 @@
-"""The scenes of attacks: who runs where, and when, and what is looked at from outside."""
+"""The scenarios of attacks: which program runs where and when, and what is checked from outside."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sandbox_runtime.model import File
 from sandbox_runtime.workspace import fetch, stage
 
 OUTSIDE_TIMEOUT_S = 3.0
-"""For one look at a box's files from outside; a healthy one takes milliseconds."""
+"""For one access to a box's files from outside; a normal one takes milliseconds."""
 
 
 async def run_alone(attack_run: AttackRun) -> None:
@@ -40,11 +40,11 @@ async def run_after(attack_run: AttackRun) -> None:
 
 
 async def run_beside(attack_run: AttackRun) -> None:
-    one, other = await attack_run.open_box(), await attack_run.open_box()
-    first = await attack_run.start_program(one, "first")
+    first_box, second_box = await attack_run.open_box(), await attack_run.open_box()
+    first = await attack_run.start_program(first_box, "first")
     try:
         attack_run.pass_to_second(first.ready_text)
-        await attack_run.run_program(other, "second")
+        await attack_run.run_program(second_box, "second")
     finally:
         await first.end()
 
@@ -68,7 +68,7 @@ _FileCheck = Callable[[AttackRun, Box, Name, Canaries], None]
 
 
 async def _check_from_outside(attack_run: AttackRun, check: _FileCheck, names: tuple[Name, ...]) -> None:
-    """The program prepares the box; then, or meanwhile, each name is written or read from outside."""
+    """Let the program prepare the box; then, or meanwhile, write or read each name from outside."""
     with Canaries() as canaries:
         attack_run.facts.update(canaries.facts())
         box = await attack_run.open_box()
@@ -90,7 +90,7 @@ async def _check_all(attack_run: AttackRun, check: _FileCheck, box: Box, names: 
         try:
             await asyncio.wait_for(asyncio.to_thread(check, attack_run, box, name, canaries), OUTSIDE_TIMEOUT_S)
         except TimeoutError:
-            attack_run.evidence.breaches.append(f"the name {name.name!r} made the host wait")
+            attack_run.evidence.breaches.append(f"the name {name.name!r} blocked the host")
             return
 
 
@@ -101,32 +101,32 @@ def _check_upload(attack_run: AttackRun, box: Box, name: Name, canaries: Canarie
     except RequestError:
         if not name.refused and not attack_run.attack.alongside:
             evidence.doubts.append(f"the harmless name {shown} was refused")
-        return _remark(attack_run, "refused what leads out")
+        return _remark(attack_run, "paths that lead out were refused")
     if name.refused:
         evidence.breaches.append(f"the name {shown} was accepted")
         return None
     back = fetch(box, [name.name], QUOTAS).files
     if not attack_run.attack.alongside and (not back or back[0].content != name.content.encode()):
-        evidence.breaches.append(f"{shown} did not land where its name says")
-    return _remark(attack_run, "what was accepted landed inside")
+        evidence.breaches.append(f"{shown} was not written where its name says")
+    return _remark(attack_run, "accepted files landed inside")
 
 
 def _check_fetch(attack_run: AttackRun, box: Box, name: Name, canaries: Canaries) -> None:
     evidence, shown = attack_run.evidence, repr(name.name[:40])
     try:
-        found = fetch(box, [name.name], QUOTAS).files
+        files = fetch(box, [name.name], QUOTAS).files
     except RequestError:
         if not name.refused:
             evidence.doubts.append(f"the harmless name {shown} was refused")
-        return _remark(attack_run, "refused what leads out")
-    content = found[0].content.decode(errors="replace") if found else ""
+        return _remark(attack_run, "paths that lead out were refused")
+    content = files[0].content.decode(errors="replace") if files else ""
     if name.refused:
         evidence.breaches.append(f"the name {shown} was accepted")
     elif canaries.secret in content:
-        evidence.breaches.append(f"a secret of the host came out as {shown}")
+        evidence.breaches.append(f"reading {shown} returned a secret of the host")
     elif not attack_run.attack.alongside and content != name.content:
-        evidence.breaches.append(f"{content[:40]!r} came out as {shown}")
-    return _remark(attack_run, "only what lies inside came out")
+        evidence.breaches.append(f"reading {shown} returned {content[:40]!r}")
+    return _remark(attack_run, "only files inside were read")
 
 
 def _remark(attack_run: AttackRun, text: str) -> None:

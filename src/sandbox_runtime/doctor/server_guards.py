@@ -1,6 +1,6 @@
-"""Guards: what stops an attack outside of a box, in the server. The layers of a box are in model/policy.py.
+"""Guards: what stops an attack in the server, outside of boxes. The layers of boxes are in model/policy.py.
 
-An attack that names a guard in `shows` succeeds when that guard alone is switched off; tests/doctor/test_guards.py does that.
+An attack that names a guard in `shows` succeeds if that guard alone is disabled; tests/doctor/test_guards.py proves it.
 """
 
 from __future__ import annotations

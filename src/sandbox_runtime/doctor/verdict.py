@@ -1,4 +1,4 @@
-"""What came of an attack: from what was seen to a state, pure."""
+"""Turn the evidence of an attack into a verdict. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """reason: what held it, what got out, why nothing can be said, or why it does not apply here."""
+    """The result of an attack. reason: what stopped it, what escaped, why it is inconclusive, or why it does not apply."""
 
     attack: str
     title: str
@@ -36,38 +36,42 @@ class Verdict:
 
     @property
     def bad(self) -> bool:
-        """An attack of which nothing can be said is as bad as one that got through: the corpus proves nothing then."""
+        """Whether the attack escaped or was inconclusive: both mean that the deployment is not proven safe."""
         return self.state in (State.escaped, State.inconclusive)
 
 
 @dataclass
 class Evidence:
-    """breaches: what was seen from outside that must not be. doubts: why an attack could not be tried as it was meant."""
+    """What was observed during an attack.
+
+    breaches: observations from outside that must not be possible.
+    doubts: why the attack could not be tried as intended.
+    """
 
     outcomes: list[Outcome] = field(default_factory=list)
     breaches: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    """What was seen from outside that is as it should be."""
+    """Observations from outside that are as they should be."""
 
 
 def judge(attack: Attack, evidence: Evidence, filtered: bool) -> tuple[State, str]:
-    """filtered: whether the boxes had the system call filter, so that refusals are counted."""
-    words = [line for outcome in evidence.outcomes for line in outcome.stdout.text.splitlines()]
-    escapes = [*evidence.breaches, *_marked_lines(words, "ESCAPED:")]
+    """Return state and reason. filtered: whether the boxes had the seccomp filter, so that refused calls were counted."""
+    lines = [line for outcome in evidence.outcomes for line in outcome.stdout.text.splitlines()]
+    escapes = [*evidence.breaches, *_marked_lines(lines, "ESCAPED:")]
     if escapes:
         return State.escaped, _short("; ".join(escapes))
     doubts = [*evidence.doubts, *(doubt for outcome in evidence.outcomes if (doubt := _doubt(attack, outcome)))]
     if filtered:
         doubts += _uncounted(attack, evidence.outcomes)
-    reasons = [*_marked_lines(words, "HELD:"), *evidence.remarks, *_stopping_endings(attack, evidence.outcomes)]
+    reasons = [*_marked_lines(lines, "HELD:"), *evidence.remarks, *_stopping_endings(attack, evidence.outcomes)]
     if doubts or not reasons:
-        return State.inconclusive, _short("; ".join(doubts) or f"nobody said HELD or ESCAPED: {_last_output(evidence)}")
+        return State.inconclusive, _short("; ".join(doubts) or f"no program printed HELD or ESCAPED: {_last_output(evidence)}")
     return State.held, _short("; ".join(reasons))
 
 
-def _marked_lines(words: list[str], mark: str) -> list[str]:
-    return [line.removeprefix(mark).strip() for line in words if line.startswith(mark)]
+def _marked_lines(lines: list[str], mark: str) -> list[str]:
+    return [line.removeprefix(mark).strip() for line in lines if line.startswith(mark)]
 
 
 def _doubt(attack: Attack, outcome: Outcome) -> str:
@@ -78,7 +82,7 @@ def _doubt(attack: Attack, outcome: Outcome) -> str:
 
 
 def _stopping_endings(attack: Attack, outcomes: list[Outcome]) -> list[str]:
-    """Endings that are the proof themselves; a program that exited has to speak."""
+    """Return endings that prove by themselves that the program was stopped; one that exited must print HELD."""
     stopping = attack.endings - {Ending.exited}
     return [f"ended with {outcome.ending}" for outcome in outcomes if outcome.ending in stopping]
 
@@ -90,7 +94,7 @@ def _uncounted(attack: Attack, outcomes: list[Outcome]) -> list[str]:
 
 def _last_output(evidence: Evidence) -> str:
     texts = [outcome.stderr.text.strip() or outcome.stdout.text.strip() for outcome in evidence.outcomes]
-    return " / ".join(text.splitlines()[-1] if text else "silence" for text in texts)
+    return " / ".join(text.splitlines()[-1] if text else "no output" for text in texts)
 
 
 def _short(text: str) -> str:

@@ -1,1 +1,1 @@
-"""What the client programs of the corpus share. Runs in processes of its own on the host: standard library only."""
+"""Code shared by the client programs of the corpus. Runs in separate processes on the host: standard library only."""

@@ -1,8 +1,8 @@
-"""The server under attack, as client programs of the corpus see it.
+"""The server under attack, for client programs of the corpus.
 
-A client.py defines `attack(server)`, which returns why the server held or raises Escaped (by `server.must`), and ends with
-`target.run(attack)`. The server's address and keys come on standard input. Every wait is bounded; sessions that a client made are
-deleted at its end, and a server that does not answer a ping afterwards did not hold.
+A client.py defines `attack(server)`, which returns why the server held or raises Escaped (through `server.must`), and ends with
+`target.run(attack)`. The server's address and keys arrive on standard input. Every wait has a timeout. Sessions that a client
+created are deleted at the end, and a server that then does not answer a ping did not hold.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ def message(value):
     text = value if isinstance(value, bytes) else json.dumps(value).encode()
     return struct.pack('>I', len(text)) + text
 """
-"""For programs in boxes: `say` writes to the control channel they find, `message` frames a message as the server expects it."""
+"""For programs in boxes: `say` writes to the control channel that they find, `message` frames a message as the server expects
+it."""
 
 
 class Escaped(Exception):
@@ -56,7 +57,7 @@ class Escaped(Exception):
 
 
 class Inapplicable(Exception):
-    """The attack makes no sense against this server."""
+    """The attack does not apply to this server."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +100,21 @@ class Server:
         headers: Mapping[str, str] | None = None,
         wait_s: float = WAIT_S,
     ) -> Answer:
-        """key: the kind of key to show; None shows none. body: bytes as they are, everything else as JSON."""
+        """Send a request.
+
+        body: bytes are sent unchanged, everything else as JSON.
+        key: kind of key to send; None sends none.
+        """
         connection = self._connection(wait_s)
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        given = {"Content-Type": "application/json"} if data is not None else {}
+        sent = {"Content-Type": "application/json"} if data is not None else {}
         if key is not None and self.keys.get(key):
-            given["Authorization"] = f"Bearer {self.keys[key]}"
+            sent["Authorization"] = f"Bearer {self.keys[key]}"
         try:
-            connection.request(method, path, data, {**given, **(headers or {})})
+            connection.request(method, path, data, {**sent, **(headers or {})})
             answer = connection.getresponse()
-            found = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, found, answer.read(MAX_BYTES))
+            received = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, received, answer.read(MAX_BYTES))
         finally:
             connection.close()
 
@@ -124,20 +129,20 @@ class Server:
         return sock
 
     def raw(self, data: bytes, wait_s: float = 5.0) -> bytes:
-        """What comes back for these bytes until the server closes, or says nothing for wait_s."""
+        """Send these bytes and return the answer until the server closes the connection or is silent for wait_s."""
         with self.connect(wait_s) as sock:
-            found = bytearray()
+            answer = bytearray()
             with contextlib.suppress(OSError):
                 sock.sendall(data)
             with contextlib.suppress(OSError):
                 while piece := sock.recv(65536):
-                    found += piece
-                    if len(found) > MAX_BYTES:
+                    answer += piece
+                    if len(answer) > MAX_BYTES:
                         break
-            return bytes(found)
+            return bytes(answer)
 
     def head(self, line: str, *headers: str, key: str | None = "own") -> bytes:
-        """The head of a raw request with a Host, a key and whatever else is given."""
+        """Return the head of a raw request with Host, key and these headers."""
         lines = [line, f"Host: {self.host}:{self.port}"]
         if key is not None and self.keys.get(key):
             lines.append(f"Authorization: Bearer {self.keys[key]}")
@@ -148,13 +153,13 @@ class Server:
         if answer.status in (501, 503):
             raise Inapplicable(f"this server has no sessions: {answer.json().get('message', '')}")
         if answer.status != 201:
-            raise RuntimeError(f"a session was refused: {answer.status} {answer.text[:200]}")
-        made = str(answer.json()["id"])
-        self.delete_later(made, key)
-        return made
+            raise RuntimeError(f"cannot create a session: {answer.status} {answer.text[:200]}")
+        session = str(answer.json()["id"])
+        self.delete_later(session, key)
+        return session
 
     def any_session(self) -> str:
-        """A session or, where the server has none, an id that could be one's."""
+        """Return a session or, if the server has none, an id that looks like one."""
         try:
             return self.session()
         except Inapplicable:
@@ -170,39 +175,39 @@ class Server:
         return dict(self.request("POST", path, body, key=key, wait_s=wait_s).json())
 
     def context(self, session: str, *, key: str = "own") -> str:
-        """The path of a new context."""
+        """Create a context and return its path."""
         answer = self.request("POST", f"{SESSIONS}/{session}/contexts", key=key)
         if answer.status in (501, 503):
             raise Inapplicable(f"this server has no contexts: {answer.json().get('message', '')}")
         if answer.status != 201:
-            raise RuntimeError(f"a context was refused: {answer.status} {answer.text[:200]}")
+            raise RuntimeError(f"cannot create a context: {answer.status} {answer.text[:200]}")
         return f"{SESSIONS}/{session}/contexts/{answer.json()['id']}"
 
     def cell(self, context: str, code: str, *, wait_s: float = WAIT_S, **fields: object) -> dict[str, Any]:
         return dict(self.request("POST", f"{context}/execute", {"code": code, **fields}, wait_s=wait_s).json())
 
     def fork(self, session: str, count: int = 1) -> list[tuple[str, str]]:
-        """The forks of a session, each with the path of its first context ("" where it has none)."""
+        """Return the forks of a session, each with the path of its first context ("" if it has none)."""
         answer = self.request("POST", f"{SESSIONS}/{session}/fork", {"count": count}, wait_s=60)
         if answer.status in (501, 503):
             raise Inapplicable(f"this server cannot fork contexts: {answer.text[:120]}")
         if answer.status != 201:
-            raise RuntimeError(f"a fork was refused: {answer.status} {answer.text[:200]}")
-        return [(made["id"], self._first_context(made["id"])) for made in answer.json()["sessions"]]
+            raise RuntimeError(f"cannot fork: {answer.status} {answer.text[:200]}")
+        return [(session["id"], self._first_context(session["id"])) for session in answer.json()["sessions"]]
 
     def _first_context(self, session: str) -> str:
         self.delete_later(session)
-        found = self.request("GET", f"{SESSIONS}/{session}/contexts").json().get("contexts", [])
-        return f"{SESSIONS}/{session}/contexts/{found[0]['id']}" if found else ""
+        contexts = self.request("GET", f"{SESSIONS}/{session}/contexts").json().get("contexts", [])
+        return f"{SESSIONS}/{session}/contexts/{contexts[0]['id']}" if contexts else ""
 
     def ping_s(self) -> float:
-        """How long a ping takes."""
-        began = time.monotonic()
+        """Return how long a ping takes."""
+        started = time.monotonic()
         self.must(self.request("GET", "/v1/ping", key=None, wait_s=WAIT_S).status == 200, "the server does not answer a ping")
-        return time.monotonic() - began
+        return time.monotonic() - started
 
     def hold_pings_while(self, contexts: Sequence[str], code: str) -> str:
-        """Raise Escaped where more than a tenth of the pings, while contexts run this code, take far longer than before."""
+        """Raise Escaped if more than a tenth of the pings take far longer than before while contexts run this code."""
         before = max(self.ping_s() for _ in range(20))
         waits = sorted(self._pings_while(contexts, code))
         slow = waits[len(waits) * 9 // 10]
@@ -225,13 +230,13 @@ class Server:
         return waits
 
     def upgrade(self, path: str, *headers: str, key: str | None = "own") -> bytes:
-        """What comes back for a request to open a WebSocket."""
+        """Return the answer to a request to open a WebSocket."""
         number = base64.b64encode(os.urandom(16)).decode()
         lines = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {number}")
         return self.raw(self.head(f"GET {path} HTTP/1.1", *lines, *headers, key=key), wait_s=2.0)
 
     def keyless(self) -> Server:
-        """The second server, which asks for no key."""
+        """Return the second server, which needs no key."""
         return Server({**self.facts, "url": self.facts["keyless_url"] or self.facts["url"], "keys": {}})
 
     def close(self) -> None:
@@ -244,7 +249,7 @@ def run(attack: Callable[[Server], str]) -> None:
     server = Server(json.loads(sys.stdin.read()))
     try:
         try:
-            why = attack(server)
+            reason = attack(server)
         finally:
             server.close()
         server.ping_s()
@@ -253,4 +258,4 @@ def run(attack: Callable[[Server], str]) -> None:
     except Inapplicable as error:
         print(f"NOT APPLICABLE: {error}")
     else:
-        print(f"HELD: {why}")
+        print(f"HELD: {reason}")
