@@ -206,7 +206,7 @@ def _check_parts(attack: Attack) -> None:
     if attack.scenario in inputs and not inputs[attack.scenario]:
         raise ValueError("no names or steps are given")
     if not attack.layers and not attack.guards:
-        raise ValueError("name at least one layer or guard")
+        raise ValueError("layers and guards are both empty; name at least one")
 
 
 def _programs(folder: Path) -> dict[str, Program]:
