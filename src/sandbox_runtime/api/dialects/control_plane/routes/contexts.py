@@ -10,7 +10,7 @@ from sandbox_runtime.api.dialects.control_plane.routes.params import Identifier,
 from sandbox_runtime.api.dialects.control_plane.schemas import executions as schemas
 
 router = new_router("/sessions/{session_id}/contexts", "contexts")
-_ONE = returns(schemas.ContextResponse)
+_RETURNS_CONTEXT = returns(schemas.ContextResponse)
 _KILL_GRACE_S = 30.0
 """Waited beyond the timeout of an execution, because killing an interpreter takes a while."""
 
@@ -44,14 +44,14 @@ async def execute_in_context(
     return json_response(mapping.to_response(execution))
 
 
-@router.post("/{context_id}/interrupt", responses=_ONE)
+@router.post("/{context_id}/interrupt", responses=_RETURNS_CONTEXT)
 async def interrupt_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
     """Interrupt the code running in an interpreter, as Ctrl-C does."""
     view = await sessions_of(request).contexts.interrupt(session_id, context_id, owner_of(request))
     return json_response(mapping.to_context(view))
 
 
-@router.post("/{context_id}/restart", responses=_ONE)
+@router.post("/{context_id}/restart", responses=_RETURNS_CONTEXT)
 async def restart_context(request: Request, session_id: Identifier, context_id: Identifier) -> Response:
     """Replace an interpreter by a new one with the same id. Its variables are lost."""
     view = await sessions_of(request).contexts.restart(session_id, context_id, owner_of(request))

@@ -28,7 +28,7 @@ from sandbox_runtime.store import ExecutionFilter
 
 router = new_router("/executions", "executions")
 session_router = new_router("/sessions", "executions")
-_ONE = returns(schemas.ExecutionResponse)
+_RETURNS_EXECUTION = returns(schemas.ExecutionResponse)
 PollInterval = Annotated[Number, Query(ge=0.1, le=10, description="Ignored: the response is sent as soon as the execution ends.")]
 SyncTimeout = Annotated[Number, Query(ge=10, le=3600)]
 
@@ -89,15 +89,15 @@ async def list_executions(
     return json_response(mapping.to_list(page))
 
 
-@router.get("/{execution_id}", responses=_ONE)
-@router.get("/{execution_id}/status", responses=_ONE)
-@router.get("/{execution_id}/result", responses=_ONE)
+@router.get("/{execution_id}", responses=_RETURNS_EXECUTION)
+@router.get("/{execution_id}/status", responses=_RETURNS_EXECUTION)
+@router.get("/{execution_id}/result", responses=_RETURNS_EXECUTION)
 async def get_execution(request: Request, execution_id: Identifier) -> Response:
     """Return an execution with its output and result so far."""
     return await _full_response(request, await sessions_of(request).executions.get(execution_id, owner_of(request)))
 
 
-@router.post("/{execution_id}/cancel", responses=_ONE)
+@router.post("/{execution_id}/cancel", responses=_RETURNS_EXECUTION)
 async def cancel_execution(request: Request, execution_id: Identifier) -> Response:
     """Cancel an execution. Has no effect if it has ended."""
     return await _full_response(request, await sessions_of(request).executions.cancel(execution_id, owner_of(request)))

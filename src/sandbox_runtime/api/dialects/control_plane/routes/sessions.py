@@ -21,7 +21,7 @@ from sandbox_runtime.model import SessionMode, SessionState
 from sandbox_runtime.store import SessionFilter
 
 router = new_router("/sessions", "sessions")
-_ONE = returns(schemas.SessionResponse)
+_RETURNS_SESSION = returns(schemas.SessionResponse)
 
 
 @router.post(
@@ -64,13 +64,13 @@ async def list_sessions(
     return json_response(mapping.to_list(page))
 
 
-@router.get("/{session_id}", responses=_ONE)
+@router.get("/{session_id}", responses=_RETURNS_SESSION)
 async def get_session(request: Request, session_id: Identifier) -> Response:
     """Return a session."""
     return json_response(mapping.to_response(await sessions_of(request).get(session_id, owner_of(request))))
 
 
-@router.post("/{session_id}/terminate", responses=_ONE)
+@router.post("/{session_id}/terminate", responses=_RETURNS_SESSION)
 async def terminate_session(request: Request, session_id: Identifier) -> Response:
     """End a session and everything running in it. The session and its results can still be read."""
     return json_response(mapping.to_response(await sessions_of(request).terminate(session_id, owner_of(request))))
@@ -83,19 +83,19 @@ async def delete_session(request: Request, session_id: Identifier) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{session_id}/pause", responses=_ONE)
+@router.post("/{session_id}/pause", responses=_RETURNS_SESSION)
 async def pause_session(request: Request, session_id: Identifier) -> Response:
     """Freeze everything running in a session."""
     return json_response(mapping.to_response(await sessions_of(request).pause(session_id, owner_of(request))))
 
 
-@router.post("/{session_id}/resume", responses=_ONE)
+@router.post("/{session_id}/resume", responses=_RETURNS_SESSION)
 async def resume_session(request: Request, session_id: Identifier) -> Response:
     """Resume a paused session."""
     return json_response(mapping.to_response(await sessions_of(request).resume(session_id, owner_of(request))))
 
 
-@router.post("/{session_id}/dependencies/install", responses=_ONE)
+@router.post("/{session_id}/dependencies/install", responses=_RETURNS_SESSION)
 async def install_dependencies(request: Request, session_id: Identifier, body: schemas.InstallRequest) -> Response:
     """Install packages into a session and wait for the end: Python packages, or npm packages if its template is for Node.js."""
     session = await sessions_of(request).install(

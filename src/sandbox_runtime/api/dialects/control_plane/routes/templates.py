@@ -22,7 +22,7 @@ from sandbox_runtime.api.dialects.control_plane.schemas.common import MessageRes
 from sandbox_runtime.errors import Conflict
 
 router = new_router("/templates", "templates")
-_ONE = returns(schemas.TemplateResponse)
+_RETURNS_TEMPLATE = returns(schemas.TemplateResponse)
 
 
 @router.post("", status_code=201, responses=returns(schemas.TemplateResponse, 201))
@@ -41,13 +41,13 @@ async def list_templates(request: Request, limit: Limit = 50, offset: Offset = 0
     return JSONResponse(templates, headers={"X-Total-Count": str(page.total)})
 
 
-@router.get("/{template_id}", responses=_ONE)
+@router.get("/{template_id}", responses=_RETURNS_TEMPLATE)
 async def get_template(request: Request, template_id: Identifier) -> Response:
     """Return a template."""
     return json_response(mapping.to_response(await sessions_of(request).templates.get(template_id)))
 
 
-@router.put("/{template_id}", responses=_ONE)
+@router.put("/{template_id}", responses=_RETURNS_TEMPLATE)
 async def change_template(request: Request, template_id: Identifier, body: schemas.UpdateTemplateRequest) -> Response:
     """Change the given fields of a template. Existing sessions are not affected. For admins."""
     check_admin(request)
