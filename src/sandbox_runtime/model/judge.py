@@ -1,7 +1,7 @@
-"""What is judged and what is said of it: a row of a dataset and a completion become a trial, a trial becomes a verdict.
+"""Types of judging: a row of a dataset and a completion become a trial, and a trial becomes a verdict.
 
-A benchmark is a value of pure functions. It never runs anything: `trial` says which program to run on which cases, how an answer
-is checked and how the program is kept from grading itself, and the one loop of the judge does the rest.
+A benchmark is a value of pure functions. It never runs anything: `trial` says which program to run on which cases, how its output
+is checked and how the program is kept from grading itself. The judge's loop does the rest.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sandbox_runtime.model.outcome import Blame, Outcome
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Row = Mapping[str, Any]
-"""One problem of a dataset, as its source has it: values may be JSON text where a benchmark expects an object."""
+"""One problem of a dataset, as stored in its source. Objects may be stored as JSON text."""
 
 
 class Reason(StrEnum):
-    """Why a verdict is what it is. `not_judged` is the platform's fault, and no statement about the completion."""
+    """The reason of a verdict. `not_judged` is a platform fault and says nothing about the completion."""
 
     accepted = "accepted"
     wrong_answer = "wrong_answer"
@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a completion that looks like code. Of several, those with the highest priority count."""
+    """A part of a completion that looks like code. The blocks with the highest priority count."""
 
     priority: int
     language: str
@@ -51,15 +51,16 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model wrote. custom: blocks that the caller's own extraction code found in it; that code ran in a box before."""
+    """The text that a model wrote."""
 
     text: str
     custom: tuple[Block, ...] = ()
+    """Blocks found by the caller's extraction code, which ran in a box before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a caller wants a dataset asked and judged. None: as the benchmark has it."""
+    """The caller's options for prompts and judging. None: the benchmark's default."""
 
     dataset: str
     language: str | None = None
@@ -80,20 +81,20 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One input. `expected` and `info` stay outside: they never enter the box of the program."""
+    """One input. `expected` and `info` never enter the box of the program."""
 
     stdin: bytes | None = None
     expected: str = ""
     info: Mapping[str, Any] | None = None
-    """What the answer shows of this case."""
+    """Description of the case in the response."""
     short_info: Mapping[str, Any] | None = None
-    """What it shows instead when the case passed; None: the same."""
+    """Description if the case passed. None: the same as `info`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How the output of a case is judged, once its run has ended well. `status` asks for nothing more; `program` and
-    `interactive` run `job` in a box of its own (the checker or the interactor)."""
+    """How the output of a successful run is checked. `status` requires nothing more; `program` and `interactive` run `job` (the
+    checker or the interactor) in a separate box."""
 
     name: str = "status"
     options: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
@@ -102,37 +103,39 @@ class Check:
 
 class GuardKind(StrEnum):
     none = "none"
-    """Nothing in the box is worth anything: what counts is compared outside."""
+    """The output is compared outside the box, so nothing in the box needs protection."""
     ending = "ending"
-    """Exit code 0 counts, so the program must show that it came to its end and did not leave early."""
+    """Exit code 0 counts, so the program must prove that it ran to its end."""
     python = "python"
-    """`solution`, then `tests`, in two processes where the tests allow it, else in one that a harness watches."""
+    """`solution`, then `tests`: in two processes if the tests allow it, else in one process under a harness."""
     pytest = "pytest"
-    """The same, where the tests are test functions and classes that pytest collects; at least one must have run and passed."""
+    """Like `python`, with tests that pytest collects. At least one test must have run and passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """How a program that is graded by code beside it is kept from grading itself.
-
-    preamble: what the row itself puts before the solution (helpers, imports); the tests use these definitions, whatever the
-    solution makes of them, but for `entry`, the name that the solution has to define. shared: the tests need the process of the
-    solution. must_match: a regular expression that what the program printed has to hold; must_not_match: one it may not hold."""
+    """How a program that shares a box with its tests is kept from grading itself."""
 
     kind: GuardKind = GuardKind.none
     solution: str = ""
     tests: str = ""
     preamble: str = ""
+    """Code of the row before the solution (helpers, imports). The tests use these definitions, even if the solution redefines
+    them, except for `entry`."""
     entry: str = ""
+    """The name that the solution must define."""
     shared: bool = False
+    """Whether the tests need the process of the solution."""
     must_match: str = ""
+    """A regular expression that the output must match."""
     must_not_match: str = ""
+    """A regular expression that the output must not match."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What to run and how to decide. job.code is the whole program as it would run by hand; where the guard is `python` or
-    `pytest` its solution and tests are run instead, and amount to the same. decided: known without a run."""
+    """What to run and how to decide. `job.code` is the whole program, as it would run by hand. If the guard is `python` or
+    `pytest`, its solution and tests, which are equivalent, run instead."""
 
     job: Job
     cases: tuple[Case, ...] = (Case(),)
@@ -144,12 +147,13 @@ class Trial:
     full_code: str | None = None
     test_code: str | None = None
     run_all: bool = False
-    """Go on after a case that failed."""
+    """Continue after a failed case."""
     decided: bool | None = None
+    """The result, if it is known without a run."""
     note: str = ""
     """Why it was decided so."""
     tamper: tuple[str, ...] = ()
-    """What the completion's text tries on its own grading, in words; not empty only where it was decided against it for that."""
+    """Tampering attempts in the completion's text. Not empty only if the trial was decided for that reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +161,13 @@ class CaseVerdict:
     passed: bool
     reason: Reason
     blame: Blame | None
-    """None for one that passed."""
+    """None if the case passed."""
     compile: Outcome | None = None
     run: Outcome | None = None
     info: Mapping[str, Any] | None = None
     message: str = ""
     files: Mapping[str, bytes] = field(default_factory=lambda: NOTHING)
-    """What the trial's job fetched."""
+    """Files fetched by the trial's job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,32 +181,35 @@ class Verdict:
     full_code: str | None = None
     test_code: str | None = None
     tamper: tuple[str, ...] = ()
-    """What the program did to its own grading, in words; not empty only where the reason is `tampered`."""
+    """How the program tampered with its grading. Not empty only if the reason is `tampered`."""
     message: str = ""
     extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A kind of dataset. prompts: those of one row, mostly one; where a row has several, each has an id that `trial` can be asked
-    for. extra: facts for the answer, read from the verdict of a trial. metrics: Python text that defines get_metrics(results)."""
+    """A kind of dataset."""
 
     name: str
     prompts: Callable[[Row, Options], tuple[Prompt, ...]]
+    """Returns the prompts of a row, usually one."""
     trial: Callable[[Row, Completion, Options], Trial]
     extra: Callable[[Row, Verdict], Mapping[str, Any]] | None = None
+    """Returns additional fields of the response, read from a verdict."""
     metrics: str | None = None
+    """Python source that defines get_metrics(results)."""
     reference: Callable[[Row, Options], tuple[tuple[str, Options], ...]] | None = None
-    """Completions that must be accepted, with the options to judge them under: the row's reference solution, in the form a model
-    would answer. None, or no completions: the row has none."""
+    """Returns completions that must be accepted, with the options to judge them under: the row's reference solution, in the form
+    of a model's answer. None, or no completions: the row has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A benchmark with rows. table: the name of the file or database table they are in; other_tables: names that it may have
-    instead."""
+    """A benchmark with rows."""
 
     id: str
     benchmark: Benchmark
     table: str
+    """Name of the file or database table that holds the rows."""
     other_tables: tuple[str, ...] = ()
+    """Alternative names of the table."""

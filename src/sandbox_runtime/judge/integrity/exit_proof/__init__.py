@@ -1,8 +1,8 @@
-"""Programs whose exit code counts, in languages without a harness: sealed so that an exit code of 0 comes with a proof.
+"""Exit proofs: for languages without a harness, change a program so that exit code 0 comes with a proof.
 
-Contract: pure text. A sealed program asks for a token once its tests have run, and prints it; or the summary of its test runner
-is read. Its text is the same in each trial, so that what was built once serves again. A program that leaves early shows
-neither. A program without a seal is judged by its exit code, and the answer says so.
+Contract: pure text. The program requests a token after its tests have run, and prints it; or the summary of its test runner is
+read. Its text is the same in each trial, so that builds can be reused. A program that exits early shows neither. A program
+without an exit proof is judged by its exit code, and the response says so.
 """
 
 from sandbox_runtime.judge.integrity.exit_proof.proof import ExitProof, ProofKind

@@ -1,6 +1,7 @@
-"""C, C++, Rust and Go: the return of main is told apart from every other way to leave.
+"""Exit proofs for C, C++, Rust and Go: a return from main is distinguished from every other exit.
 
-Our main calls theirs. Where the end of theirs cannot be found in C and C++, an object that is declared in it prompt when it ends.
+Our main calls the program's. If the end of that main cannot be found in C or C++, an object declared in it prompts when it is
+destroyed.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def cpp(job: Job) -> ExitProof | None:
 
 
 def rust(job: Job) -> ExitProof | None:
-    """An async main stands under a macro that needs its name: what is dropped at its end prompt."""
+    """An async main has a macro that needs its name: a value that is dropped at its end prompts."""
     found, code = last_match(_RUST_MAIN, job.code), job.code
     if found is None:
         return None
@@ -107,7 +108,7 @@ def go(job: Job) -> ExitProof | None:
 
 
 def _with_calling_main(job: Job) -> ExitProof | None:
-    """Our main calls theirs, which returns 0 at its end. None where that end cannot be found, or nothing is returned."""
+    """Add a main that calls the program's, which returns 0 at its end. None if that end cannot be found or main is void."""
     found, code = last_match(_C_MAIN, job.code), job.code
     end = closing_brace(code, found.end()) if found else -1
     if found is None or end < 0 or _C_VOID.search(found[0]) or "\n#" in code[found.end() : end]:  # conditions may hide braces
@@ -118,7 +119,7 @@ def _with_calling_main(job: Job) -> ExitProof | None:
 
 
 def _with_end_object(job: Job, before: str, within: str) -> ExitProof | None:
-    """before: in front of the line on which main begins; within: its first statement, an object that prompt when it ends."""
+    """before: inserted before the line of main. within: the first statement of main, an object that prompts when destroyed."""
     found, code = last_match(_C_MAIN, job.code), job.code
     if found is None:
         return None

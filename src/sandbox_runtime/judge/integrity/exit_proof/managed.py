@@ -1,4 +1,4 @@
-"""Java, Scala, Kotlin scripts and C#: our main calls theirs, or the script goes on after its last line."""
+"""Exit proofs for Java, Scala, Kotlin scripts and C#: our main calls the program's, or the script continues after its end."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def java(job: Job) -> ExitProof | None:
 
 
 def scala(job: Job) -> ExitProof | None:
-    """An App runs the body of its object when its main is called."""
+    """An App runs the body of its object when main is called."""
     app, main, code = last_match(_SCALA_APP, job.code), last_match(_SCALA_MAIN, job.code), job.code
     if app is not None and (main is None or main.start() < app.start()):
         return proof_with_code(job, code[: app.end()] + fill_prompt(_SCALA_APP_MAIN, job) + code[app.end() :])

@@ -1,8 +1,8 @@
-"""What a seal is: the program to run instead, and how its end is recognised.
+"""An exit proof: the program to run instead, and how its end is recognized.
 
-A sealed program prints a prompt after its last test, reads the token from standard input, and prints it. The judge sends the
-token only when it sees the prompt, so the token is in no text, file, variable or memory of the box before. The prompt is made of
-two halves that stand in the program's text in the wrong order, and is the same in each trial, so that a build can be reused.
+The program prints a prompt after its last test, reads a token from standard input, and prints it. The judge sends the token only
+when it sees the prompt, so the token is in no text, file, variable or memory of the box before. The prompt consists of two halves
+that are in the program's text in the wrong order, and is the same in each trial, so that a build can be reused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hashlib import sha256
 from sandbox_runtime.model import Job, JobResult, Output, Reply
 
 _HALF_DIGITS = 16
-# What is opened and never closed goes to the end: looking for its end again and again would take quadratic time.
+# An unterminated string or comment extends to the end: searching for its end repeatedly would take quadratic time.
 _HIDDEN = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|R\"([^()\\\s]{0,16})\(.*?(?:\)\1\"|\Z)"
     r"|\"\"\".*?(?:\"\"\"|\Z)|\"(?:\\.|[^\"\\\n])*\"?|'(?:\\.|[^'\\\n])'",
@@ -36,7 +36,7 @@ class ProofKind(StrEnum):
 
 
 Read = Callable[[JobResult, str], tuple[bool, Output]]
-"""(result, token) → whether the end was shown, and what was printed without it."""
+"""(result, token) → whether the end is proven, and the output without the proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class ExitProof:
     prompt: str = ""
 
     def with_token(self, token: str) -> Job:
-        """The job to run. The text of its program is the same in each trial."""
+        """Return the job to run. Its program text is the same in each trial."""
         if self.kind is ProofKind.summary:
             return self.job
         return dataclasses.replace(self.job, stdin=None, reply=Reply(f"\n{self.prompt}\n".encode(), f"{token}\n".encode()))
 
 
 def fill_prompt(template: str, job: Job) -> str:
-    """Put the halves of the prompt of this job in the places of FIRST_HALF and SECOND_HALF."""
+    """Replace FIRST_HALF and SECOND_HALF by the halves of this job's prompt."""
     first, second = _prompt_halves(job)
     return template.replace("FIRST_HALF", first).replace("SECOND_HALF", second)
 
@@ -72,8 +72,8 @@ def proof_with_code(job: Job, code: str, also: Callable[[Output], bool] | None =
 
 
 def find_token(result: JobResult, prompt: str, token: str) -> tuple[bool, Output]:
-    """Whether the token follows the prompt, on lines of their own, and nothing else in the output asks for it. Code that runs
-    when the process ends may still print after it."""
+    """Return whether the token follows the prompt, on separate lines, and the prompt occurs nowhere else; and the rest of the
+    output. Exit handlers may still print after it."""
     assert result.run is not None
     stdout = result.run.stdout
     part = stdout.tail if stdout.dropped_bytes else stdout.head + stdout.tail
@@ -91,18 +91,18 @@ def _prompt_halves(job: Job) -> tuple[str, str]:
 
 
 def blank_comments(code: str) -> str:
-    """The same length, with blanks for comments and texts of languages that look like C."""
+    """Replace comments and strings of C-like languages by blanks of the same length."""
     return _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), code)
 
 
 def last_match(pattern: re.Pattern[str], code: str) -> re.Match[str] | None:
-    """The last match outside of comments and texts, because tests and what starts them come last. Where all matches seem to be
-    hidden, the last of them: what looks like the begin of a comment may be none, and hide the main function from us alone."""
+    """Return the last match outside of comments and strings, because tests come last. If all matches seem hidden, the last of
+    them: what looks like the start of a comment may not be one."""
     return _last(pattern, blank_comments(code)) or _last(pattern, code)
 
 
 def closing_brace(code: str, start: int) -> int:
-    """The place of the brace that closes the one before `start`, or -1."""
+    """Return the index of the brace that closes the one before `start`, or -1."""
     depth = 1
     for found in re.compile(r"[{}]").finditer(blank_comments(code), start):
         depth += 1 if found[0] == "{" else -1

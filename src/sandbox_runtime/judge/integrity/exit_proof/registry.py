@@ -1,4 +1,4 @@
-"""Which language is sealed how. Those that are missing here are judged by their exit code alone."""
+"""The exit proof of each language. Languages without one are judged by their exit code alone."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ EXIT_PROOFS: Mapping[str, Callable[[Job], ExitProof | None]] = MappingProxyType(
 
 
 def exit_proof_for(job: Job) -> ExitProof | None:
-    """None: nothing more than the exit code can be asked of this program."""
+    """Return the exit proof of the job, or None if only its exit code can be used."""
     make = EXIT_PROOFS.get(job.language)
     return make(job) if make else None

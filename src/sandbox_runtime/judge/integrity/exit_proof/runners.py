@@ -1,4 +1,4 @@
-"""Tests that a runner of tests runs: they show their end through a hook of the runner, or its summary is read."""
+"""Exit proofs for test runners: a hook of the runner prompts at the end, or its summary is read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _VERILOG_SUMMARY = re.compile(rb"^Mismatches: (\d+) in (\d+) samples", re.MULTIL
 
 
 def go_test(job: Job) -> ExitProof | None:
-    """A TestMain of the program's own keeps its place; it runs the tests through us."""
+    """A TestMain of the program stays; its Run call goes through ours."""
     package = _GO_PACKAGE.search(job.code)
     if package is None:
         return None
@@ -98,12 +98,12 @@ def go_test(job: Job) -> ExitProof | None:
 
 
 def d(job: Job) -> ExitProof | None:
-    """Unit tests run in the order of the text, and none after one that failed."""
+    """Unit tests run in text order, and none runs after a failed one."""
     return _also_summary(proof_with_code(job, job.code + fill_prompt(_D_EPILOGUE, job)), _d_passed)
 
 
 def jest(job: Job) -> ExitProof | None:
-    """The last hook of the file asks, and the summary tells whether tests failed."""
+    """The last hook of the file prompts, and the summary says whether tests failed."""
     return _also_summary(proof_with_code(job, _JEST_PROLOGUE + job.code + fill_prompt(_JEST_EPILOGUE, job)), _jest_passed)
 
 
@@ -112,7 +112,7 @@ def rust_test(job: Job) -> ExitProof | None:
 
 
 def junit(job: Job) -> ExitProof | None:
-    """A listener of the runner asks when all tests have ended."""
+    """A listener of the runner prompts when all tests have ended."""
     listener = File(f"{_JUNIT_LISTENER}.java", fill_prompt(_JUNIT_LISTENER_SOURCE, job).encode())
     service = File(_JUNIT_SERVICE, f"{_JUNIT_LISTENER}\n".encode())
     sealed = proof_with_code(job, job.code)
@@ -120,12 +120,12 @@ def junit(job: Job) -> ExitProof | None:
 
 
 def verilog(job: Job) -> ExitProof | None:
-    """Test benches that count tell their count once. Others are judged by what they must print."""
+    """Test benches that count print their count once. Others are judged by their required output."""
     return _summary_proof(job, lambda printed: len(_VERILOG_SUMMARY.findall(printed)) <= 1)
 
 
 def ends_simulation(design: str) -> bool:
-    """A design has no business ending the test bench that it is in: what was counted so far would be told as if it were all."""
+    """Whether the design ends the test bench, so that a partial count would be reported as the whole."""
     return _VERILOG_END_TASK.search(blank_comments(design)) is not None
 
 
@@ -138,7 +138,7 @@ def _summary_proof(job: Job, passed: Callable[[bytes], bool]) -> ExitProof:
 
 
 def _also_summary(sealed: ExitProof, passed: Callable[[bytes], bool]) -> ExitProof:
-    """The end has to be shown and the summary has to tell that all passed."""
+    """Require the proof and a summary that says that all tests passed."""
 
     def read(result: JobResult, token: str) -> tuple[bool, Output]:
         shown, rest = sealed.read(result, token)
@@ -152,7 +152,7 @@ def _output_bytes(result: JobResult) -> bytes:
     return bytes(result.run.stdout) + b"\n" + bytes(result.run.stderr)
 
 
-# Each finds exactly one summary, and it tells of tests that passed: one more would be the program's own.
+# Each requires exactly one summary, of passed tests: a second one would be printed by the program itself.
 def _rust_passed(printed: bytes) -> bool:
     found = _RUST_SUMMARY.findall(printed)
     return len(found) == 1 and found[0][0] == b"ok" and int(found[0][1]) > 0 and found[0][2] == b"0"

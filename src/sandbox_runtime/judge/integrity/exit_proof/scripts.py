@@ -1,4 +1,4 @@
-"""Scripts: what stands last in their text is reached only when all before it went well."""
+"""Exit proofs for scripts: the end of their text is reached only if everything before it succeeded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _JAVASCRIPT_PROLOGUE = (
     '{ const a = globalThis.process.getBuiltinModule("node:assert"); Object.freeze(a); Object.freeze(a.strict); } '
 )
 _JAVASCRIPT_STRICT = re.compile(r"\A(?:#![^\n]*\n)?\s{0,200}(?:\"use strict\"|'use strict');?")
-# Promises are awaited: the event comes when nothing is left to do. A rejection that nobody handled ends the process before it.
+# Promises are awaited: beforeExit fires when nothing is left to do. An unhandled rejection ends the process before it.
 _JAVASCRIPT_EPILOGUE = r"""
 ;{ const process = globalThis.process, fs = process.getBuiltinModule("node:fs"), [a, b] = ["FIRST_HALF", "SECOND_HALF"];
 const decoder = new TextDecoder(), bytes = new Uint8Array(80), turn = new Int32Array(new SharedArrayBuffer(4));
@@ -91,7 +91,7 @@ bash = with_epilogue(_BASH)
 
 
 def javascript(job: Job) -> ExitProof | None:
-    """Tests compare with the assertions of Node.js, which a solution cannot replace once they are frozen."""
+    """Freeze the assertions of Node.js that tests use, so that a solution cannot replace them."""
     strict = _JAVASCRIPT_STRICT.match(job.code)
     start = strict.end() if strict else 0
     return proof_with_code(
@@ -105,7 +105,7 @@ def php(job: Job) -> ExitProof | None:
 
 
 def lua(job: Job) -> ExitProof | None:
-    """Programs of luaunit end with os.exit of its result. What its assertions use is as it was before the solution."""
+    """luaunit programs end with os.exit of its result. Functions that its assertions use are restored before the tests run."""
     code, prompt = job.code.rstrip(), fill_prompt(_LUA_PROMPT, job)
     found = _LUA_RUN_CALL.search(code)
     if found is None:
@@ -115,7 +115,7 @@ def lua(job: Job) -> ExitProof | None:
 
 
 def ruby(job: Job) -> ExitProof | None:
-    """minitest runs its tests when the program ends. What is registered first is called last."""
+    """minitest runs its tests at exit. The handler registered first is called last."""
     prompt = fill_prompt(_RUBY_PROMPT, job)
     if _RUBY_UNIT.search(job.code):
         return proof_with_code(job, job.code + _RUBY_RUN_TESTS.replace("{prompt}", prompt), _ruby_tests_ran)
@@ -125,6 +125,6 @@ def ruby(job: Job) -> ExitProof | None:
 
 
 def _ruby_tests_ran(stdout: Output) -> bool:
-    """One summary, of tests that passed: one more would be the program's own."""
+    """Require exactly one summary, of passed tests: a second one would be printed by the program itself."""
     summaries = _RUBY_SUMMARY.findall(bytes(stdout))
     return len(summaries) == 1 and int(summaries[0][0]) > 0 and summaries[0][1:] == (b"0", b"0")
