@@ -35,9 +35,10 @@ NAMES = {
     "aread": "read",
     "asynccontextmanager": "contextmanager",
     "asyncio": "time",
-    "in_thread": "at_once",
+    "in_thread": "call_directly",
 }
-"""asyncio is there for its sleep alone."""
+"""asyncio is used for its sleep only. Names that end in _async lose the ending."""
+_SUFFIX = "_async"
 _DROPPED = ("async", "await")
 _HEAD = '"""The blocking client of sessions. Made from the package `aio` beside it by scripts/unasync.py: change that one."""\n'
 
@@ -63,7 +64,7 @@ def twin(text: str) -> str:
 
 def _renamed(token: tokenize.TokenInfo) -> str:
     if token.type == tokenize.NAME:
-        return NAMES.get(token.string, token.string)
+        return NAMES.get(token.string, token.string.removesuffix(_SUFFIX))
     if token.type == tokenize.STRING and token.string.startswith('"""'):
         return _told(token.string)
     return token.string

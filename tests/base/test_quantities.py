@@ -36,7 +36,7 @@ from sandbox_runtime.quantities import (
     parse_whole,
     show_bytes,
 )
-from sandbox_runtime.sdk.session_config import config_of
+from sandbox_runtime.sdk.session_config import parse_config
 from sandbox_runtime.settings import Settings, aliases, load
 
 NAN, INF = float("nan"), float("inf")
@@ -133,12 +133,12 @@ def _mcp_tool(field: str, value: object) -> None:
 
 
 def _client(field: str, value: object) -> None:
-    config_of(None, {field: value})
+    parse_config(None, {field: value})
 
 
 def _older_client(field: str, value: object) -> None:
     name = {"cpu": "cpu_quota", "memory": "memory_limit", "disk": "size"}[field]
-    config_of(None, {name: value})
+    parse_config(None, {name: value})
 
 
 INTERFACES = (

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from sandbox_runtime.errors import Conflict, Denied, NotFound, PlatformFault, SandboxError, TooMany, Unavailable
-from sandbox_runtime.sdk import SandboxClient, SyncSandboxClient, exchange
+from sandbox_runtime.sdk import SandboxClient, SyncSandboxClient, retry
 
 SESSION = b'{"id": "s", "status": "running"}'
 RESULT = b'{"id": "e", "status": "completed"}'
@@ -20,7 +20,7 @@ Call = Callable[[SandboxClient], Awaitable[object]]
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(retry, "FIRST_DELAY_S", 0.001)
 
 
 def status(number: int, body: bytes = b'{"message": "no"}', *headers: bytes) -> bytes:
@@ -145,7 +145,7 @@ async def test_the_blocking_twin_tries_again_too() -> None:
 
 async def test_an_answer_of_another_shape_is_a_fault_of_the_server() -> None:
     async with answering(status(200, b"[]")) as (url, _), SandboxClient(url) as client:
-        with pytest.raises(PlatformFault, match="another shape"):
+        with pytest.raises(PlatformFault, match="unexpected response"):
             await client.get_session("s")
 
 

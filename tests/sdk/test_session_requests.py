@@ -9,34 +9,34 @@ import pytest
 
 from sandbox_runtime.errors import Conflict, InvalidRequest
 from sandbox_runtime.sdk import Dependency, Sandbox, SandboxClient, SessionConfig, WorkspaceConfig
-from sandbox_runtime.sdk.execution_bodies import body_of as execution_body
-from sandbox_runtime.sdk.local import name_of, opened, replacing
-from sandbox_runtime.sdk.requests import file_path, named
-from sandbox_runtime.sdk.session_config import body_of, config_of
+from sandbox_runtime.sdk.execution_bodies import execution_body
+from sandbox_runtime.sdk.local import atomic_write, open_source, source_name
+from sandbox_runtime.sdk.requests import quote_name, quote_path
+from sandbox_runtime.sdk.session_config import parse_config, session_body
 
 
 def test_only_what_was_set_is_sent() -> None:
-    config = config_of({"cpu": "2"}, {"timeout": 10})
+    config = parse_config({"cpu": "2"}, {"timeout": 10})
     usual = {"template_id": "python-basic", "mode": "ephemeral", "env_vars": {}, "dependencies": []}
-    assert body_of(config, "mine") == {**usual, "cpu": "2", "timeout": 10, "id": "mine"}
+    assert session_body(config, "mine") == {**usual, "cpu": "2", "timeout": 10, "id": "mine"}
 
 
 def test_words_given_by_name_count_above_the_configuration() -> None:
-    config = config_of(SessionConfig(memory="1Gi", timeout=5), {"timeout": 7, "dependencies": [Dependency(name="rich")]})
+    config = parse_config(SessionConfig(memory="1Gi", timeout=5), {"timeout": 7, "dependencies": [Dependency(name="rich")]})
     assert isinstance(config, SessionConfig) and (config.memory, config.timeout) == ("1Gi", 7)
     assert config.dependencies[0].name == "rich"
 
 
 @pytest.mark.parametrize("word", [{"allow_network": False}, {"cpu_quota": 2}, {"memory_limit": 131072}, {"size": "50M"}])
 def test_the_words_of_the_workspace_interface_are_understood(word: dict[str, object]) -> None:
-    config = config_of({**word, "timeout": 10}, {})
-    assert isinstance(config, WorkspaceConfig) and body_of(config, "mine") == {**word, "timeout": 10}
+    config = parse_config({**word, "timeout": 10}, {})
+    assert isinstance(config, WorkspaceConfig) and session_body(config, "mine") == {**word, "timeout": 10}
 
 
 @pytest.mark.parametrize("given", [{"memery": "1Gi"}, {"mode": "eternal"}, {"allow_network": True, "template_id": "x"}])
 def test_a_word_that_is_none_is_told(given: dict[str, object]) -> None:
     with pytest.raises(InvalidRequest, match=next(reversed(given))):
-        config_of(given, {})
+        parse_config(given, {})
 
 
 @pytest.mark.parametrize(("given", "sent"), [(0.2, 1), (1, 1), (1.5, 2), (30, 30)])
@@ -46,36 +46,36 @@ def test_times_are_rounded_up_to_whole_seconds(given: float, sent: int) -> None:
 
 @pytest.mark.parametrize(("name", "sent"), [("a/b", "a%2Fb"), ("../x", "..%2Fx"), ("a?b#c", "a%3Fb%23c"), ("a\r\nb", "a%0D%0Ab")])
 def test_a_name_stays_one_part_of_the_address(name: str, sent: str) -> None:
-    assert named(name, "session") == sent
+    assert quote_name(name, "session") == sent
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "x" * 2000])
 def test_a_name_that_is_none_is_not_sent(name: str) -> None:
     with pytest.raises(InvalidRequest, match="session"):
-        named(name, "session")
+        quote_name(name, "session")
 
 
 @pytest.mark.parametrize(
     ("path", "sent"), [("/workspace/a b.txt", "a%20b.txt"), ("./a//b", "a/b"), ("/a", "a"), ("ü?", "%C3%BC%3F")]
 )
 def test_paths_are_told_from_the_workspace_on(path: str, sent: str) -> None:
-    assert file_path(path) == sent
+    assert quote_path(path) == sent
 
 
 @pytest.mark.parametrize("path", ["", "/", "..", "a/../../b", "."])
 def test_a_path_that_leads_out_is_not_sent(path: str) -> None:
     with pytest.raises(InvalidRequest, match="workspace"):
-        file_path(path)
+        quote_path(path)
 
 
 def test_a_download_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
     target = tmp_path / "data"
     target.write_bytes(b"old")
-    with pytest.raises(RuntimeError), replacing(target) as file:
+    with pytest.raises(RuntimeError), atomic_write(target) as file:
         file.write(b"half")
         raise RuntimeError
     assert target.read_bytes() == b"old" and list(tmp_path.iterdir()) == [target]
-    with replacing(target) as file:
+    with atomic_write(target) as file:
         file.write(b"new")
     assert target.read_bytes() == b"new"
 
@@ -83,12 +83,12 @@ def test_a_download_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> Non
 def test_sources_of_uploads_are_paths_files_or_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x")
     for source in (tmp_path / "a", str(tmp_path / "a"), b"x", io.BytesIO(b"x")):
-        with opened(source) as file:
+        with open_source(source) as file:
             assert file.read() == b"x"
-    assert name_of(tmp_path / "a") == "a"
+    assert source_name(tmp_path / "a") == "a"
     with pytest.raises(InvalidRequest, match="under which path"):
-        name_of(b"x")
-    with pytest.raises(InvalidRequest, match="cannot be read"), opened(tmp_path / "none"):
+        source_name(b"x")
+    with pytest.raises(InvalidRequest, match="cannot be read"), open_source(tmp_path / "none"):
         pass
 
 

@@ -20,9 +20,25 @@ SANDBOX_FUSION_ENDPOINT (for the judge SANDBOX_FUSION_DATASET_ENDPOINT), else ht
 """
 
 from sandbox_runtime.sdk.aio.client import SandboxClient
+from sandbox_runtime.sdk.aio.functions import (
+    get_prompt_by_id_async,
+    get_prompts_async,
+    run_code_async,
+    run_jupyter_async,
+    submit_async,
+    submit_safe_async,
+)
 from sandbox_runtime.sdk.aio.sandbox import Context, Sandbox
 from sandbox_runtime.sdk.batch_models import BatchScore, BatchStatus, BatchSummary
 from sandbox_runtime.sdk.blocking.client import SyncSandboxClient
+from sandbox_runtime.sdk.blocking.functions import (
+    get_prompt_by_id,
+    get_prompts,
+    run_code,
+    run_jupyter,
+    submit,
+    submit_safe,
+)
 from sandbox_runtime.sdk.blocking.sandbox import SyncContext, SyncSandbox
 from sandbox_runtime.sdk.concurrent import run_concurrent
 from sandbox_runtime.sdk.endpoints import set_dataset_endpoint, set_endpoint, set_sandbox_endpoint
@@ -38,20 +54,6 @@ from sandbox_runtime.sdk.execution_models import (
     RunJupyterRequest,
     RunJupyterResponse,
     RunStatus,
-)
-from sandbox_runtime.sdk.functions import (
-    get_prompt_by_id,
-    get_prompt_by_id_async,
-    get_prompts,
-    get_prompts_async,
-    run_code,
-    run_code_async,
-    run_jupyter,
-    run_jupyter_async,
-    submit,
-    submit_async,
-    submit_safe,
-    submit_safe_async,
 )
 from sandbox_runtime.sdk.judge_models import (
     EvalResult,

@@ -45,18 +45,18 @@ class BatchSummary(BaseModel):
     not_judged: int
 
 
-class LineBytes:
+class LineParser:
     """JSON lines out of pieces that are cut anywhere. taken: bytes of whole lines that were handed out."""
 
     def __init__(self) -> None:
         self._rest = b""
-        self.taken = 0
+        self.consumed = 0
 
     def take(self, piece: bytes) -> list[bytes]:
         *whole, self._rest = (self._rest + piece).split(b"\n")
-        self.taken += sum(len(line) + 1 for line in whole)
+        self.consumed += sum(len(line) + 1 for line in whole)
         return [line for line in whole if line.strip()]
 
 
-Result = dict[str, Any]
+BatchResult = dict[str, Any]
 """One line of results: index, id, accepted, reason, blame and more."""

@@ -25,10 +25,10 @@ def run_concurrent(
         raise InvalidRequest(f"args has {len(args)} entries and kwargs {len(kwargs)}: they must be as many")
     if concurrency < 1:
         raise InvalidRequest(f"concurrency must be at least 1, not {concurrency}")
-    by_place: Sequence[Sequence[Any]] = [()] * len(kwargs or ()) if args is None else args
-    by_name: Sequence[Mapping[str, Any]] = [{}] * len(by_place) if kwargs is None else kwargs
+    positional: Sequence[Sequence[Any]] = [()] * len(kwargs or ()) if args is None else args
+    named: Sequence[Mapping[str, Any]] = [{}] * len(positional) if kwargs is None else kwargs
     with ThreadPoolExecutor(concurrency, "sandbox-sdk") as pool:
-        calls = [pool.submit(func, *place, **name) for place, name in zip(by_place, by_name, strict=True)]
+        calls = [pool.submit(func, *place, **name) for place, name in zip(positional, named, strict=True)]
         try:
             return [call.result() for call in calls]
         finally:

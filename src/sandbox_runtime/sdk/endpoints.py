@@ -20,31 +20,31 @@ def set_endpoint(endpoint: str) -> None:
 
 
 def set_sandbox_endpoint(endpoint: str) -> None:
-    os.environ[SANDBOX_VARIABLE] = checked(endpoint)
+    os.environ[SANDBOX_VARIABLE] = check_url(endpoint)
 
 
 def set_dataset_endpoint(endpoint: str) -> None:
-    os.environ[DATASET_VARIABLE] = checked(endpoint)
+    os.environ[DATASET_VARIABLE] = check_url(endpoint)
 
 
-def sandbox_endpoint(given: str) -> str:
-    return checked(given or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
+def sandbox_endpoint(endpoint: str) -> str:
+    return check_url(endpoint or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
 
 
-def dataset_endpoint(given: str) -> str:
-    return checked(given or os.environ.get(DATASET_VARIABLE) or DEFAULT)
+def dataset_endpoint(endpoint: str) -> str:
+    return check_url(endpoint or os.environ.get(DATASET_VARIABLE) or DEFAULT)
 
 
-def session_endpoint(given: str) -> str:
+def session_endpoint(endpoint: str) -> str:
     """Of the server that holds sessions: most often the one that runs programs."""
-    return checked(given or os.environ.get(URL_VARIABLE) or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
+    return check_url(endpoint or os.environ.get(URL_VARIABLE) or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
 
 
 def api_key() -> str:
     return os.environ.get(KEY_VARIABLE, "")
 
 
-def checked(endpoint: str) -> str:
+def check_url(endpoint: str) -> str:
     if not endpoint.startswith(("http://", "https://")):
         raise InvalidRequest(f"{endpoint!r} is no address of a server; write it as http://HOST:PORT")
     return endpoint.rstrip("/")

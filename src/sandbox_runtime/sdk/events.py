@@ -14,7 +14,7 @@ STREAMS = ("stdout", "stderr")
 _END = "end"
 Outputs = AsyncGenerator[Output, None]
 SyncOutputs = Generator[Output, None, None]
-_LONGEST_EVENT = 4 * 1024 * 1024
+_MAX_EVENT = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Event:
 
 
 @dataclass(slots=True)
-class EventBytes:
+class EventParser:
     """The stream as it comes; every empty line may complete an event. Comments keep the connection awake."""
 
     _rest: bytes = b""
@@ -59,12 +59,12 @@ class EventBytes:
         return event
 
     def _bound(self, size: int) -> None:
-        if size > _LONGEST_EVENT:
-            raise PlatformFault(f"the server sent an event of more than {_LONGEST_EVENT} characters")
+        if size > _MAX_EVENT:
+            raise PlatformFault(f"the server sent an event of more than {_MAX_EVENT} characters")
 
 
 @dataclass(slots=True)
-class Reading:
+class StreamPosition:
     """How far each stream was read: where to go on after a broken connection, and what was seen already."""
 
     offsets: dict[str, int]

@@ -30,7 +30,7 @@ class CommandRunStatus(StrEnum):
     TimeLimitExceeded = "TimeLimitExceeded"
 
 
-class Answer(BaseModel):
+class ServerModel(BaseModel):
     """Fields that this client does not know are kept: servers add to the protocol."""
 
     model_config = ConfigDict(extra="allow")
@@ -47,7 +47,7 @@ class RunCodeRequest(BaseModel):
     fetch_files: list[str] = Field(default_factory=list)
 
 
-class CommandRunResult(Answer):
+class CommandRunResult(ServerModel):
     status: CommandRunStatus
     execution_time: float | None = None
     return_code: int | None = None
@@ -55,7 +55,7 @@ class CommandRunResult(Answer):
     stderr: str | None = None
 
 
-class RunCodeResponse(Answer):
+class RunCodeResponse(ServerModel):
     status: RunStatus
     message: str
     compile_result: CommandRunResult | None = None
@@ -74,14 +74,14 @@ class RunJupyterRequest(BaseModel):
     fetch_files: list[str] = Field(default_factory=list)
 
 
-class CellRunResult(Answer):
+class CellRunResult(ServerModel):
     stdout: str = ""
     stderr: str = ""
     display: list[dict[str, Any]] = Field(default_factory=list)
     error: list[dict[str, Any]] = Field(default_factory=list)
 
 
-class RunJupyterResponse(Answer):
+class RunJupyterResponse(ServerModel):
     status: RunStatus
     message: str
     driver: CommandRunResult | None = None

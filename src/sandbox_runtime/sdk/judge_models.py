@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from sandbox_runtime.sdk.execution_models import Answer, RunCodeResponse
+from sandbox_runtime.sdk.execution_models import RunCodeResponse, ServerModel
 
 Id = int | str
 ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
@@ -47,12 +47,12 @@ class SubmitRequest(BaseModel):
     config: TestConfig
 
 
-class Message(Answer):
+class Message(ServerModel):
     role: str
     content: str
 
 
-class Prompt(Answer):
+class Prompt(ServerModel):
     id: Id
     prompt: str | list[Message]
     labels: dict[str, Any] = Field(default_factory=dict)
@@ -63,13 +63,13 @@ class GeneralStdioTest(BaseModel):
     output: dict[str, str]
 
 
-class EvalTestCase(Answer):
+class EvalTestCase(ServerModel):
     passed: bool
     exec_info: RunCodeResponse
     test_info: dict[str, Any] | None = None
 
 
-class EvalResult(Answer):
+class EvalResult(ServerModel):
     id: Id
     accepted: bool
     extracted_code: str
@@ -91,5 +91,5 @@ class GetMetricsFunctionRequest(BaseModel):
     config: TestConfig
 
 
-class GetMetricsFunctionResult(Answer):
+class GetMetricsFunctionResult(ServerModel):
     function: str | None

@@ -16,16 +16,16 @@ Source = str | Path | bytes | BinaryIO
 Result = TypeVar("Result")
 
 
-async def in_thread(work: Callable[..., Result], *arguments: object) -> Result:
-    return await asyncio.to_thread(work, *arguments)
+async def in_thread(function: Callable[..., Result], *arguments: object) -> Result:
+    return await asyncio.to_thread(function, *arguments)
 
 
-def at_once(work: Callable[..., Result], *arguments: object) -> Result:
-    return work(*arguments)
+def call_directly(function: Callable[..., Result], *arguments: object) -> Result:
+    return function(*arguments)
 
 
 @contextlib.contextmanager
-def opened(source: Source) -> Iterator[BinaryIO]:
+def open_source(source: Source) -> Iterator[BinaryIO]:
     """A path is opened and closed again; a file that is open already stays so."""
     if isinstance(source, bytes):
         yield io.BytesIO(source)
@@ -40,7 +40,7 @@ def opened(source: Source) -> Iterator[BinaryIO]:
         yield source
 
 
-def name_of(source: Source) -> str:
+def source_name(source: Source) -> str:
     """What an upload is called that was given no name."""
     name = source if isinstance(source, str | Path) else getattr(source, "name", "")
     if not isinstance(name, str | Path) or not Path(name).name:
@@ -49,17 +49,17 @@ def name_of(source: Source) -> str:
 
 
 @contextlib.contextmanager
-def replacing(target: str | Path) -> Iterator[BinaryIO]:
+def atomic_write(target: str | Path) -> Iterator[BinaryIO]:
     """A new file that takes the place of target once all of it is there; what broke off leaves nothing."""
     path = Path(target)
-    beginning = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        file = open(beginning, "wb")  # noqa: SIM115 - closed below
+        file = open(partial, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be written: {error.strerror}") from error
     try:
         with file:
             yield file
-        beginning.replace(path)
+        partial.replace(path)
     finally:
-        beginning.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)

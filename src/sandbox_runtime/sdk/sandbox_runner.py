@@ -25,7 +25,7 @@ _SLACK_S = 330.0
 
 
 class SandboxRunnerError(SandboxError):
-    """code: the HTTP status; 0 where no answer came. details: as the server told them."""
+    """code: the HTTP status; 0 where no answer came. details: as the server sent them."""
 
     def __init__(self, message: str, code: int = 0, details: Any = None) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class SandboxNotFoundError(APIError):
 
 
 class ExecutionError(SandboxRunnerError):
-    """A program failed, and its caller wanted to be told so: see ExecutionResult.check."""
+    """A program failed, and raised by ExecutionResult.check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class SandboxRunner:
         except httpx.HTTPError as error:
             raise APIError(f"no answer from {self._http.base_url}: {str(error) or type(error).__name__}") from error
         if answer.is_error:
-            raise _refusal(answer)
+            raise _to_error(answer)
         return dict(answer.json()) if answer.content else {}
 
     def close(self) -> None:
@@ -157,8 +157,10 @@ class RunnerSandbox:
     ) -> ExecutionResult:
         """language None: the server guesses."""
         body = {"code": code, "language": language, "packages": list(packages), "environment": dict(environment or {})}
-        told = self._runner.call("POST", f"{self._path}/code", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S)
-        return _result(told, told.get("output", ""), told.get("error", ""))
+        payload = self._runner.call(
+            "POST", f"{self._path}/code", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S
+        )
+        return _result(payload, payload.get("output", ""), payload.get("error", ""))
 
     def run_python(self, code: str, packages: Sequence[str] = (), **more: Any) -> ExecutionResult:
         return self.run_code(code, "python", packages, **more)
@@ -190,8 +192,10 @@ class RunnerSandbox:
         """Without a shell: command is split into words, or is the program where args are given."""
         body: dict[str, Any] = {"command": command, "args": None if args is None else list(args), "working_dir": working_dir}
         body["environment"] = dict(environment or {})
-        told = self._runner.call("POST", f"{self._path}/exec", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S)
-        return _result(told, told.get("stdout", ""), told.get("stderr", ""))
+        payload = self._runner.call(
+            "POST", f"{self._path}/exec", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S
+        )
+        return _result(payload, payload.get("stdout", ""), payload.get("stderr", ""))
 
     def write_file(self, path: str, content: str | bytes) -> dict[str, Any]:
         raw = content.encode() if isinstance(content, str) else content
@@ -201,8 +205,8 @@ class RunnerSandbox:
     upload_file = write_file
 
     def download_file(self, path: str) -> bytes:
-        told = self._runner.call("GET", f"{self._file(path)}?encoding=base64")
-        return base64.b64decode(told["content"])
+        payload = self._runner.call("GET", f"{self._file(path)}?encoding=base64")
+        return base64.b64decode(payload["content"])
 
     def read_file(self, path: str) -> str:
         return self.download_file(path).decode()
@@ -212,9 +216,9 @@ class RunnerSandbox:
         found: list[dict[str, Any]] = []
         while True:
             query = f"path={quote(path)}&recursive={str(recursive).lower()}&page_size=100&page_offset={len(found)}"
-            told = self._runner.call("GET", f"{self._path}/files?{query}")
-            found += told["data"]
-            if not told["pagination"]["has_next"]:
+            payload = self._runner.call("GET", f"{self._path}/files?{query}")
+            found += payload["data"]
+            if not payload["pagination"]["has_next"]:
                 return found
 
     def terminate(self) -> None:
@@ -231,19 +235,19 @@ class RunnerSandbox:
         self.terminate()
 
 
-def _result(told: Mapping[str, Any], stdout: str, stderr: str) -> ExecutionResult:
-    exit_code = told.get("exit_code", -1)
-    return ExecutionResult(stdout, stderr, exit_code, told["duration"], told["status"], told.get("language", ""))
+def _result(payload: Mapping[str, Any], stdout: str, stderr: str) -> ExecutionResult:
+    exit_code = payload.get("exit_code", -1)
+    return ExecutionResult(stdout, stderr, exit_code, payload["duration"], payload["status"], payload.get("language", ""))
 
 
-def _refusal(answer: httpx.Response) -> APIError:
+def _to_error(answer: httpx.Response) -> APIError:
     """Also of what stands in front of the API, which has other shapes."""
     try:
         body = answer.json()
     except ValueError:
         body = {}
     error = body.get("error") if isinstance(body, dict) else None
-    told = error if isinstance(error, dict) else {"message": body.get("message") if isinstance(body, dict) else None}
-    message = str(told.get("message") or f"the server answered {answer.status_code}")
+    payload = error if isinstance(error, dict) else {"message": body.get("message") if isinstance(body, dict) else None}
+    message = str(payload.get("message") or f"the server answered {answer.status_code}")
     kind = SandboxNotFoundError if answer.status_code == 404 else APIError
-    return kind(message, answer.status_code, told.get("details"))
+    return kind(message, answer.status_code, payload.get("details"))

@@ -13,11 +13,11 @@ from sandbox_runtime.quantities import parse_bytes, parse_cpu, parse_number, par
 from sandbox_runtime.sdk.session_models import Dependency
 
 DEFAULT_TEMPLATE = "python-basic"
-WORKSPACE_WORDS = frozenset({"allow_network", "cpu_quota", "memory_limit", "size"})
+WORKSPACE_KEYS = frozenset({"allow_network", "cpu_quota", "memory_limit", "size"})
 """Words of the workspace interface alone: a configuration that has one of them goes there."""
 
 
-def _same(parse: Callable[[object], object]) -> Callable[[object], object]:
+def _checked_by(parse: Callable[[object], object]) -> Callable[[object], object]:
     """Return a validator that refuses what cannot be parsed and leaves the rest for the server as it is."""
 
     def check(value: object) -> object:
@@ -27,10 +27,10 @@ def _same(parse: Callable[[object], object]) -> Callable[[object], object]:
     return check
 
 
-Number = Annotated[float, BeforeValidator(_same(parse_number))]
-Whole = Annotated[int, BeforeValidator(_same(parse_whole))]
-Size = Annotated[str, BeforeValidator(_same(parse_bytes))]
-Cores = Annotated[str, BeforeValidator(_same(parse_cpu))]
+Number = Annotated[float, BeforeValidator(_checked_by(parse_number))]
+Whole = Annotated[int, BeforeValidator(_checked_by(parse_whole))]
+Size = Annotated[str, BeforeValidator(_checked_by(parse_bytes))]
+Cores = Annotated[str, BeforeValidator(_checked_by(parse_cpu))]
 
 
 class SessionConfig(BaseModel):
@@ -64,8 +64,8 @@ class WorkspaceConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     allow_network: bool | None = None
-    cpu_quota: Annotated[float, BeforeValidator(_same(parse_cpu))] | None = None
-    memory_limit: Annotated[int | str, BeforeValidator(_same(parse_bytes))] | None = None
+    cpu_quota: Annotated[float, BeforeValidator(_checked_by(parse_cpu))] | None = None
+    memory_limit: Annotated[int | str, BeforeValidator(_checked_by(parse_bytes))] | None = None
     timeout: Number | None = None
     size: Size | None = None
 
@@ -73,11 +73,11 @@ class WorkspaceConfig(BaseModel):
 Config = SessionConfig | WorkspaceConfig
 
 
-def config_of(given: Config | Mapping[str, Any] | None, words: Mapping[str, Any]) -> Config:
+def parse_config(given: Config | Mapping[str, Any] | None, options: Mapping[str, Any]) -> Config:
     """words: those given by name, which count above the rest."""
     known = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else dict(given or {})
-    asked = {**known, **words}
-    kind: type[Config] = WorkspaceConfig if WORKSPACE_WORDS & asked.keys() else SessionConfig
+    asked = {**known, **options}
+    kind: type[Config] = WorkspaceConfig if WORKSPACE_KEYS & asked.keys() else SessionConfig
     try:
         return kind.model_validate(asked)
     except ValidationError as error:
@@ -85,7 +85,7 @@ def config_of(given: Config | Mapping[str, Any] | None, words: Mapping[str, Any]
         raise InvalidRequest(f"this is no configuration of a session: {told}") from error
 
 
-def body_of(config: Config, session_id: str | None) -> dict[str, Any]:
+def session_body(config: Config, session_id: str | None) -> dict[str, Any]:
     body = config.model_dump(exclude_none=True, mode="json")
     return {**body, "id": session_id} if session_id and isinstance(config, SessionConfig) else body
 

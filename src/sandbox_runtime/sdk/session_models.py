@@ -8,20 +8,20 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from sandbox_runtime.sdk.execution_models import Answer
+from sandbox_runtime.sdk.execution_models import ServerModel
 
 LIVE_SESSION = frozenset({"creating", "running", "paused"})
 LIVE_EXECUTION = frozenset({"pending", "submitted", "running"})
 
 
-class Dependency(Answer):
+class Dependency(ServerModel):
     """version: as 2.3.3 or with an operator, as >=2; none is any."""
 
     name: str
     version: str | None = None
 
 
-class InstalledDependency(Answer):
+class InstalledDependency(ServerModel):
     name: str
     version: str = ""
     install_location: str = ""
@@ -29,14 +29,14 @@ class InstalledDependency(Answer):
     is_from_template: bool = False
 
 
-class ResourceLimit(Answer):
+class ResourceLimit(ServerModel):
     cpu: str = ""
     memory: str = ""
     disk: str = ""
     max_processes: int | None = None
 
 
-class SessionInfo(Answer):
+class SessionInfo(ServerModel):
     id: str
     template_id: str = ""
     status: str
@@ -66,7 +66,7 @@ class SessionInfo(Answer):
         return self.status not in LIVE_SESSION
 
 
-class SessionPage(Answer):
+class SessionPage(ServerModel):
     items: list[SessionInfo]
     total: int
     limit: int = 50
@@ -74,11 +74,11 @@ class SessionPage(Answer):
     has_more: bool = False
 
 
-class SessionCopies(Answer):
+class SessionCopies(ServerModel):
     sessions: list[SessionInfo]
 
 
-class Metrics(Answer):
+class Metrics(ServerModel):
     """What an execution used. None: the host gives no such figure."""
 
     duration_ms: float = 0.0
@@ -88,7 +88,7 @@ class Metrics(Answer):
     io_write_bytes: int | None = None
 
 
-class Artifact(Answer):
+class Artifact(ServerModel):
     """A file that an execution left in its workspace."""
 
     path: str
@@ -99,7 +99,7 @@ class Artifact(Answer):
     created_at: datetime | None = None
 
 
-class ExecutionResult(Answer):
+class ExecutionResult(ServerModel):
     """One execution, however far it is. A program that failed is a result: look at ok, or at status and exit_code."""
 
     id: str = Field(validation_alias=AliasChoices("id", "execution_id"))
@@ -136,14 +136,14 @@ class ExecutionResult(Answer):
         return self.status in ("completed", "success") and not self.exit_code
 
 
-class ExecutionPage(Answer):
+class ExecutionPage(ServerModel):
     items: list[ExecutionResult]
     total: int
     limit: int = 50
     offset: int = 0
 
 
-class ContextInfo(Answer):
+class ContextInfo(ServerModel):
     """A live interpreter of a session."""
 
     id: str
@@ -155,11 +155,11 @@ class ContextInfo(Answer):
     created_at: datetime | None = None
 
 
-class ContextList(Answer):
+class ContextList(ServerModel):
     contexts: list[ContextInfo]
 
 
-class FileInfo(Answer):
+class FileInfo(ServerModel):
     name: str
     size: int = 0
     type: str | None = None
@@ -168,16 +168,16 @@ class FileInfo(Answer):
     etag: str | None = None
 
 
-class FileList(Answer):
+class FileList(ServerModel):
     files: list[FileInfo]
 
 
-class UploadedFile(Answer):
+class UploadedFile(ServerModel):
     file_path: str
     size: int
 
 
-class FileChange(Answer):
+class FileChange(ServerModel):
     """kind: created, modified, deleted; ready: nothing after it is missed; overflow: more than can be told, list the folder."""
 
     kind: str
@@ -185,7 +185,7 @@ class FileChange(Answer):
     is_folder: bool = False
 
 
-class TemplateInfo(Answer):
+class TemplateInfo(ServerModel):
     id: str
     name: str
     runtime_type: str = ""

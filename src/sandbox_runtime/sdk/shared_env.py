@@ -19,12 +19,12 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.sdk.aio.transport import Transport
-from sandbox_runtime.sdk.local import Source, in_thread, name_of, opened, replacing
-from sandbox_runtime.sdk.requests import Request, file_path, named
+from sandbox_runtime.sdk.local import Source, atomic_write, in_thread, open_source, source_name
+from sandbox_runtime.sdk.requests import Request, quote_name, quote_path
 
 PREFIX = "/workspace/se"
-USUAL_SIZE = "50M"
-USUAL_TIMEOUT_S, USUAL_ATTEMPTS = 60.0, 5
+DEFAULT_SIZE = "50M"
+DEFAULT_TIMEOUT_S, DEFAULT_ATTEMPTS = 60.0, 5
 _LONG_S = 3660.0
 """An execution may take an hour."""
 _ANYTHING: TypeAdapter[Any] = TypeAdapter(Any)
@@ -42,26 +42,26 @@ class SharedEnvSandbox:
         servers: Sequence[str] | None = None,
         *,
         api_key: str | None = None,
-        timeout_s: float = USUAL_TIMEOUT_S,
-        max_attempts: int = USUAL_ATTEMPTS,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_attempts: int = DEFAULT_ATTEMPTS,
     ) -> None:
         self.session_id = session_id
-        self._name = named(session_id, "session")
-        self._transport = Transport(_server_of(session_id, servers), api_key, timeout_s, max_attempts)
+        self._name = quote_name(session_id, "session")
+        self._transport = Transport(_pick_server(session_id, servers), api_key, timeout_s, max_attempts)
 
-    async def create_session(self, size: str = USUAL_SIZE) -> Json:
-        return await self._done(Request("POST", self._at("session"), body={"size": size}, repeatable=False))
+    async def create_session(self, size: str = DEFAULT_SIZE) -> Json:
+        return await self._call(Request("POST", self._path("session"), body={"size": size}, idempotent=False))
 
     async def delete_session(self) -> Json:
-        return await self._done(Request("DELETE", self._at("session"), repeatable=False))
+        return await self._call(Request("DELETE", self._path("session"), idempotent=False))
 
     async def get_status(self) -> Json:
-        return await self._done(Request("GET", self._at("status")))
+        return await self._call(Request("GET", self._path("status")))
 
     async def execute(self, command: str, *args: str) -> Json:
         """A line for the shell; with args, a program and its arguments."""
         body = {"command": command, "args": list(args)}
-        return await self._done(Request("POST", self._at("execute"), body=body, repeatable=False, timeout_s=_LONG_S))
+        return await self._call(Request("POST", self._path("execute"), body=body, idempotent=False, timeout_s=_LONG_S))
 
     async def execute_code(
         self,
@@ -84,38 +84,43 @@ class SharedEnvSandbox:
             "event": dict(event or {}),
             "timeout": timeout,
         }
-        return await self._done(Request("POST", self._at("execute_code"), body=body, repeatable=False, timeout_s=_LONG_S))
+        return await self._call(Request("POST", self._path("execute_code"), body=body, idempotent=False, timeout_s=_LONG_S))
 
     async def upload_file(self, path: Source, filename: str = "") -> Json:
         """path: of a local file, an open one, or bytes."""
-        name = filename or name_of(path)
-        with opened(path) as file:
+        name = filename or source_name(path)
+        with open_source(path) as file:
             request = Request(
-                "POST", self._at("upload"), {"filename": name}, file=(Path(name).name, file), repeatable=False, timeout_s=_LONG_S
+                "POST",
+                self._path("upload"),
+                {"filename": name},
+                file=(Path(name).name, file),
+                idempotent=False,
+                timeout_s=_LONG_S,
             )
-            return await self._done(request)
+            return await self._call(request)
 
     async def download_file(self, filename: str, save_path: str | Path | None = None) -> bytes | Path:
         """The bytes, or where they were written."""
-        pieces = self._transport.pieces(Request("GET", f"{self._at('download')}/{file_path(filename)}", timeout_s=_LONG_S))
+        pieces = self._transport.pieces(Request("GET", f"{self._path('download')}/{quote_path(filename)}", timeout_s=_LONG_S))
         if save_path is None:
             return b"".join([piece async for piece in pieces])
-        with replacing(save_path) as file:
+        with atomic_write(save_path) as file:
             async for piece in pieces:
                 await in_thread(file.write, piece)
         return Path(save_path)
 
     async def create_file(self, content: str, filename: str, mode: int = 0o644) -> Json:
         body = {"content": content, "filename": filename, "mode": mode}
-        return await self._done(Request("POST", self._at("create"), body=body))
+        return await self._call(Request("POST", self._path("create"), body=body))
 
     async def list_files(self, directory: str = "", recursive: bool = False) -> Json:
-        path = f"/{file_path(directory)}" if directory.strip("./") else ""
-        return await self._done(Request("GET", f"{self._at('files')}{path}", {"recursive": str(recursive).lower()}))
+        path = f"/{quote_path(directory)}" if directory.strip("./") else ""
+        return await self._call(Request("GET", f"{self._path('files')}{path}", {"recursive": str(recursive).lower()}))
 
     async def read_file(self, filename: str, offset: int = 0, buffer_size: int = 4096) -> Json:
         query = {"offset": offset, "buffer_size": buffer_size}
-        return await self._done(Request("GET", f"{self._at('readfile')}/{file_path(filename)}", query))
+        return await self._call(Request("GET", f"{self._path('readfile')}/{quote_path(filename)}", query))
 
     async def download_from_efast(
         self,
@@ -128,7 +133,7 @@ class SharedEnvSandbox:
     ) -> Json:
         files = [dict(one) for one in file_params]
         body = {"file_params": files, "efast_url": efast_url, "save_path": save_path, "token": token, "timeout": timeout}
-        return await self._done(Request("POST", self._at("download_from_efast"), body=body, timeout_s=_LONG_S))
+        return await self._call(Request("POST", self._path("download_from_efast"), body=body, timeout_s=_LONG_S))
 
     async def close(self) -> None:
         await self._transport.close()
@@ -139,24 +144,24 @@ class SharedEnvSandbox:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.close()
 
-    def _at(self, verb: str) -> str:
+    def _path(self, verb: str) -> str:
         return f"{PREFIX}/{verb}/{self._name}"
 
-    async def _done(self, request: Request) -> Json:
-        answer: Json = self._unwrap_result(await self._transport.call(request, _ANYTHING))
-        return answer
+    async def _call(self, request: Request) -> Json:
+        model: Json = self._unwrap_result(await self._transport.call(request, _ANYTHING))
+        return model
 
     @staticmethod
-    def _unwrap_result(answer: Any) -> Any:
+    def _unwrap_result(model: Any) -> Any:
         """What is meant, from the envelope of some servers, the wrapper of others, or as it is."""
-        if not isinstance(answer, dict):
-            return answer
-        if "success" in answer and isinstance(answer.get("data"), dict):
-            return answer["data"]
-        return answer.get("result", answer)
+        if not isinstance(model, dict):
+            return model
+        if "success" in model and isinstance(model.get("data"), dict):
+            return model["data"]
+        return model.get("result", model)
 
 
-def _server_of(session_id: str, servers: Sequence[str] | None) -> str:
+def _pick_server(session_id: str, servers: Sequence[str] | None) -> str:
     if servers is None:
         return ""
     if isinstance(servers, str) or not servers:

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
-from sandbox_runtime.sdk.batch_models import BatchStatus, BatchSummary, LineBytes, Result
-from sandbox_runtime.sdk.exchange import Reply
-from sandbox_runtime.sdk.execution_bodies import once
-from sandbox_runtime.sdk.requests import Attempts, Request, named
+from sandbox_runtime.sdk.batch_models import BatchResult, BatchStatus, BatchSummary, LineParser
+from sandbox_runtime.sdk.execution_bodies import idempotency_header
+from sandbox_runtime.sdk.requests import Request, quote_name
+from sandbox_runtime.sdk.retry import FailedAttempt, Retries
 
 BATCHES = f"{API}/judge/batches"
 _STATUS = TypeAdapter(BatchStatus)
@@ -23,7 +23,7 @@ _SUMMARY = TypeAdapter(BatchSummary)
 _SEND_S = 600.0
 _QUIET_S = 90.0
 _POLL_S = 0.5
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 
 
 class BatchCalls:
@@ -42,7 +42,7 @@ class BatchCalls:
         lines = b"".join(json.dumps(dict(one)).encode() + b"\n" for one in completions)
         query = {"dataset": dataset, "config": json.dumps(dict(config)) if config else None}
         headers = {
-            **once(),
+            **idempotency_header(),
             **({"Idempotency-Key": idempotency_key} if idempotency_key else {}),
             "Content-Type": "application/x-ndjson",
         }
@@ -50,33 +50,33 @@ class BatchCalls:
         return await self._transport.call(request, _STATUS)
 
     async def get_batch(self, batch_id: str) -> BatchStatus:
-        return await self._transport.call(Request("GET", _at(batch_id)), _STATUS)
+        return await self._transport.call(Request("GET", _batch_path(batch_id)), _STATUS)
 
     async def cancel_batch(self, batch_id: str) -> BatchStatus:
         """What was judged stays."""
-        return await self._transport.call(Request("POST", f"{_at(batch_id)}/cancel"), _STATUS)
+        return await self._transport.call(Request("POST", f"{_batch_path(batch_id)}/cancel"), _STATUS)
 
     async def delete_batch(self, batch_id: str) -> None:
-        await self._transport.send(Request("DELETE", _at(batch_id)))
+        await self._transport.send(Request("DELETE", _batch_path(batch_id)))
 
     async def wait_batch(self, batch_id: str) -> BatchStatus:
         """Its end, however long it takes."""
-        while not (found := await self.get_batch(batch_id)).ended:
+        while not (batch := await self.get_batch(batch_id)).ended:
             await asyncio.sleep(_POLL_S)
-        return found
+        return batch
 
     async def batch_summary(self, batch_id: str, pass_at: Iterable[int] = (1,)) -> BatchSummary:
         """Scores of what was judged up to now."""
         query = {"pass_at": ",".join(map(str, pass_at))}
-        return await self._transport.call(Request("GET", f"{_at(batch_id)}/summary", query), _SUMMARY)
+        return await self._transport.call(Request("GET", f"{_batch_path(batch_id)}/summary", query), _SUMMARY)
 
-    async def batch_results(self, batch_id: str, *, follow: bool = False) -> AsyncIterator[Result]:
+    async def batch_results(self, batch_id: str, *, follow: bool = False) -> AsyncIterator[BatchResult]:
         """In the order in which they were judged. follow: until the batch has ended; taken up again where a connection broke."""
-        offset, attempts = 0, self._patience_with(batch_id)
+        offset, retries = 0, self._new_retries(batch_id)
         while True:
-            lines = LineBytes()
+            lines = LineParser()
             query = {"offset": offset, "follow": str(follow).lower()}
-            request = Request("GET", f"{_at(batch_id)}/results", query, timeout_s=_QUIET_S)
+            request = Request("GET", f"{_batch_path(batch_id)}/results", query, timeout_s=_QUIET_S)
             broken = False
             async with self._transport.open(request) as response:
                 received = response.aiter_bytes()
@@ -92,13 +92,15 @@ class BatchCalls:
                         yield json.loads(line)
             if not broken and (not follow or (await self.get_batch(batch_id)).ended):
                 return
-            if lines.taken:
-                offset, attempts = offset + lines.taken, self._patience_with(batch_id)
-            await asyncio.sleep(attempts.pause_after(Reply(failure="the results break off again and again", again=True)))
+            if lines.consumed:
+                offset, retries = offset + lines.consumed, self._new_retries(batch_id)
+            await asyncio.sleep(
+                retries.next_delay_s(FailedAttempt(reason="the results break off again and again", retryable=True))
+            )
 
-    def _patience_with(self, batch_id: str) -> Attempts:
-        return Attempts(self._transport.base_url + _at(batch_id), _TRIES, repeatable=True)
+    def _new_retries(self, batch_id: str) -> Retries:
+        return Retries(self._transport.base_url + _batch_path(batch_id), _MAX_ATTEMPTS, idempotent=True)
 
 
-def _at(batch_id: str) -> str:
-    return f"{BATCHES}/{named(batch_id, 'batch')}"
+def _batch_path(batch_id: str) -> str:
+    return f"{BATCHES}/{quote_name(batch_id, 'batch')}"

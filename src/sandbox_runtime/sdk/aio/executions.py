@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
-from sandbox_runtime.sdk.execution_bodies import body_of, once
-from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.execution_bodies import execution_body, idempotency_header
+from sandbox_runtime.sdk.requests import Request, quote_name
 from sandbox_runtime.sdk.session_models import ExecutionPage, ExecutionResult
 
 _RESULT = TypeAdapter(ExecutionResult)
 _PAGE = TypeAdapter(ExecutionPage)
-_SHORTEST_SYNC_S, _LONGEST_SYNC_S = 10.0, 3600.0
+_MIN_SYNC_S, _MAX_SYNC_S = 10.0, 3600.0
 _QUEUE_S = 60.0
 """What an execution may wait before its own time begins."""
 _ANSWER_S = 10.0
@@ -37,14 +37,14 @@ class ExecutionCalls:
         env: Mapping[str, str] | None = None,
     ) -> ExecutionResult:
         """The end of it. Where the code defines a handler, that is called with the event, and what it returns is the result."""
-        body = body_of(code, language, timeout, event, stdin, env)
-        wait_s = min(_LONGEST_SYNC_S, max(_SHORTEST_SYNC_S, timeout + _QUEUE_S))
+        body = execution_body(code, language, timeout, event, stdin, env)
+        wait_s = min(_MAX_SYNC_S, max(_MIN_SYNC_S, timeout + _QUEUE_S))
         request = Request(
             "POST",
-            f"{_of_session(session_id)}/execute-sync",
+            f"{_session_path(session_id)}/execute-sync",
             {"sync_timeout": wait_s},
             body,
-            headers=once(),
+            headers=idempotency_header(),
             timeout_s=wait_s + _ANSWER_S,
         )
         return await self._transport.call(request, _RESULT)
@@ -74,26 +74,26 @@ class ExecutionCalls:
         env: Mapping[str, str] | None = None,
     ) -> ExecutionResult:
         """On its way; it goes on without this client. See get_execution, wait_execution, follow."""
-        body = body_of(code, language, timeout, event, stdin, env)
+        body = execution_body(code, language, timeout, event, stdin, env)
         return await self._transport.call(
-            Request("POST", f"{_of_session(session_id)}/execute", body=body, headers=once()), _RESULT
+            Request("POST", f"{_session_path(session_id)}/execute", body=body, headers=idempotency_header()), _RESULT
         )
 
     async def get_execution(self, execution_id: str) -> ExecutionResult:
-        return await self._transport.call(Request("GET", f"{_at(execution_id)}/result"), _RESULT)
+        return await self._transport.call(Request("GET", f"{_execution_path(execution_id)}/result"), _RESULT)
 
     async def list_executions(self, session_id: str, limit: int = 50, offset: int = 0) -> ExecutionPage:
         query = {"limit": limit, "offset": offset}
-        return await self._transport.call(Request("GET", f"{_of_session(session_id)}/executions", query), _PAGE)
+        return await self._transport.call(Request("GET", f"{_session_path(session_id)}/executions", query), _PAGE)
 
     async def cancel_execution(self, execution_id: str) -> ExecutionResult:
         """Returns when it has ended, however it did."""
-        return await self._transport.call(Request("POST", f"{_at(execution_id)}/cancel", timeout_s=60.0), _RESULT)
+        return await self._transport.call(Request("POST", f"{_execution_path(execution_id)}/cancel", timeout_s=60.0), _RESULT)
 
 
-def _of_session(session_id: str) -> str:
-    return f"{API}/executions/sessions/{named(session_id, 'session')}"
+def _session_path(session_id: str) -> str:
+    return f"{API}/executions/sessions/{quote_name(session_id, 'session')}"
 
 
-def _at(execution_id: str) -> str:
-    return f"{API}/executions/{named(execution_id, 'execution')}"
+def _execution_path(execution_id: str) -> str:
+    return f"{API}/executions/{quote_name(execution_id, 'execution')}"

@@ -12,56 +12,58 @@ import httpx
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.sdk.aio.executions import ExecutionCalls
 from sandbox_runtime.sdk.aio.sessions import API
-from sandbox_runtime.sdk.events import STREAMS, EventBytes, Outputs, Reading
-from sandbox_runtime.sdk.exchange import Reply
-from sandbox_runtime.sdk.requests import Attempts, Request, named
+from sandbox_runtime.sdk.events import STREAMS, EventParser, Outputs, StreamPosition
+from sandbox_runtime.sdk.requests import Request, quote_name
+from sandbox_runtime.sdk.retry import FailedAttempt, Retries
 from sandbox_runtime.sdk.session_models import ExecutionResult
 
 _QUIET_S = 90.0
 """A server that has nothing to tell says so more often than that."""
 _POLL_S = 0.5
-_TRIES = 5
+_MAX_ATTEMPTS = 5
 
 
 class StreamCalls(ExecutionCalls):
     async def follow(self, execution_id: str, *, stdout_from: int = 0, stderr_from: int = 0) -> Outputs:
         """What it prints, from those bytes on, until it has ended. get_execution then tells the rest."""
-        reading = Reading(dict(zip(STREAMS, (stdout_from, stderr_from), strict=True)))
-        attempts = self._patience(execution_id)
+        position = StreamPosition(dict(zip(STREAMS, (stdout_from, stderr_from), strict=True)))
+        retries = self._new_retries(execution_id)
         while True:
-            begun = dict(reading.offsets)
-            async with contextlib.aclosing(self._connected(execution_id, reading)) as outputs:
+            begun = dict(position.offsets)
+            async with contextlib.aclosing(self._read_connection(execution_id, position)) as outputs:
                 async for output in outputs:
                     yield output
-            if reading.ended:
+            if position.ended:
                 return
             # A connection that brought something was worth having: patience begins anew.
-            if reading.offsets != begun:
-                attempts = self._patience(execution_id)
-            await asyncio.sleep(attempts.pause_after(Reply(failure="the stream breaks off again and again", again=True)))
+            if position.offsets != begun:
+                retries = self._new_retries(execution_id)
+            await asyncio.sleep(
+                retries.next_delay_s(FailedAttempt(reason="the stream breaks off again and again", retryable=True))
+            )
 
     async def wait_execution(self, execution_id: str, wait_s: float = 3600.0) -> ExecutionResult:
         """Its end. Raises Unavailable where it takes longer than that; it goes on then."""
         deadline = time.monotonic() + wait_s
-        while not (found := await self.get_execution(execution_id)).ended:
+        while not (execution := await self.get_execution(execution_id)).ended:
             if time.monotonic() > deadline:
-                raise Unavailable(f"the execution {execution_id} was {found.status} after {wait_s:g} s")
+                raise Unavailable(f"the execution {execution_id} was {execution.status} after {wait_s:g} s")
             await asyncio.sleep(min(_POLL_S, max(0.0, deadline - time.monotonic())))
-        return found
+        return execution
 
-    def _patience(self, execution_id: str) -> Attempts:
-        return Attempts(self._transport.base_url + _stream_at(execution_id), _TRIES, repeatable=True)
+    def _new_retries(self, execution_id: str) -> Retries:
+        return Retries(self._transport.base_url + _stream_path(execution_id), _MAX_ATTEMPTS, idempotent=True)
 
-    async def _connected(self, execution_id: str, reading: Reading) -> Outputs:
+    async def _read_connection(self, execution_id: str, position: StreamPosition) -> Outputs:
         """Until the server ends it, or the connection breaks."""
-        query = {f"{name}_offset": offset for name, offset in reading.offsets.items()}
+        query = {f"{name}_offset": offset for name, offset in position.offsets.items()}
         headers = {"Accept": "text/event-stream"}
-        request = Request("GET", _stream_at(execution_id), query, headers=headers, timeout_s=_QUIET_S)
-        events = EventBytes()
+        request = Request("GET", _stream_path(execution_id), query, headers=headers, timeout_s=_QUIET_S)
+        events = EventParser()
         async with self._transport.open(request) as response:
             received = response.aiter_bytes()
             while piece := await self._next(received):
-                for output in filter(None, map(reading.take, events.take(piece))):
+                for output in filter(None, map(position.take, events.take(piece))):
                     yield output
 
     async def _next(self, received: AsyncIterator[bytes]) -> bytes:
@@ -72,5 +74,5 @@ class StreamCalls(ExecutionCalls):
             return b""
 
 
-def _stream_at(execution_id: str) -> str:
-    return f"{API}/executions/{named(execution_id, 'execution')}/stream"
+def _stream_path(execution_id: str) -> str:
+    return f"{API}/executions/{quote_name(execution_id, 'execution')}/stream"

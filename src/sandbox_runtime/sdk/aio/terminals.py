@@ -8,8 +8,8 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.aio.sessions import API
 from sandbox_runtime.sdk.aio.transport import Transport
-from sandbox_runtime.sdk.execution_bodies import whole_s
-from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.execution_bodies import round_up_s
+from sandbox_runtime.sdk.requests import Request, quote_name
 from sandbox_runtime.sdk.session_models import ExecutionResult
 
 _RESULT = TypeAdapter(ExecutionResult)
@@ -22,17 +22,19 @@ class TerminalCalls:
         self, session_id: str, command: str = "", *, rows: int = 24, columns: int = 80, timeout: float = 3600
     ) -> ExecutionResult:
         """A shell, or that line of the shell, with a terminal of that size. It is an execution: follow() gives what appears."""
-        body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": whole_s(timeout)}
-        path = f"{API}/sessions/{named(session_id, 'session')}/terminal"
-        return await self._transport.call(Request("POST", path, body=body, repeatable=False), _RESULT)
+        body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": round_up_s(timeout)}
+        path = f"{API}/sessions/{quote_name(session_id, 'session')}/terminal"
+        return await self._transport.call(Request("POST", path, body=body, idempotent=False), _RESULT)
 
     async def type_in(self, execution_id: str, keys: bytes) -> None:
         """Not sent again after a broken connection: the same keys twice are something else than once."""
-        await self._transport.send(Request("POST", f"{_at(execution_id)}/input", content=keys, repeatable=False))
+        await self._transport.send(Request("POST", f"{_execution_path(execution_id)}/input", content=keys, idempotent=False))
 
     async def resize_terminal(self, execution_id: str, rows: int, columns: int) -> None:
-        await self._transport.send(Request("POST", f"{_at(execution_id)}/resize", body={"rows": rows, "columns": columns}))
+        await self._transport.send(
+            Request("POST", f"{_execution_path(execution_id)}/resize", body={"rows": rows, "columns": columns})
+        )
 
 
-def _at(execution_id: str) -> str:
-    return f"{API}/executions/{named(execution_id, 'execution')}"
+def _execution_path(execution_id: str) -> str:
+    return f"{API}/executions/{quote_name(execution_id, 'execution')}"

@@ -18,8 +18,8 @@ from sandbox_runtime.sdk.blocking.transport import Transport
 from sandbox_runtime.sdk.requests import Request
 
 _ANYTHING = TypeAdapter(dict[str, Any])
-USUAL_TIMEOUT_S = 60.0
-USUAL_ATTEMPTS = 5
+DEFAULT_TIMEOUT_S = 60.0
+DEFAULT_ATTEMPTS = 5
 
 
 class SyncSandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, TerminalCalls, BatchCalls, JudgeCalls):
@@ -32,8 +32,8 @@ class SyncSandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, Term
         base_url: str = "",
         *,
         api_key: str | None = None,
-        timeout_s: float = USUAL_TIMEOUT_S,
-        max_attempts: int = USUAL_ATTEMPTS,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_attempts: int = DEFAULT_ATTEMPTS,
     ) -> None:
         self._transport = Transport(base_url, api_key, timeout_s, max_attempts)
 

@@ -6,8 +6,8 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.sdk.blocking.sessions import API
 from sandbox_runtime.sdk.blocking.transport import Transport
-from sandbox_runtime.sdk.execution_bodies import once, whole_s
-from sandbox_runtime.sdk.requests import Request, named
+from sandbox_runtime.sdk.execution_bodies import idempotency_header, round_up_s
+from sandbox_runtime.sdk.requests import Request, quote_name
 from sandbox_runtime.sdk.session_models import ContextInfo, ContextList, ExecutionResult
 
 _CONTEXT = TypeAdapter(ContextInfo)
@@ -21,37 +21,37 @@ class ContextCalls:
 
     def open_context(self, session_id: str) -> ContextInfo:
         """A Python that keeps its variables from one piece of code to the next."""
-        return self._transport.call(Request("POST", _all(session_id), body={}, repeatable=False), _CONTEXT)
+        return self._transport.call(Request("POST", _contexts_path(session_id), body={}, idempotent=False), _CONTEXT)
 
     def list_contexts(self, session_id: str) -> list[ContextInfo]:
-        return (self._transport.call(Request("GET", _all(session_id)), _CONTEXTS)).contexts
+        return (self._transport.call(Request("GET", _contexts_path(session_id)), _CONTEXTS)).contexts
 
     def execute_in_context(self, session_id: str, context_id: str, code: str, timeout: float = 30) -> ExecutionResult:
         """displays holds what the code showed: the value of its last expression, tables, pictures."""
         request = Request(
             "POST",
-            f"{_one(session_id, context_id)}/execute",
-            body={"code": code, "timeout": whole_s(timeout)},
-            headers=once(),
+            f"{_context_path(session_id, context_id)}/execute",
+            body={"code": code, "timeout": round_up_s(timeout)},
+            headers=idempotency_header(),
             timeout_s=timeout + _QUEUE_S,
         )
         return self._transport.call(request, _RESULT)
 
     def interrupt_context(self, session_id: str, context_id: str) -> ContextInfo:
         """The code that runs in it ends with an error; the variables stay."""
-        return self._transport.call(Request("POST", f"{_one(session_id, context_id)}/interrupt"), _CONTEXT)
+        return self._transport.call(Request("POST", f"{_context_path(session_id, context_id)}/interrupt"), _CONTEXT)
 
     def restart_context(self, session_id: str, context_id: str) -> ContextInfo:
         """Empty, under the same id."""
-        return self._transport.call(Request("POST", f"{_one(session_id, context_id)}/restart"), _CONTEXT)
+        return self._transport.call(Request("POST", f"{_context_path(session_id, context_id)}/restart"), _CONTEXT)
 
     def close_context(self, session_id: str, context_id: str) -> None:
-        self._transport.send(Request("DELETE", _one(session_id, context_id), repeatable=False))
+        self._transport.send(Request("DELETE", _context_path(session_id, context_id), idempotent=False))
 
 
-def _all(session_id: str) -> str:
-    return f"{API}/sessions/{named(session_id, 'session')}/contexts"
+def _contexts_path(session_id: str) -> str:
+    return f"{API}/sessions/{quote_name(session_id, 'session')}/contexts"
 
 
-def _one(session_id: str, context_id: str) -> str:
-    return f"{_all(session_id)}/{named(context_id, 'context')}"
+def _context_path(session_id: str, context_id: str) -> str:
+    return f"{_contexts_path(session_id)}/{quote_name(context_id, 'context')}"

@@ -12,13 +12,13 @@ from pydantic import TypeAdapter
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.sdk.blocking.sessions import API
 from sandbox_runtime.sdk.blocking.transport import Transport
-from sandbox_runtime.sdk.events import EventBytes
-from sandbox_runtime.sdk.local import Source, at_once, name_of, opened, replacing
-from sandbox_runtime.sdk.requests import Request, file_path, named
+from sandbox_runtime.sdk.events import EventParser
+from sandbox_runtime.sdk.local import Source, atomic_write, call_directly, open_source, source_name
+from sandbox_runtime.sdk.requests import Request, quote_name, quote_path
 from sandbox_runtime.sdk.session_models import FileChange, FileInfo, FileList, UploadedFile
 
-_LISTED = TypeAdapter(FileList)
-_UPLOADED = TypeAdapter(UploadedFile)
+_FILE_LIST = TypeAdapter(FileList)
+_UPLOADED_FILE = TypeAdapter(UploadedFile)
 _TRANSFER_S = 3600.0
 _QUIET_S = 90.0
 """A server that has nothing to tell says so more often than that."""
@@ -30,16 +30,16 @@ class FileCalls:
     def upload_file(self, session_id: str, source: Source, path: str = "") -> UploadedFile:
         """source: the name of a local file, an open one, or bytes. path: where it shall lie in the workspace; without one it gets
         the source's own name. It is sent piece by piece, whatever its size."""
-        target = path or name_of(source)
-        with opened(source) as file:
+        target = path or source_name(source)
+        with open_source(source) as file:
             request = Request(
                 "POST",
-                f"{_at(session_id)}/upload",
-                {"path": _plain(target)},
+                f"{_files_path(session_id)}/upload",
+                {"path": _relative(target)},
                 file=(Path(target).name, file),
                 timeout_s=_TRANSFER_S,
             )
-            return self._transport.call(request, _UPLOADED)
+            return self._transport.call(request, _UPLOADED_FILE)
 
     def download_file(self, session_id: str, path: str) -> bytes:
         """For what fits in memory; save_file and read_pieces are for the rest."""
@@ -47,44 +47,44 @@ class FileCalls:
 
     def save_file(self, session_id: str, path: str, target: str | Path) -> Path:
         """Into a local file, which is there when all of it is."""
-        with replacing(target) as file:
+        with atomic_write(target) as file:
             for piece in self.read_pieces(session_id, path):
-                at_once(file.write, piece)
+                call_directly(file.write, piece)
         return Path(target)
 
     def read_pieces(self, session_id: str, path: str) -> Iterator[bytes]:
-        request = Request("GET", f"{_at(session_id)}/{file_path(path)}", {"download": "true"}, timeout_s=_TRANSFER_S)
+        request = Request("GET", f"{_files_path(session_id)}/{quote_path(path)}", {"download": "true"}, timeout_s=_TRANSFER_S)
         yield from self._transport.pieces(request)
 
     def save_archive(self, session_id: str, target: str | Path, path: str = "", form: str = "tar.gz") -> Path:
         """A folder of the workspace, or all of it, as tar, tar.gz or zip."""
-        at = f"{API}/sessions/{named(session_id, 'session')}/archive"
-        request = Request("GET", at, {"path": _plain(path), "format": form}, timeout_s=_TRANSFER_S)
-        with replacing(target) as file:
+        url_path = f"{API}/sessions/{quote_name(session_id, 'session')}/archive"
+        request = Request("GET", url_path, {"path": _relative(path), "format": form}, timeout_s=_TRANSFER_S)
+        with atomic_write(target) as file:
             for piece in self._transport.pieces(request):
-                at_once(file.write, piece)
+                call_directly(file.write, piece)
         return Path(target)
 
     def delete_file(self, session_id: str, path: str, *, recursive: bool = False) -> None:
         query = {"recursive": "true" if recursive else "false"}
-        self._transport.send(Request("DELETE", f"{_at(session_id)}/{file_path(path)}", query, repeatable=False))
+        self._transport.send(Request("DELETE", f"{_files_path(session_id)}/{quote_path(path)}", query, idempotent=False))
 
     def move_file(self, session_id: str, source: str, target: str, *, replace: bool = False) -> None:
-        body = {"source": _plain(source), "target": _plain(target), "replace": replace}
-        self._transport.send(Request("POST", f"{_at(session_id)}/move", body=body, repeatable=False))
+        body = {"source": _relative(source), "target": _relative(target), "replace": replace}
+        self._transport.send(Request("POST", f"{_files_path(session_id)}/move", body=body, idempotent=False))
 
     def list_files(self, session_id: str, path: str = "", limit: int = 1000) -> list[FileInfo]:
         """All files below that folder of the workspace, by their names in the workspace."""
-        query = {"path": _plain(path) or None, "limit": limit}
-        return (self._transport.call(Request("GET", _at(session_id), query), _LISTED)).files
+        query = {"path": _relative(path) or None, "limit": limit}
+        return (self._transport.call(Request("GET", _files_path(session_id), query), _FILE_LIST)).files
 
     def watch_files(self, session_id: str, path: str = "") -> Iterator[FileChange]:
         """What changes below that folder of the workspace, as it does, until the server ends it, which it does after an hour. The
         first one says that it is ready. Raises Unavailable where the connection breaks."""
-        at = f"{API}/sessions/{named(session_id, 'session')}/watch"
+        url_path = f"{API}/sessions/{quote_name(session_id, 'session')}/watch"
         headers = {"Accept": "text/event-stream"}
-        request = Request("GET", at, {"path": _plain(path) or None}, headers=headers, timeout_s=_QUIET_S)
-        events = EventBytes()
+        request = Request("GET", url_path, {"path": _relative(path) or None}, headers=headers, timeout_s=_QUIET_S)
+        events = EventParser()
         with self._transport.open(request) as response:
             try:
                 for piece in response.iter_bytes():
@@ -94,10 +94,10 @@ class FileCalls:
                 raise Unavailable(f"{response.url}: the connection broke: {str(error) or type(error).__name__}") from error
 
 
-def _at(session_id: str) -> str:
-    return f"{API}/sessions/{named(session_id, 'session')}/files"
+def _files_path(session_id: str) -> str:
+    return f"{API}/sessions/{quote_name(session_id, 'session')}/files"
 
 
-def _plain(path: str) -> str:
+def _relative(path: str) -> str:
     """As the server counts: from the workspace."""
     return "" if path in ("", ".", "/workspace") else path.removeprefix("/workspace/")

@@ -8,7 +8,7 @@ from sandbox_runtime.sdk.blocking.transport import Transport
 from sandbox_runtime.sdk.judge_models import EvalResult, Id, SubmitRequest, TestConfig
 from sandbox_runtime.sdk.requests import Request
 
-_VERDICT = TypeAdapter(EvalResult)
+_EVAL_RESULT = TypeAdapter(EvalResult)
 _JUDGE_S = 600.0
 
 
@@ -21,4 +21,4 @@ class JudgeCalls:
         """What the judge says of it. timeout_s: how long the verdict may take. Whoever stops waiting ends the judging."""
         asked = SubmitRequest(dataset=dataset, id=row, completion=completion, config=config or TestConfig())
         request = Request("POST", "/submit", body=asked.model_dump(mode="json", exclude_none=True), timeout_s=timeout_s)
-        return self._transport.call(request, _VERDICT)
+        return self._transport.call(request, _EVAL_RESULT)

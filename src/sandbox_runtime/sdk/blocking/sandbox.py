@@ -62,12 +62,12 @@ class SyncSandbox:
         client: SyncSandboxClient | None = None,
         base_url: str = "",
         api_key: str | None = None,
-        **words: Any,
+        **options: Any,
     ) -> None:
         self._client = client or SyncSandboxClient(base_url, api_key=api_key)
         self._owns_client = client is None
         self._owns_session = True
-        self._asked = (session_id, config, words)
+        self._request = (session_id, config, options)
         self._info: SessionInfo | None = None
 
     @classmethod
@@ -79,10 +79,10 @@ class SyncSandbox:
         base_url: str = "",
         api_key: str | None = None,
     ) -> Self:
-        made = cls(client=client, base_url=base_url, api_key=api_key)
-        made._owns_session = False
-        made._asked = (session if isinstance(session, str) else session.id, None, {})
-        return made
+        sandbox = cls(client=client, base_url=base_url, api_key=api_key)
+        sandbox._owns_session = False
+        sandbox._request = (session if isinstance(session, str) else session.id, None, {})
+        return sandbox
 
     @property
     def info(self) -> SessionInfo:
@@ -97,10 +97,10 @@ class SyncSandbox:
 
     def open(self) -> Self:
         """What the block does at its beginning; close() is owed then."""
-        session_id, config, words = self._asked
+        session_id, config, options = self._request
         try:
             if self._owns_session:
-                self._info = self._client.create_session(session_id, config, **words)
+                self._info = self._client.create_session(session_id, config, **options)
             else:
                 self._info = self._client.get_session(session_id or "")
         except BaseException:
@@ -166,9 +166,9 @@ class SyncSandbox:
         return self._client.list_files(self.id, path)
 
     def _copy(self, info: SessionInfo) -> Self:
-        made = type(self)(client=self._client)
-        made._info = info
-        return made
+        sandbox = type(self)(client=self._client)
+        sandbox._info = info
+        return sandbox
 
     def _close_client(self) -> None:
         if self._owns_client:

@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.sdk.blocking.transport import Transport
-from sandbox_runtime.sdk.execution_bodies import whole_s
-from sandbox_runtime.sdk.requests import Request, named
-from sandbox_runtime.sdk.session_config import Config, WorkspaceConfig, body_of, config_of, new_session_id
+from sandbox_runtime.sdk.execution_bodies import round_up_s
+from sandbox_runtime.sdk.requests import Request, quote_name
+from sandbox_runtime.sdk.session_config import Config, WorkspaceConfig, new_session_id, parse_config, session_body
 from sandbox_runtime.sdk.session_models import Dependency, SessionCopies, SessionInfo, SessionPage, TemplateInfo
 
 API = "/api/v1"
@@ -34,33 +34,33 @@ class SessionCalls:
         config: Config | Mapping[str, Any] | None = None,
         *,
         wait_s: float = 300.0,
-        **words: Any,
+        **options: Any,
     ) -> SessionInfo:
         """One that runs: where packages are installed first, that is waited for. words: single fields of the configuration, for
         example template_id="python-basic", timeout=30. Raises Conflict where the id is taken."""
-        asked = config_of(config, words)
+        asked = parse_config(config, options)
         if isinstance(asked, WorkspaceConfig):
             return self._create_workspace(session_id, asked, wait_s)
-        body = body_of(asked, session_id)
-        made = self._transport.call(Request("POST", f"{API}/sessions", body=body, repeatable=False), _SESSION)
+        body = session_body(asked, session_id)
+        made = self._transport.call(Request("POST", f"{API}/sessions", body=body, idempotent=False), _SESSION)
         return self.wait_session(made.id, wait_s) if made.status == "creating" else made
 
     def wait_session(self, session_id: str, wait_s: float = 300.0) -> SessionInfo:
         """Until it runs. Raises Conflict where it failed, Unavailable where it takes longer than that."""
         deadline = time.monotonic() + wait_s
         while True:
-            found = self.get_session(session_id)
-            if found.ended:
-                told = found.error_message or found.dependency_install_error or "no reason was given"
-                raise Conflict(f"the session {session_id} is {found.status}: {told}")
-            if found.status != "creating":
-                return found
+            session = self.get_session(session_id)
+            if session.ended:
+                told = session.error_message or session.dependency_install_error or "no reason was given"
+                raise Conflict(f"the session {session_id} is {session.status}: {told}")
+            if session.status != "creating":
+                return session
             if time.monotonic() > deadline:
                 raise Unavailable(f"the session {session_id} was not running after {wait_s:g} s")
             time.sleep(_POLL_S)
 
     def get_session(self, session_id: str) -> SessionInfo:
-        return self._transport.call(Request("GET", _at(session_id)), _SESSION)
+        return self._transport.call(Request("GET", _session_path(session_id)), _SESSION)
 
     def list_sessions(
         self, *, status: str | None = None, template_id: str | None = None, limit: int = 50, offset: int = 0
@@ -70,11 +70,11 @@ class SessionCalls:
 
     def terminate_session(self, session_id: str) -> SessionInfo:
         """Ends it; what it was and what it ran is still known."""
-        return self._transport.call(Request("POST", f"{_at(session_id)}/terminate"), _SESSION)
+        return self._transport.call(Request("POST", f"{_session_path(session_id)}/terminate"), _SESSION)
 
     def delete_session(self, session_id: str) -> None:
         """Ends it and forgets it, with its executions and its files."""
-        self._transport.send(Request("DELETE", _at(session_id), repeatable=False))
+        self._transport.send(Request("DELETE", _session_path(session_id), idempotent=False))
 
     def close_session(self, session_id: str) -> None:
         """The same: when a client is done with a session."""
@@ -82,14 +82,14 @@ class SessionCalls:
 
     def pause_session(self, session_id: str) -> SessionInfo:
         """Everything in it stands still, time limits too, until it is resumed. Unavailable where the server cannot do that."""
-        return self._transport.call(Request("POST", f"{_at(session_id)}/pause", repeatable=False), _SESSION)
+        return self._transport.call(Request("POST", f"{_session_path(session_id)}/pause", idempotent=False), _SESSION)
 
     def resume_session(self, session_id: str) -> SessionInfo:
-        return self._transport.call(Request("POST", f"{_at(session_id)}/resume", repeatable=False), _SESSION)
+        return self._transport.call(Request("POST", f"{_session_path(session_id)}/resume", idempotent=False), _SESSION)
 
     def fork_session(self, session_id: str, count: int = 1) -> list[SessionInfo]:
         """So many copies, each with the files and the live interpreters as they are now. Nothing may be running in it."""
-        request = Request("POST", f"{_at(session_id)}/fork", body={"count": count}, repeatable=False)
+        request = Request("POST", f"{_session_path(session_id)}/fork", body={"count": count}, idempotent=False)
         return (self._transport.call(request, _COPIES)).sessions
 
     def install(
@@ -103,11 +103,14 @@ class SessionCalls:
         """Packages into a session: names, or names with versions."""
         asked = [one if isinstance(one, Dependency) else Dependency(name=one) for one in dependencies]
         body: dict[str, Any] = {"dependencies": [one.model_dump(exclude_none=True) for one in asked]}
-        body["install_timeout"] = whole_s(timeout_s)
+        body["install_timeout"] = round_up_s(timeout_s)
         if index_url:
             body["python_package_index_url"] = index_url
         request = Request(
-            "POST", f"{_at(session_id)}/dependencies/install", body=body, timeout_s=timeout_s + self._transport.timeout_s
+            "POST",
+            f"{_session_path(session_id)}/dependencies/install",
+            body=body,
+            timeout_s=timeout_s + (self._transport.timeout_s or 0.0),
         )
         return self._transport.call(request, _SESSION)
 
@@ -117,10 +120,12 @@ class SessionCalls:
     def _create_workspace(self, session_id: str | None, config: WorkspaceConfig, wait_s: float) -> SessionInfo:
         """In that interface every session has its name from the client."""
         name = session_id or new_session_id()
-        request = Request("POST", f"{WORKSPACE}/session/{named(name, 'session')}", body=body_of(config, None), repeatable=False)
+        request = Request(
+            "POST", f"{WORKSPACE}/session/{quote_name(name, 'session')}", body=session_body(config, None), idempotent=False
+        )
         self._transport.send(request)
         return self.wait_session(name, wait_s)
 
 
-def _at(session_id: str) -> str:
-    return f"{API}/sessions/{named(session_id, 'session')}"
+def _session_path(session_id: str) -> str:
+    return f"{API}/sessions/{quote_name(session_id, 'session')}"

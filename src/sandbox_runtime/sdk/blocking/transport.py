@@ -1,4 +1,4 @@
-"""Requests on their way: sent, sent again where that helps, answered or refused."""
+"""Sends requests with retries."""
 
 from __future__ import annotations
 
@@ -12,42 +12,49 @@ from pydantic import TypeAdapter
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.sdk.endpoints import api_key, session_endpoint
-from sandbox_runtime.sdk.requests import Attempts, Request, failure_of, read, reply_of
+from sandbox_runtime.sdk.requests import Request, parse_response
+from sandbox_runtime.sdk.retry import FailedAttempt, Retries
 
 Result = TypeVar("Result")
 
 
 class Transport:
-    """base_url empty: as the environment says. timeout_s: how long an answer may take that needs no longer by itself."""
+    """- `base_url`: empty: from the environment.
+    - `key`: API key; None: from the environment.
+    - `timeout_s`: default time a response may take; None: unlimited."""
 
-    def __init__(self, base_url: str, key: str | None, timeout_s: float, max_attempts: int) -> None:
-        if max_attempts < 1 or not timeout_s > 0:
-            raise InvalidRequest(f"max_attempts must be at least 1, timeout_s above 0; not {max_attempts} and {timeout_s:g}")
+    def __init__(self, base_url: str, key: str | None, timeout_s: float | None, max_attempts: int) -> None:
+        if max_attempts < 1:
+            raise InvalidRequest(f"max_attempts must be at least 1, not {max_attempts}")
+        if timeout_s is not None and not timeout_s > 0:
+            raise InvalidRequest(f"the timeout must be above 0 seconds, not {timeout_s:g}")
         self.base_url = session_endpoint(base_url)
         self.timeout_s = timeout_s
         self._max_attempts = max_attempts
         key = api_key() if key is None else key
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        # Certificates are loaded only where they are needed: that takes longer than an execution does.
+        # Loading certificates takes longer than an execution, so do it for HTTPS only.
         self._client = httpx.Client(headers=headers, verify=self.base_url.startswith("https://"), follow_redirects=True)
 
-    def call(self, request: Request, answer: TypeAdapter[Result]) -> Result:
-        return read(answer, self._answered(request, stream=False))
+    def call(self, request: Request, model: TypeAdapter[Result]) -> Result:
+        """Send the request and return the parsed response."""
+        return parse_response(model, self._send(request, stream=False))
 
     def send(self, request: Request) -> None:
-        """Where the answer says no more than that it was done."""
-        self._answered(request, stream=False)
+        """Send the request and ignore the body of the response."""
+        self._send(request, stream=False)
 
     @contextmanager
     def open(self, request: Request) -> Iterator[httpx.Response]:
-        """An answer that is read piece by piece. A connection that breaks meanwhile is raised as httpx.TransportError."""
-        response = self._answered(request, stream=True)
+        """Yield a response to be read piece by piece. A connection that breaks meanwhile raises httpx.TransportError."""
+        response = self._send(request, stream=True)
         try:
             yield response
         finally:
             response.close()
 
     def pieces(self, request: Request) -> Iterator[bytes]:
+        """Yield the body piece by piece. Raises Unavailable if the connection breaks."""
         with self.open(request) as response:
             try:
                 yield from response.iter_bytes()
@@ -57,21 +64,24 @@ class Transport:
     def close(self) -> None:
         self._client.close()
 
-    def _answered(self, request: Request, *, stream: bool) -> httpx.Response:
-        attempts = Attempts(self.base_url + request.path, self._max_attempts, repeatable=request.repeatable)
+    def _send(self, request: Request, *, stream: bool) -> httpx.Response:
+        """Send until the response is a success. Raises when no attempt is left or another one would not help."""
+        retries = Retries(self.base_url + request.path, self._max_attempts, idempotent=request.idempotent)
         while True:
             try:
-                response = self._sent(request, stream=stream)
+                response = self._send_once(request, stream=stream)
                 if response.is_success:
                     return response
-                reply = reply_of(response)
+                failed = FailedAttempt.from_response(response)
             except httpx.TransportError as error:
-                reply = failure_of(error, repeatable=request.repeatable)
-            time.sleep(attempts.pause_after(reply))
+                failed = FailedAttempt.from_error(
+                    error, idempotent=request.idempotent, is_client_timeout=request.is_client_timeout
+                )
+            time.sleep(retries.next_delay_s(failed))
 
-    def _sent(self, request: Request, *, stream: bool) -> httpx.Response:
-        made = self._client.build_request(request.method, self.base_url + request.path, **request.options(self.timeout_s))
-        response = self._client.send(made, stream=stream)
+    def _send_once(self, request: Request, *, stream: bool) -> httpx.Response:
+        prepared = self._client.build_request(request.method, self.base_url + request.path, **request.options(self.timeout_s))
+        response = self._client.send(prepared, stream=stream)
         if stream and not response.is_success:
             try:
                 response.read()
