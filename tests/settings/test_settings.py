@@ -123,7 +123,7 @@ def test_a_file_that_was_named_must_exist() -> None:
 
 
 def test_an_unknown_flag_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="is no setting"):
+    with pytest.raises(InvalidRequest, match="unknown setting"):
         load({"speed": "11"}, {})
 
 

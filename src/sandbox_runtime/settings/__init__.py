@@ -1,9 +1,9 @@
-"""Every knob once: its name, type, default, unit and a sentence. The only reader of the environment.
+"""All settings: name, type, default, unit and description of each. The only package that reads the environment.
 
-Contract: a knob is a field of Settings; everything that is known about it lives in the field's metadata. A value comes from the
-highest of these sources: flag > environment (SANDBOX_ names, then those of aliases.py) > settings file (TOML) > configuration
-file (YAML, SANDBOX_CONFIG) > default.
-Settings.origin keeps for each knob where its value came from. Nothing is read at import. The only room that imports PyYAML.
+Contract: a setting is a field of Settings; its description, unit and bounds are the field's metadata. The value comes from the
+first of these sources that sets it: flag, environment (SANDBOX_ names, then those of aliases.py), settings file (TOML),
+configuration file (YAML, SANDBOX_CONFIG), default. Settings.origin records the source of each value. Nothing is read at import.
+The only package that imports PyYAML.
 """
 
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE

@@ -1,9 +1,8 @@
-"""Names under which deployments of the control plane know some of the settings: without a prefix, in capitals or not, from the
-environment or from a file called .env. A SANDBOX_ name goes before them.
+"""Environment names that deployments of the control plane use: without a prefix, in any case, from the environment or a file
+called .env. A SANDBOX_ name takes precedence.
 
-Some stand for a setting as it is, some in another unit, some for several at once. Those that ask for what this server has no use
-for (WORKERS: one process serves all cores; SECRET_KEY: nothing here is signed for longer than a process lives) are in
-IGNORED, so that the reference can say so.
+DIRECT names set a setting as it is, CONVERTED ones in another unit; some set several settings. IGNORED lists names without effect
+here (WORKERS: one process serves all cores; SECRET_KEY: no signature outlives the process), so that the reference can list them.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Converter = Callable[[str], object]
 
 
 def _scaled(factor: float) -> Converter:
-    """Below zero is how these names say never."""
+    """Scale a number. Negative values mean "never" under these names and become 0."""
     return lambda text: str(max(0.0, float(text)) * factor)
 
 
@@ -40,7 +39,7 @@ def _bytes(text: str) -> int:
 
 
 def _list(text: str) -> object:
-    """As JSON or with commas."""
+    """Parse a list in JSON or separated by commas."""
     return json.loads(text) if text.lstrip().startswith("[") else text
 
 
@@ -115,13 +114,13 @@ IGNORED = (
 
 
 def read_aliases(environ: Mapping[str, str], folder: Path | None = None) -> list[tuple[tuple[str, object], str]]:
-    """(setting, value) and where it came from, the weaker first. The environment goes before the file."""
+    """Return ((setting, value), source) pairs; later ones take precedence. The environment overrides the .env file."""
     given = {
         **_read_env_file(folder or Path()),
         **{name.upper(): (value, f"environment {name}") for name, value in environ.items()},
     }
     found = {name: entry for name, entry in given.items() if entry[0]}
-    # Before the names that say the same in a finer way.
+    # First, so that more specific names override it.
     debug = [(("log_level", "debug"), source) for value, source in _present(found, "DEBUG") if value.lower() in _TRUE]
     plain = [((DIRECT[name], value), source) for name, (value, source) in found.items() if name in DIRECT]
     changed = [
@@ -138,7 +137,7 @@ def _convert(name: str, value: str) -> object:
     try:
         return CONVERTED[name][1](value)
     except (ValueError, TypeError) as error:
-        raise InvalidRequest(f"{name}: {value[:60]!r} cannot be read") from error
+        raise InvalidRequest(f"{name}: {value[:60]!r} is not valid") from error
 
 
 def _present(found: _Variables, *names: str) -> list[tuple[str, str]]:
@@ -146,7 +145,7 @@ def _present(found: _Variables, *names: str) -> list[tuple[str, str]]:
 
 
 def _pool_sizes(found: _Variables) -> _Values:
-    """WARM_POOL_PYTHON_BASIC_SIZE is for the template python-basic."""
+    """WARM_POOL_PYTHON_BASIC_SIZE sets the size for the template python-basic."""
     sizes, sources = [], []
     for name, (value, source) in sorted(found.items()):
         match = _TEMPLATE_POOL.fullmatch(name)
@@ -157,7 +156,7 @@ def _pool_sizes(found: _Variables) -> _Values:
 
 
 def _rate_limit(found: _Variables) -> _Values:
-    """RATE_LIMIT_ENABLED alone stands for the rate that it has there by default."""
+    """RATE_LIMIT_ENABLED alone selects the default rate of the control plane."""
     on, rate = found.get("RATE_LIMIT_ENABLED"), found.get("RATE_LIMIT_PER_MINUTE")
     if on is not None and on[0].lower() not in _TRUE:
         return [(("rate_limit_per_minute", 0), on[1])]
@@ -166,7 +165,7 @@ def _rate_limit(found: _Variables) -> _Values:
 
 
 def _database_url(found: _Variables) -> _Values:
-    """Where all of its parts are there they go before DATABASE_URL; the port may be left out."""
+    """A complete set of DB_ variables overrides DATABASE_URL. DB_PORT and DB_TYPE are optional."""
     parts = {name: found[name][0] for name in _DATABASE_PARTS if name in found}
     if any(name not in parts for name in _DATABASE_PARTS if name not in ("DB_PORT", "DB_TYPE")):
         return []
@@ -181,7 +180,7 @@ def _database_url(found: _Variables) -> _Values:
 
 
 def _read_env_file(folder: Path) -> dict[str, tuple[str, str]]:
-    """Lines of NAME=value; what else is in it is for others."""
+    """Read NAME=value lines of the .env file; ignore other lines."""
     path = folder / ENV_FILE
     try:
         if not path.is_file() or path.stat().st_size > _MAX_ENV_FILE_BYTES:

@@ -1,4 +1,4 @@
-"""The knobs of connections: how long the server waits for a client, and how many clients it holds at once."""
+"""Settings of connections: timeouts and how many clients may be connected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_CONNECTIONS = 8192
 
 
 def _max_connections() -> int:
-    """Half of the files that this process may open: boxes and sessions need the others."""
+    """Half of the files this process may open; boxes and sessions need the rest."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return _MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else max(16, min(_MAX_CONNECTIONS, hard // 2))
 
@@ -25,7 +25,7 @@ class ConnectionSettings:
     header_timeout_s: float = setting(
         15.0,
         "seconds",
-        "Time a client has to send the whole header of a request, from its first byte or from connecting.",
+        "Time a client has to send the complete header of a request, from connecting or from its first byte.",
         "connections",
         low=0.1,
         high=3600,
@@ -33,8 +33,8 @@ class ConnectionSettings:
     body_timeout_s: float = setting(
         60.0,
         "seconds",
-        "Time in which a request body must bring at least 1 KiB, or its end; the connection is closed otherwise. Time in "
-        "which the server itself does not read is not counted.",
+        "Time in which a request body must deliver at least 1 KiB, or end; otherwise the connection is closed. Time in "
+        "which the server does not read is not counted.",
         "connections",
         low=0.1,
         high=3600,
@@ -42,8 +42,8 @@ class ConnectionSettings:
     send_timeout_s: float = setting(
         60.0,
         "seconds",
-        "Time a client may leave an answer unread once the buffers between are full. Streams that have nothing to send may be "
-        "silent for as long as they like.",
+        "Time a client may leave a response unread once the buffers are full. Streams with nothing to send may stay silent"
+        " for any time.",
         "connections",
         low=0.1,
         high=3600,
@@ -51,8 +51,8 @@ class ConnectionSettings:
     keep_alive_s: float = setting(
         75.0,
         "seconds",
-        "How long a connection may stay open between two requests. Keep it above the idle time of clients and proxies that pool "
-        "connections, or they lose requests.",
+        "How long a connection may stay open between two requests. Keep it above the idle time of clients and proxies that"
+        " pool connections, or they lose requests.",
         "connections",
         low=1,
         high=3600,
@@ -60,7 +60,7 @@ class ConnectionSettings:
     max_connections: int = setting(
         _max_connections,
         "connections",
-        "Connections that are open at once, streams and WebSockets included. More are answered with 503 and closed.",
+        "Maximum number of open connections, including streams and WebSockets. Further ones get a 503 response and are closed.",
         "connections",
         low=1,
         high=1_000_000,
@@ -69,7 +69,7 @@ class ConnectionSettings:
     max_connections_per_address: int = setting(
         _max_connections_per_address,
         "connections",
-        "Connections from one address that are open at once. All clients behind one proxy share its address.",
+        "Maximum number of open connections from one address. All clients behind one proxy share its address.",
         "connections",
         low=1,
         high=1_000_000,

@@ -1,4 +1,4 @@
-"""The knobs of datasets: where their rows are."""
+"""Settings of datasets: where their rows are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class DatasetSettings:
     datasets_dir: str = setting(
         "",
         "path",
-        "Folder with rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` puts them there.",
+        "Folder with the rows of datasets, each in `<table>.jsonl` or `<table>.jsonl.gz`; `sandbox datasets add` writes them.",
         "datasets",
         default_text="`datasets` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` as root and in "
         "`~/.local/share/sandbox-runtime` as another user",
@@ -20,13 +20,13 @@ class DatasetSettings:
     datalake_url: str = setting(
         "",
         "URL",
-        "Database whose tables are asked for rows that the folder lacks: `mysql://…` (MariaDB), `postgresql://…` or `sqlite:///…`.",
+        "Database that is queried for rows missing in the folder: `mysql://…` (MariaDB), `postgresql://…` or `sqlite:///…`.",
         "datasets",
         secret=True,
     )
     dataset_samples: bool = setting(
         True,
         "yes or no",
-        "Let the few sample rows that come with this package answer for datasets that have no rows of their own here.",
+        "Use the sample rows of this package for datasets without rows of their own.",
         "datasets",
     )

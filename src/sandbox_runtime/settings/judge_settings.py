@@ -1,4 +1,4 @@
-"""The knobs of judging."""
+"""Settings of the judge."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ class JudgeSettings:
     judge_parallel: int = setting(
         4,
         "cases",
-        "Cases of one completion that run at once where there are free places. `dataset.max_runner_concurrency` of a "
-        "configuration file goes before it.",
+        "Test cases of one completion that run concurrently if slots are free. `dataset.max_runner_concurrency` of a "
+        "configuration file takes precedence.",
         "judge",
         low=1,
         high=1000,
     )
     judge_attempts: int = setting(
-        5, "times", "How often a step that failed through a fault of this platform is tried in all.", "judge", low=1, high=100
+        5, "times", "How often a step is tried in total if this platform fails.", "judge", low=1, high=100
     )
     judge_retry_first_s: float = setting(
-        0.1, "seconds", "Wait before the second of these; each further one waits twice as long.", "judge", low=0, high=60
+        0.1, "seconds", "Delay before the first retry. Each further delay is twice as long.", "judge", low=0, high=60
     )
     max_completion_bytes: int = setting(
         1024**2,
         "bytes",
-        "Longest completion that is judged. Reading one takes processor time in proportion to its length.",
+        "Maximum size of a completion. Parsing takes processor time in proportion to the size.",
         "judge",
         low=1024,
         high=1024**3,
@@ -35,7 +35,7 @@ class JudgeSettings:
     judge_warm: bool = setting(
         True,
         "yes or no",
-        "Run graded Python programs in an interpreter of their own that has numpy and the like loaded; it is started with the "
-        "first of them.",
+        "Run graded Python programs in a separate interpreter that has numpy and similar modules loaded. It starts with "
+        "the first program.",
         "judge",
     )

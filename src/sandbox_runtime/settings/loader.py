@@ -1,5 +1,4 @@
-"""From the sources to Settings. All are read here, as text or as values of a file, and turned into the type of the knob by one
-function."""
+"""Loads Settings from flags, environment and files. All values pass through _parse, which converts them to the setting's type."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from sandbox_runtime.settings.aliases import read_aliases
 from sandbox_runtime.settings.config_file import CONFIG_VARIABLE, ConfigFile, read_config
 from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.names import annotation, environment_name, type_name
-from sandbox_runtime.settings.setting import check
+from sandbox_runtime.settings.setting import check_value
 from sandbox_runtime.settings.settings import Settings, all_settings
 
 FILE_VARIABLE = "SANDBOX_SETTINGS_FILE"
@@ -28,7 +27,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 def load(
     flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: str | Path | None = None
 ) -> Settings:
-    """The effective settings of this process. flags holds only those that were given; file is the one named by a flag."""
+    """Return the effective settings. `flags` holds only the given flags; `file` is the settings file named by a flag."""
     environ = os.environ if environ is None else environ
     config = _config(environ)
     values: dict[str, object] = {}
@@ -69,12 +68,12 @@ def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Va
         raise InvalidRequest(f"the settings file {path} cannot be read: {error}") from error
     for name in table:
         if name not in all_settings():
-            raise InvalidRequest(f"the settings file {path} sets {name!r}, which is no setting; see `sandbox settings`")
+            raise InvalidRequest(f"the settings file {path} sets unknown setting {name!r}; `sandbox settings` lists all settings")
     return [((name, raw), f"file {path}") for name, raw in table.items()]
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[_Values]:
-    """Unknown SANDBOX_ names are left alone: orchestrators and other tools use the same prefix. Empty is the same as not set."""
+    """Ignore unknown SANDBOX_ names, since orchestrators use the same prefix. An empty variable counts as not set."""
     names = {environment_name(name): name for name in all_settings()}
     return [((names[variable], environ[variable]), f"environment {variable}") for variable in names if environ.get(variable)]
 
@@ -82,7 +81,7 @@ def _from_environment(environ: Mapping[str, str]) -> list[_Values]:
 def _from_flags(flags: Mapping[str, object]) -> list[_Values]:
     for name in flags:
         if name not in all_settings():
-            raise InvalidRequest(f"{name!r} is no setting; `sandbox settings` lists them all")
+            raise InvalidRequest(f"unknown setting {name!r}; `sandbox settings` lists all settings")
     return [((name, raw), "flag") for name, raw in flags.items()]
 
 
@@ -91,10 +90,12 @@ def _parse(name: str, raw: object, source: str) -> object:
     try:
         value = reader(raw)
     except (TypeError, ValueError) as error:
-        told = "its value" if all_settings()[name].secret else repr(raw)
-        raise InvalidRequest(f"{name} ({source}): {told} is no {type_name(name)}; unit: {all_settings()[name].unit}") from error
+        shown = "the value" if all_settings()[name].secret else repr(raw)
+        raise InvalidRequest(
+            f"{name} ({source}): {shown} is not a {type_name(name)}; unit: {all_settings()[name].unit}"
+        ) from error
     value = dict(all_settings()[name].value_aliases).get(value, value) if isinstance(value, str) else value
-    check(value, all_settings()[name], name, source)
+    check_value(value, all_settings()[name], name, source)
     return value
 
 

@@ -1,4 +1,4 @@
-"""How settings are called and shown: in the environment, in the reference, in a flag."""
+"""Names and text forms of settings for the environment, the reference and flags."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def environment_name(name: str) -> str:
 
 
 def type_name(name: str) -> str:
-    """The type of a knob as the reference names it."""
+    """Return the type of a setting as the reference names it."""
     return {"str": "text", "int": "whole number", "float": "number", "bool": "yes or no"}.get(annotation(name), "list of text")
 
 
 def default_text(name: str) -> str:
-    """The default as the reference shows it, the same on every machine."""
+    """Return the default as the reference shows it; the same on every machine."""
     declared = next(entry for entry in dataclasses.fields(Settings) if entry.name == name)
     return all_settings()[name].default_text or f"`{format_value(declared.default)}`"
 
 
 def format_value(value: object) -> str:
-    """A value as a person would write it in a flag."""
+    """Return a value as it is written in a flag."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""What is known of one setting: its unit, its sentence, its bounds."""
+"""The declaration of one setting: unit, description, bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Number = int | float
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of one setting beside its name, type and value."""
+    """Metadata of one setting. Name, type and default are those of the field of Settings."""
 
     unit: str
     description: str
@@ -40,18 +40,18 @@ def setting(
     environment: str = "",
     default_text: str = "",
 ) -> Any:
-    """A field of Settings. A callable default is worked out on the machine; default_text then tells it in the reference."""
+    """Return a field of Settings. A callable default is computed on this machine; default_text describes it in the reference."""
     declared = Setting(unit, description, group, low, high, choices, value_aliases, secret, environment, default_text)
     if callable(default):
         return field(default_factory=default, metadata={"setting": declared})
     return field(default=default, metadata={"setting": declared})
 
 
-def check(value: Any, setting: Setting, name: str, source: str) -> None:
+def check_value(value: Any, setting: Setting, name: str, source: str) -> None:
     if setting.choices and value not in setting.choices:
         raise InvalidRequest(f"{name} ({source}): {value!r} is not one of {', '.join(setting.choices)}")
     if isinstance(value, str) and "\0" in value:
-        raise InvalidRequest(f"{name} ({source}): must not hold NUL bytes")
+        raise InvalidRequest(f"{name} ({source}): must not contain NUL bytes")
     low, high = setting.low, setting.high
     if (low is not None and value < low) or (high is not None and value > high):
         raise InvalidRequest(f"{name} ({source}): must be between {low:,} and {high:,} {setting.unit}, not {value:,}")

@@ -1,4 +1,4 @@
-"""Every knob once, and Settings, which holds a value for each. Defaults that depend on the machine are worked out here."""
+"""Settings, with a value for each setting. Defaults that depend on the machine are computed here."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sandbox_runtime.settings.dataset import DatasetConfig
 from sandbox_runtime.settings.dataset_settings import DatasetSettings
 from sandbox_runtime.settings.judge_settings import JudgeSettings
 from sandbox_runtime.settings.session_settings import SessionSettings
-from sandbox_runtime.settings.setting import Setting, check, setting
+from sandbox_runtime.settings.setting import Setting, check_value, setting
 from sandbox_runtime.settings.storage_settings import StorageSettings
 
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
 
 def _checkout() -> Path:
-    """Where this package lies when it is used from its sources."""
+    """The root of the source tree if the package runs from it."""
     return Path(__file__).parents[3]
 
 
@@ -53,7 +53,7 @@ def _guest_python() -> str:
 
 
 def _state_dir() -> str:
-    """A folder that only this user can write: root's own, the session's runtime folder, or one by user id below /tmp."""
+    """A folder that only this user can write: root's own, the login session's runtime folder, or a folder below /tmp."""
     if os.geteuid() == 0:
         return "/run/sandbox-runtime"
     session = f"/run/user/{os.geteuid()}"
@@ -64,54 +64,58 @@ def _state_dir() -> str:
 class Settings(
     SessionSettings, AccessSettings, JudgeSettings, DatasetSettings, BatchSettings, StorageSettings, ConnectionSettings
 ):
-    host: str = setting("127.0.0.1", "address", "Address the server listens on. Anything but loopback needs keys.", "server")
+    host: str = setting(
+        "127.0.0.1", "address", "Address the server listens on. Any address other than loopback requires keys.", "server"
+    )
     port: int = setting(8080, "port", "Port the server listens on.", "server", low=0, high=65535)
     api_key: str = setting(
         "",
         "text",
-        "Key that clients send as `Authorization: Bearer` or `X-API-Key`. Empty: loopback only, no key asked.",
+        "Key that clients send as `Authorization: Bearer` or `X-API-Key`. Empty: the server listens on loopback only and "
+        "needs no key.",
         "server",
         secret=True,
     )
     log_level: str = setting(
-        "info", "level", "Least weight of what is logged.", "server", choices=("debug", "info", "warning", "error")
+        "info", "level", "Minimum level of log messages.", "server", choices=("debug", "info", "warning", "error")
     )
-    log_format: str = setting("text", "format", "How log lines are written.", "server", choices=("text", "json"))
-    log_color: bool = setting(False, "yes or no", "Colour the log lines of the text format.", "server")
+    log_format: str = setting("text", "format", "Format of log lines.", "server", choices=("text", "json"))
+    log_color: bool = setting(False, "yes or no", "Color log lines in text format.", "server")
     pod_name: str = setting(
-        "", "text", "Name of this machine told in answers (executor_pod_name).", "server", environment="MY_POD_NAME"
+        "", "text", "Name of this machine in responses (executor_pod_name).", "server", environment="MY_POD_NAME"
     )
 
     isolation: str = setting(
         "namespaces",
         "backend",
-        "How boxes are isolated. `none` is for development only and is told in every answer. `lite` means `namespaces`.",
+        "How boxes are isolated. `none` is for development only; every response reports it. `lite` means `namespaces`.",
         "isolation",
         choices=("namespaces", "bubblewrap", "none"),
         value_aliases=(("lite", "namespaces"),),
     )
     allow_network: bool = setting(
-        False, "yes or no", "Let programs reach the outside, never the host's own, private or link-local addresses.", "isolation"
+        False,
+        "yes or no",
+        "Let programs reach public addresses, but never the host's own, private or link-local addresses.",
+        "isolation",
     )
     network_allow: tuple[str, ...] = setting(
-        (), "addresses", "Addresses or CIDR blocks that programs may reach although private; needs allow_network.", "isolation"
+        (), "addresses", "Private addresses or CIDR blocks that programs may reach. Requires allow_network.", "isolation"
     )
     network_refuse: tuple[str, ...] = setting(
-        (), "addresses", "Addresses or CIDR blocks that programs may not reach although public; for allow_network.", "isolation"
+        (), "addresses", "Public addresses or CIDR blocks that programs may not reach. Only used with allow_network.", "isolation"
     )
     network_dns: bool = setting(
         False,
         "yes or no",
-        "Let programs ask the host's resolvers even where their addresses are private, on port 53.",
+        "Let programs query the host's resolvers on port 53 even if their addresses are private.",
         "isolation",
     )
-    network_nameservers: tuple[str, ...] = setting(
-        (), "addresses", "Resolvers that programs are told of instead of the host's.", "isolation"
-    )
+    network_nameservers: tuple[str, ...] = setting((), "addresses", "Resolvers for programs, instead of the host's.", "isolation")
     guest_check_s: float = setting(
         5.0,
         "seconds",
-        "How often to look whether the guest's interpreter was upgraded: boxes opened afterwards have the new one.",
+        "Interval at which the server checks whether the guest interpreter was upgraded. New boxes use the new one.",
         "isolation",
         low=0.01,
         high=3600,
@@ -126,8 +130,8 @@ class Settings(
     preset: tuple[str, ...] = setting(
         ("std",),
         "names",
-        "Modules that are loaded before a Python program arrives: `std` (those of the standard library that are used most), "
-        "`data` (also numpy and pandas), `plot` (also matplotlib), or a list of modules beside the standard ones.",
+        "Modules that are loaded before a Python program arrives: `std` (the most used standard modules), `data` (also "
+        "numpy and pandas), `plot` (also matplotlib), or a list of modules in addition to the standard ones.",
         "isolation",
     )
     state_dir: str = setting(
@@ -140,50 +144,61 @@ class Settings(
     box_uid_base: int = setting(
         200_000,
         "user id",
-        "First of the user ids that boxes get on the host when the server runs as root; nobody else may have them.",
+        "First of the host user ids that boxes get if the server runs as root. No other user may have them.",
         "isolation",
         low=1000,
         high=2**31,
     )
 
-    cpu_quota: float = setting(2.0, "cores", "Processor time a program may use at once.", "limits", low=0.01, high=4096)
+    cpu_quota: float = setting(2.0, "cores", "Processor cores a program may use.", "limits", low=0.01, high=4096)
     memory_limit: int = setting(
-        131072, "KB", "Memory of a program whose request sets none.", "limits", low=4096, high=1024 * 1024 * 1024
+        131072, "KB", "Memory of a program if the request sets none.", "limits", low=4096, high=1024 * 1024 * 1024
     )
     memory_ceiling: int = setting(
         _memory_ceiling,
         "bytes",
-        "Most memory a request can ask for; also what a request without a memory limit gets.",
+        "Maximum memory a request can ask for, and the memory of a request without a memory limit.",
         "limits",
         low=4 * MIB,
         high=1024 * GIB,
         default_text="4 GiB, or the machine's memory if that is less",
     )
     timeout_seconds: float = setting(
-        300.0, "seconds", "Wall time of a program whose request sets none.", "limits", low=0.001, high=86_400
+        300.0, "seconds", "Wall time of a program if the request sets none.", "limits", low=0.001, high=86_400
     )
     timeout_ceiling: float = setting(
-        3600.0, "seconds", "Longest wall time a request can ask for.", "limits", low=0.001, high=86_400
+        3600.0, "seconds", "Maximum wall time a request can ask for.", "limits", low=0.001, high=86_400
     )
-    process_limit: int = setting(128, "processes", "Processes and threads of a program at once.", "limits", low=1, high=100_000)
+    process_limit: int = setting(
+        128, "processes", "Maximum number of concurrent processes and threads of a program.", "limits", low=1, high=100_000
+    )
     output_limit: int = setting(
-        64 * MIB, "bytes", "Output after which a program is stopped, both streams together.", "limits", low=1, high=16 * GIB
+        64 * MIB,
+        "bytes",
+        "A program is stopped when it has written this much output, both streams together.",
+        "limits",
+        low=1,
+        high=16 * GIB,
     )
     output_keep_bytes: int = setting(
-        8 * MIB, "bytes", "What is kept of each output stream: its head and its tail.", "limits", low=2, high=GIB
+        8 * MIB, "bytes", "How much of each output stream is kept: its head and its tail.", "limits", low=2, high=GIB
     )
-    disk_limit: int = setting(256 * MIB, "bytes", "Size of everything a program writes.", "limits", low=64 * KIB, high=1024 * GIB)
-    file_limit: int = setting(65_536, "files", "Files and folders a program may create.", "limits", low=16, high=100_000_000)
+    disk_limit: int = setting(
+        256 * MIB, "bytes", "Maximum size of all files a program writes.", "limits", low=64 * KIB, high=1024 * GIB
+    )
+    file_limit: int = setting(
+        65_536, "files", "Maximum number of files and folders a program may create.", "limits", low=16, high=100_000_000
+    )
 
-    pool_size: int = setting(2, "boxes", "Boxes kept ready at the least.", "pool", low=0, high=10_000)
-    pool_max: int = setting(32, "boxes", "Boxes kept ready at the most, when demand was high.", "pool", low=0, high=10_000)
+    pool_size: int = setting(2, "boxes", "Minimum number of boxes kept ready.", "pool", low=0, high=10_000)
+    pool_max: int = setting(32, "boxes", "Maximum number of boxes kept ready after high demand.", "pool", low=0, high=10_000)
     notebook_pool_size: int = setting(
-        2, "kernels", "Notebook kernels kept up, from the first notebook on and while more come.", "pool", low=0, high=1000
+        2, "kernels", "Notebook kernels kept running while notebooks are in use.", "pool", low=0, high=1000
     )
     started_pool_size: int = setting(
         2,
         "boxes",
-        "Boxes with an interpreter started in them, for each language that can be (JavaScript), while it is in use.",
+        "Boxes with a started interpreter, for each language that supports it (JavaScript), while it is in use.",
         "pool",
         low=0,
         high=1000,
@@ -191,53 +206,58 @@ class Settings(
     max_concurrency: int = setting(
         _max_concurrency,
         "runs",
-        "Programs that run at once; more wait in the queue.",
+        "Maximum number of concurrent programs. Further ones are queued.",
         "pool",
         low=1,
         high=100_000,
         default_text="4 for each core, at least 16",
     )
     queue_size: int = setting(
-        1024, "requests", "Requests that may wait; more are refused at once.", "pool", low=0, high=1_000_000
+        1024, "requests", "Maximum number of queued requests. Further ones are rejected at once.", "pool", low=0, high=1_000_000
     )
-    queue_wait_s: float = setting(30.0, "seconds", "Longest wait in the queue; then it is refused.", "pool", low=0, high=3600)
+    queue_wait_s: float = setting(
+        30.0, "seconds", "Maximum time in the queue. Then the request is rejected.", "pool", low=0, high=3600
+    )
 
-    max_request_bytes: int = setting(64 * MIB, "bytes", "Largest request body.", "bounds", low=1024, high=4 * GIB)
+    max_request_bytes: int = setting(64 * MIB, "bytes", "Maximum size of a request body.", "bounds", low=1024, high=4 * GIB)
     max_request_values: int = setting(
         200_000,
         "values",
-        "JSON values in one request body, about: parsing many small ones takes far longer than one long text.",
+        "Approximate maximum number of JSON values in a request body. Many small values take far longer to parse than one "
+        "long text.",
         "bounds",
         low=1000,
         high=1_000_000_000,
     )
-    max_code_bytes: int = setting(4 * MIB, "bytes", "Largest program text.", "bounds", low=1, high=GIB)
-    max_stdin_bytes: int = setting(32 * MIB, "bytes", "Largest standard input.", "bounds", low=0, high=GIB)
-    max_files: int = setting(256, "files", "Files in one request, and files fetched by one.", "bounds", low=0, high=100_000)
-    max_file_bytes: int = setting(32 * MIB, "bytes", "Largest single file, in and out.", "bounds", low=0, high=4 * GIB)
+    max_code_bytes: int = setting(4 * MIB, "bytes", "Maximum size of a program text.", "bounds", low=1, high=GIB)
+    max_stdin_bytes: int = setting(32 * MIB, "bytes", "Maximum size of the standard input.", "bounds", low=0, high=GIB)
+    max_files: int = setting(
+        256, "files", "Maximum number of files in a request, and of files fetched by it.", "bounds", low=0, high=100_000
+    )
+    max_file_bytes: int = setting(32 * MIB, "bytes", "Maximum size of a single file, in and out.", "bounds", low=0, high=4 * GIB)
 
     toolchains_dir: str = setting(
         _toolchains_dir,
         "path",
-        "Folder into which `sandbox languages install` puts toolchains; boxes of languages that need it see it read-only.",
+        "Folder in which `sandbox languages install` puts toolchains. Boxes of languages that need it mount it read-only.",
         "languages",
         default_text="`.state/toolchains` of the checkout, otherwise a folder of the user that runs the server",
     )
     build_cache_bytes: int = setting(
         GIB,
         "bytes",
-        "What the builds kept for the next same job may take on disk, all together; 0: none are kept.",
+        "Maximum disk size of cached builds, all together. 0: builds are not cached.",
         "languages",
         low=0,
         high=1024 * GIB,
     )
     build_cache_entry_bytes: int = setting(
-        32 * MIB, "bytes", "Largest build that is kept, all its files together.", "languages", low=0, high=4 * GIB
+        32 * MIB, "bytes", "Maximum size of one cached build, all its files together.", "languages", low=0, high=4 * GIB
     )
     build_cache_dir: str = setting(
         "",
         "path",
-        "Folder for builds, closed to all but the server's user.",
+        "Folder for cached builds, accessible only to the server's user.",
         "languages",
         default_text="`builds` in state_dir where that is set, otherwise `/var/cache/sandbox-runtime/builds` as root and "
         "`~/.cache/sandbox-runtime/builds` as another user",
@@ -245,13 +265,13 @@ class Settings(
     check_languages: bool = setting(
         True,
         "yes or no",
-        "Run the check of every language in the background after the start; otherwise each before its first use.",
+        "Check every language in the background after the start. Otherwise each is checked before its first use.",
         "languages",
     )
     languages_dir: str = setting(
         "",
         "path",
-        "Folder with your own language files (*.toml), added to the built-in ones or replacing them by name.",
+        "Folder with your own language files (*.toml). They extend the built-in ones, or replace them by name.",
         "languages",
     )
 
@@ -264,8 +284,10 @@ class Settings(
         default_text="an SQLite file: `store/store.db` in state_dir where that is set, otherwise in `/var/lib/sandbox-runtime` "
         "as root and in `~/.local/share/sandbox-runtime` as another user",
     )
-    database_pool_size: int = setting(20, "connections", "Kept open to a database server.", "store", low=1, high=1000)
-    database_pool_overflow: int = setting(40, "connections", "Opened beyond these when all are busy.", "store", low=0, high=1000)
+    database_pool_size: int = setting(20, "connections", "Connections kept open to a database server.", "store", low=1, high=1000)
+    database_pool_overflow: int = setting(
+        40, "connections", "Additional connections when all are busy.", "store", low=0, high=1000
+    )
     database_pool_recycle_s: int = setting(
         3600, "seconds", "Age at which a connection to a database server is replaced.", "store", low=1, high=86_400
     )
@@ -273,7 +295,7 @@ class Settings(
     workspace_expiration_time: float = setting(
         86_400.0,
         "seconds",
-        "How long a session of the workspace interface that nobody uses is kept.",
+        "How long an unused session of the workspace interface is kept.",
         "workspace",
         low=1,
         high=30 * 86_400,
@@ -282,14 +304,14 @@ class Settings(
     efast_downloader_url: str = setting(
         "",
         "URL",
-        "Document server from which sessions may be given files (download_from_efast). Empty: from none.",
+        "Document server from which sessions can download files (download_from_efast). Empty: no downloads.",
         "workspace",
         environment="EFAST_DOWNLOADER_URL",
     )
     downloader_timeout: float = setting(
         300.0,
         "seconds",
-        "Longest download from the document server, all files of a request together.",
+        "Maximum time for a download from the document server, all files of a request together.",
         "workspace",
         low=1,
         high=3600,
@@ -297,17 +319,17 @@ class Settings(
     )
 
     dataset: DatasetConfig = field(default_factory=DatasetConfig)
-    """Of the configuration file that SANDBOX_CONFIG names; no setting, since it is more than a value."""
+    """The `dataset` section of the configuration file that SANDBOX_CONFIG names."""
     origin: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
-    """Setting name → where its value came from: "default", "file /etc/…", "environment SANDBOX_…", "flag", "SANDBOX_CONFIG …"."""
+    """Source of each value: "default", "file /etc/…", "environment SANDBOX_…", "flag" or "SANDBOX_CONFIG …"."""
 
     def __post_init__(self) -> None:
         for name, declared in all_settings().items():
-            check(getattr(self, name), declared, name, self.origin.get(name, "the call"))
+            check_value(getattr(self, name), declared, name, self.origin.get(name, "the call"))
 
     @property
     def builds_dir(self) -> str:
-        """Not with the rest of the state by default, because that lies in memory on most machines."""
+        """Folder of cached builds. By default apart from state_dir, which is in memory on most machines."""
         if self.build_cache_dir:
             return self.build_cache_dir
         if self.state_dir != _state_dir():
@@ -317,12 +339,12 @@ class Settings(
 
     @property
     def store_url(self) -> str:
-        """Not with the rest of the state by default, because that is gone when the machine starts anew."""
+        """URL of the database. By default apart from state_dir, which a reboot deletes."""
         return self.database_url or f"sqlite:///{self.data_dir}/store/store.db"
 
     @property
     def data_dir(self) -> str:
-        """For what outlives the machine's next start."""
+        """Folder for data that survives a reboot."""
         if self.state_dir != _state_dir():
             return self.state_dir
         kept = Path("/var/lib") if os.geteuid() == 0 else Path.home() / ".local" / "share"
@@ -334,7 +356,7 @@ class Settings(
 
     @property
     def tables_dir(self) -> str:
-        """Where the rows of datasets are."""
+        """Folder with the rows of datasets."""
         return self.datasets_dir or f"{self.data_dir}/datasets"
 
     @property
@@ -343,7 +365,7 @@ class Settings(
 
     @property
     def effective_datalake_url(self) -> str:
-        """The URL of the database with rows of datasets, from wherever it was named; empty: there is none."""
+        """URL of the database with dataset rows, from the setting or the configuration file. Empty: none."""
         return self.datalake_url or self.dataset.database.url
 
     @property
@@ -352,7 +374,7 @@ class Settings(
 
     @property
     def exposed(self) -> bool:
-        """Whether others than this machine can reach the server."""
+        """Whether other machines can reach the server."""
         return self.host not in ("localhost", "::1") and not self.host.startswith("127.")
 
 
@@ -361,7 +383,7 @@ def all_settings() -> Mapping[str, Setting]:
 
 
 def _collect_settings() -> dict[str, Setting]:
-    """Those of the whole server first, then datasets and the judge, then who may use it, then sessions."""
+    """Return all settings in the order of the reference: server, datasets, judge, access, sessions."""
     found = {entry.name: entry.metadata["setting"] for entry in dataclasses.fields(Settings) if "setting" in entry.metadata}
     parts = (DatasetSettings, JudgeSettings, AccessSettings, SessionSettings)
     place = {entry.name: number for number, part in enumerate(parts, 1) for entry in dataclasses.fields(part)}

@@ -1,4 +1,4 @@
-"""The environment of the older server of the workspace interface: other names for some settings, and a port of its own."""
+"""Settings of the legacy workspace server: other environment names for some settings, and another default port."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _ONE_WORKER = "WORKERS"
 
 
 def load_shared_env(flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
-    """As load; the name that a setting has elsewhere goes before its older one."""
+    """Load settings like `load`. A SANDBOX_ name takes precedence over its legacy name."""
     environ = os.environ if environ is None else environ
     if environ.get(_ONE_WORKER, "1") not in ("", "1"):
         raise InvalidRequest(
-            f"{_ONE_WORKER}={environ[_ONE_WORKER]}: a session belongs to one server; leave it out, or set it to 1"
+            f"{_ONE_WORKER}={environ[_ONE_WORKER]}: sessions belong to one server process; remove the variable or set it to 1"
         )
     older = {
         environment_name(setting): _value(setting, environ[name]) for name, setting in LEGACY_NAMES.items() if environ.get(name)

@@ -1,4 +1,4 @@
-"""The knobs of the storage ledger: how much memory and disk of the node may be held, in total and by each owner."""
+"""Settings of the storage ledger: limits of memory and disk, for the node and for each owner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class StorageSettings:
     storage_memory_bytes: int = setting(
         _half_of_memory,
         "bytes",
-        "Memory that files of sessions may take, all sessions together.",
+        "Memory that the files of all sessions together may use.",
         "storage",
         low=16 * MIB,
         high=_MAX_BYTES,
@@ -29,23 +29,23 @@ class StorageSettings:
     storage_disk_bytes: int = setting(
         0,
         "bytes",
-        "Disk that may be held: snapshots, session files on the disk, uploads, batches, the build cache and the database. "
-        "0: what is held already and 90 % of what is free.",
+        "Disk space that may be used: snapshots, session files on disk, uploads, batches, the build cache and the "
+        "database. 0: what is used now plus 90 % of the free space.",
         "storage",
         low=0,
         high=_MAX_BYTES,
     )
     storage_owner_memory_bytes: int = setting(
-        0, "bytes", "The same memory, for one owner of keys. 0: half of the node's.", "storage", low=0, high=_MAX_BYTES
+        0, "bytes", "The same memory limit for one owner of keys. 0: half of the node's.", "storage", low=0, high=_MAX_BYTES
     )
     storage_owner_disk_bytes: int = setting(
-        0, "bytes", "The same disk, for one owner of keys. 0: half of the node's.", "storage", low=0, high=_MAX_BYTES
+        0, "bytes", "The same disk limit for one owner of keys. 0: half of the node's.", "storage", low=0, high=_MAX_BYTES
     )
     session_memory_files_bytes: int = setting(
         GIB,
         "bytes",
-        "Largest disk limit of a session whose files are kept in memory. Files of a session with more are on the disk, where the "
-        "server runs as root and the kernel has loop devices; elsewhere they are in memory too.",
+        "Sessions with a disk limit up to this size keep their files in memory. Larger ones keep them on disk if the "
+        "server runs as root and the kernel has loop devices, otherwise in memory too.",
         "sessions",
         low=0,
         high=1024 * GIB,
