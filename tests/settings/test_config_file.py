@@ -121,33 +121,44 @@ dataset:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("sandbx: {}", "'sandbx' is no key there; there are common, dataset, sandbox"),
-        ("sandbox: {isolation: docker}", "sandbox.isolation must be one of none, lite"),
-        ("sandbox: {max_concurrency: 0}", "max_concurrency must be a whole number"),
+        ("sandbx: {}", "sandbx is not a known key; allowed: common, dataset, sandbox"),
+        ("sandbox: {isolation: docker}", "sandbox.isolation must be 'none' or 'lite'"),
+        ("sandbox: {max_concurrency: 0}", "max_concurrency must be greater than or equal to 1"),
         ("sandbox: {max_concurrency: true}", "max_concurrency must be a whole number"),
-        ("sandbox: {speed: 1}", "'speed' is no key there"),
+        ("sandbox: {speed: 1}", "sandbox.speed is not a known key; allowed: cleanup_process, isolation"),
         ("sandbox: {cleanup_process: maybe}", "cleanup_process must be true or false"),
-        ("sandbox: {isolation: none, restore_bash: true}", "restore_bash can be had with isolation lite alone"),
-        ("sandbox: {isolation: none, set_uid: 0}", "set_uid can be had with isolation lite alone"),
+        ("sandbox: {isolation: none, restore_bash: true}", "restore_bash needs isolation lite"),
+        ("sandbox: {isolation: none, set_uid: 0}", "set_uid needs isolation lite"),
         ("sandbox: {set_uid: nobody}", "set_uid must be a whole number"),
         ("sandbox: 7", "sandbox must be a table"),
         ("- 1", "must be a table"),
-        ("{", "is no YAML"),
-        ("a: !!python/object/apply:os.system [id]", "is no YAML"),
-        ("[" * 5000, "is no YAML"),
-        ("dataset: {database: {backend: {type: oracle}}}", "dataset.database.backend.type must be one of mysql, none"),
-        ("dataset: {database: {cache: {sources: []}}}", "cache.path must be text"),
-        ("dataset: {database: {cache: {path: memory, sources: [{type: ftp}]}}}", "sources[0].type must be one of"),
-        ("dataset: {registry: [{class_name: C, dataset_tables: {a: 1}}]}", "registry[0].dataset_tables must hold texts"),
-        ("dataset: {registry: [{module_path: m}]}", "registry[0].class_name must be text"),
+        ("{", "is not valid YAML"),
+        ("a: !!python/object/apply:os.system [id]", "is not valid YAML"),
+        ("[" * 5000, "is not valid YAML"),
+        ("1: 2", "[1] is not a valid key"),
+        ("dataset: {database: {backend: {type: oracle}}}", "dataset.database.backend.type must be 'mysql' or 'none'"),
+        ("dataset: {database: {cache: {sources: []}}}", "cache.path is missing"),
+        ("dataset: {database: {cache: {path: memory, sources: [{type: ftp}]}}}", "sources[0].type must be 'local' or 'mysql'"),
+        ("dataset: {registry: [{class_name: C, dataset_tables: {a: 1}}]}", "registry[0].dataset_tables.a must be text"),
+        ("dataset: {registry: [{module_path: m}]}", "registry[0].class_name is missing"),
+        ("dataset: {database: {cache: {path: memory, sources: [{type: local}]}}}", "sources[0]: path is missing"),
+        ("dataset: {database: {cache: {path: m, sources: [{type: mysql, path: p}]}}}", "path does not fit the type mysql"),
+        ("dataset: {database: {backend: {password: true}}}", "backend.password must be text"),
         ("dataset: {registry: 7}", "registry must be a list"),
         ("common: {logging_color: 1}", "logging_color must be true or false"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+def test_an_error_names_the_file_and_the_key(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         loaded(tmp_path, text)
     assert told in str(refused.value) and "own.yaml" in str(refused.value)
+
+
+def test_null_counts_as_missing(tmp_path: Path) -> None:
+    settings = loaded(
+        tmp_path, "sandbox: {isolation: null, max_concurrency: null}\ndataset: {registry: null, cpu_runner_url: null}\n"
+    )
+    assert (settings.isolation, settings.origin["max_concurrency"], settings.dataset.registry) == ("namespaces", "default", ())
 
 
 @pytest.mark.parametrize("named", ["prod", "missing.yaml", "../../etc", "/"])

@@ -1,8 +1,7 @@
-"""The YAML file that SANDBOX_CONFIG names, with the keys that SandboxFusion's deployments have.
+"""The YAML file that SANDBOX_CONFIG names, with the keys of SandboxFusion's deployments.
 
-What it says of execution becomes settings like any other source's; what it says of datasets is kept as it is. Some of its keys
-ask for what every box does anyway (a user of its own, no process left, an untouched shell): they are checked and need nothing.
-Where there are no boxes (isolation none) they would be a promise that nobody keeps, and are refused.
+Its `sandbox` and `common` sections become settings like those of any other source; its `dataset` section is kept as it is. Some
+keys request what every box does anyway (own user, no processes left, an untouched shell): they are checked and ignored.
 """
 
 from __future__ import annotations
@@ -15,64 +14,49 @@ from pathlib import Path
 import yaml
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.settings.dataset import DatasetConfig, read_dataset
-from sandbox_runtime.settings.sections import Section
+from sandbox_runtime.settings.dataset import DatasetConfig
 
 CONFIG_VARIABLE = "SANDBOX_CONFIG"
-NO_ISOLATION = "none"
 MAX_FILE_CHARACTERS = 1024 * 1024
-_MAX_USER_ID = 2**32 - 2
-_MAX_CONCURRENCY = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """given: the settings that it sets, by name."""
-
     origin: str
-    given: Mapping[str, object]
+    settings: Mapping[str, object]
+    """The settings that the file sets, by name."""
     dataset: DatasetConfig
 
 
 def read_config(name: str) -> ConfigFile:
-    """By path, or by the name of one that comes with this package."""
+    """Read a configuration file by its path, or a bundled one by its name."""
+    from sandbox_runtime.settings.config_schema import ConfigSections
+    from sandbox_runtime.validation import validate
+
     path, text = _read_named(name)
-    try:
-        whole = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as error:
-        raise InvalidRequest(f"the configuration file {path} is no YAML: {str(error) or 'too deep'}") from error
-    with Section({} if whole is None else whole, f"the configuration file {path}") as keys:
-        given = {**_sandbox(keys.section("sandbox")), **_common(keys.section("common"))}
-        origin = f"{CONFIG_VARIABLE} {path}"
-        return ConfigFile(origin, given, read_dataset(keys.section("dataset"), origin))
+    sections = validate(ConfigSections, _parse(text, path), f"the configuration file {path}")
+    origin = f"{CONFIG_VARIABLE} {path}"
+    return ConfigFile(origin, sections.settings(), sections.dataset_config(origin))
+
+
+def read_yaml(path: Path) -> dict[str, object]:
+    """Return the table in a YAML file. An empty file is an empty table."""
+    table = _parse(_read(path), str(path))
+    if not isinstance(table, dict) or not all(isinstance(key, str) for key in table):
+        raise InvalidRequest(f"the configuration file {path} must contain sections with keys and values")
+    return table
 
 
 def bundled_configs() -> list[str]:
     return sorted(entry.name.removesuffix(".yaml") for entry in _folder().iterdir() if entry.name.endswith(".yaml"))
 
 
-def _sandbox(section: Section) -> dict[str, object]:
-    with section as keys:
-        given: dict[str, object] = {}
-        isolation = keys.choice("isolation", ("none", "lite"), "lite")
-        asked = {
-            "set_uid": keys.raw("set_uid") is not None and keys.whole("set_uid", 0, 0, _MAX_USER_ID) >= 0,
-            "restore_bash": keys.flag("restore_bash", False),
-        }
-        keys.flag("cleanup_process", False)
-        if isolation == NO_ISOLATION and any(asked.values()):
-            key = next(name for name, wanted in asked.items() if wanted)
-            raise keys.fault(key, "can be had with isolation lite alone, where every box does that anyway")
-        if keys.raw("isolation") is not None:
-            given["isolation"] = isolation
-        if keys.raw("max_concurrency") is not None:
-            given["max_concurrency"] = keys.whole("max_concurrency", 1, 1, _MAX_CONCURRENCY)
-        return given
-
-
-def _common(section: Section) -> dict[str, object]:
-    with section as keys:
-        return {} if keys.raw("logging_color") is None else {"log_color": keys.flag("logging_color", False)}
+def _parse(text: str, path: str) -> object:
+    try:
+        table = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidRequest(f"the configuration file {path} is not valid YAML: {str(error) or 'too deep'}") from error
+    return {} if table is None else table
 
 
 def _read_named(name: str) -> tuple[str, str]:
@@ -80,9 +64,7 @@ def _read_named(name: str) -> tuple[str, str]:
         return name, _read(Path(name))
     if name not in bundled_configs():
         known = ", ".join(bundled_configs())
-        raise InvalidRequest(
-            f"{CONFIG_VARIABLE}={name!r}: there is no such configuration; name one of {known}, or a path to a file"
-        )
+        raise InvalidRequest(f"{CONFIG_VARIABLE}={name!r}: unknown configuration; use one of {known}, or a path to a file")
     return f"{name}.yaml", _folder().joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 

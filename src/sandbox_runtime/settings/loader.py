@@ -54,7 +54,7 @@ def _config(environ: Mapping[str, str]) -> ConfigFile | None:
 
 
 def _from_config(config: ConfigFile | None) -> list[_Values]:
-    return [] if config is None else [(pair, config.origin) for pair in config.given.items()]
+    return [] if config is None else [(pair, config.origin) for pair in config.settings.items()]
 
 
 def _from_file(named: str | Path | None, environ: Mapping[str, str]) -> list[_Values]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config.model import McpConfig
-from sandbox_runtime.settings.yaml_file import read_yaml
+from sandbox_runtime.settings.config_file import read_yaml
 
 FILE_NAME = "mcp-sandboxd.yaml"
 PREFIX = "SANDBOXRUNNER_"
