@@ -9,7 +9,6 @@ from pathlib import Path, PurePath
 
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.languages.language import Language
-from sandbox_runtime.languages.reader import Assets, read_language
 
 
 class Catalog:
@@ -74,7 +73,7 @@ def _read_built_in() -> Iterator[Language]:
     rows = _catalog_folder()
     for entry in sorted(rows.iterdir(), key=lambda entry: entry.name):
         if entry.name.endswith(".toml"):
-            yield read_language(entry.read_text(encoding="utf-8"), entry.name, _assets_reader(rows))
+            yield _read_language(entry.read_text(encoding="utf-8"), entry.name, rows)
 
 
 def _read_folder(folder: Path) -> Iterator[Language]:
@@ -85,16 +84,15 @@ def _read_folder(folder: Path) -> Iterator[Language]:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"language file {path} cannot be read: {error}") from error
-        yield read_language(text, str(path), _assets_reader(folder))
+        yield _read_language(text, str(path), folder)
 
 
-def _assets_reader(rows: Traversable | Path) -> Assets:
-    """The files that rows of a folder name as their assets lie in assets/<language>/ next to them."""
+def _read_language(text: str, origin: str, folder: Traversable | Path) -> Language:
+    """Read a language file. Its assets lie in assets/<language>/ of the same folder."""
+    # Imported late, because it imports pydantic: `sandbox --help` reads no languages.
+    from sandbox_runtime.languages.reader import read_language
 
-    def content(folder: str, name: str) -> bytes:
-        return rows.joinpath("assets", folder, name).read_bytes()
-
-    return content
+    return read_language(text, origin, lambda language, name: folder.joinpath("assets", language, name).read_bytes())
 
 
 def _index(languages: Mapping[str, Language], keys: Callable[[Language], tuple[str, ...]], what: str) -> dict[str, Language]:

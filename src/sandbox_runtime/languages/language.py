@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sandbox_runtime.model import File
 
 PLACEHOLDERS = ("source", "stem", "main", "binary", "jars", "python", "toolchains", "workdir")
-"""What a word of a row may hold in braces. source, stem (source without its extension), main (the name a transform found) and
-jars (the caller's *.jar files, each with a colon in front) belong to one job; the rest to the host and the box."""
+"""Names that a word of a language file may contain in braces. source, stem (source without its extension), main (the name a
+transform found) and jars (the caller's *.jar files, each preceded by a colon) belong to a job; the others to host and box."""
+PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+TOOLCHAINS = "{toolchains}"
 JOB_PLACEHOLDERS = ("source", "stem", "main", "binary", "jars")
-RAISABLE_LIMITS = ("processes", "open_files", "file_bytes", "output_bytes")
-"""The limits a recipe may raise. Time and memory belong to the caller, disk to the box."""
 GROUPS = ("major", "minor", "gpu", "more")
 
 

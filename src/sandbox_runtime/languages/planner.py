@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.languages.language import Language, Recipe
-from sandbox_runtime.languages.reader import PLACEHOLDER
+from sandbox_runtime.languages.language import PLACEHOLDER, Language, Recipe
 from sandbox_runtime.languages.transforms import PreparedSource, Refusal, transform_of
 from sandbox_runtime.model import File, Job, Plan, Step
 

