@@ -11,7 +11,7 @@ from sandbox_runtime.engine.fifo import FifoSlots
 from sandbox_runtime.errors import TooMany
 from sandbox_runtime.telemetry.metrics import Metrics
 
-_SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 60.0
+_MIN_RETRY_S, _MAX_RETRY_S = 1.0, 60.0
 _NEWEST_SHARE = 0.1
 """Weight of the latest run in the moving average of how long a slot is held."""
 
@@ -71,4 +71,4 @@ class Admission:
     def _retry_after_s(self) -> float:
         """Estimate when the current queue will have been served."""
         expected_s = self._held_s * (self.waiting + 1) / self._places
-        return min(max(expected_s, _SHORTEST_RETRY_S), _LONGEST_RETRY_S)
+        return min(max(expected_s, _MIN_RETRY_S), _MAX_RETRY_S)

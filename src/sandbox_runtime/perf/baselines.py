@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.perf.jobs import Program
 
-LONGEST_RUN_S = 120.0
+MAX_RUN_S = 120.0
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}
 WORKDIR = "/workspace"
 _SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -90,7 +90,7 @@ def back_to_back(baseline: Baseline, workers: int, seconds: float) -> tuple[list
         except Exception as error:
             faults.append(error)
 
-    _in_threads(work, workers, seconds + LONGEST_RUN_S)
+    _in_threads(work, workers, seconds + MAX_RUN_S)
     if faults:
         raise faults[0]
     return samples, seconds
@@ -128,7 +128,7 @@ def _read_all(descriptor: int, pid: int) -> bytes:
     poll.register(descriptor, select.POLLIN)
     pieces: list[bytes] = []
     while True:
-        if not poll.poll(LONGEST_RUN_S * 1000):
+        if not poll.poll(MAX_RUN_S * 1000):
             os.kill(pid, signal.SIGKILL)
         piece = os.read(descriptor, _READ_BYTES)
         if not piece:

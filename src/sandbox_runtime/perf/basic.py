@@ -94,7 +94,9 @@ class _Stage:
             Contender("engine_cold", "engine: new box, new interpreter", partial(engines.started_anew, PLAIN), self._calm),
             Contender("engine_on_demand", "engine: new box, forked interpreter", partial(engines.opened, PLAIN), self._calm),
             Contender("engine_warm", "engine: box from the pool", partial(engines.from_pool, PLAIN), self._calm, _REPEAT),
-            Contender("engine_output", "the same, until its output is there", partial(engines.heard, PLAIN), self._calm, _REPEAT),
+            Contender(
+                "engine_output", "the same, until its output is there", partial(engines.until_output, PLAIN), self._calm, _REPEAT
+            ),
             Contender("http", "HTTP, with pauses", over_http, self._calm, _REPEAT),
         ]
 

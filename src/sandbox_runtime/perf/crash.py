@@ -24,7 +24,7 @@ from sandbox_runtime.store import ExecutionFilter, SessionFilter, open_store
 
 READY_WITHIN_S = 60.0
 CLEAN_WITHIN_S = 30.0
-_SHORTEST_S, _LONGEST_S = 0.05, 1.5
+_MIN_WAIT_S, _MAX_WAIT_S = 0.05, 1.5
 _PAUSE_S = 0.05
 
 
@@ -51,7 +51,7 @@ async def kill_often(settings: Settings, kills: int, seed: int = 0) -> CrashResu
     found, chance = CrashResult(), random.Random(seed)
     lines = 0
     for _ in range(kills):
-        reported, pid = await _one_life(settings, chance.uniform(_SHORTEST_S, _LONGEST_S))
+        reported, pid = await _one_life(settings, chance.uniform(_MIN_WAIT_S, _MAX_WAIT_S))
         found.kills += 1
         await _look(settings, reported, found)
         lines = await _look_at_lines(reported, lines, found)

@@ -33,7 +33,7 @@ class Engines:
     async def from_pool(self, program: Program) -> float:
         return await timed(self.warm, program)
 
-    async def heard(self, program: Program) -> float:
+    async def until_output(self, program: Program) -> float:
         """Until its output has arrived; what a run goes on to do is to see that nothing of it is left."""
         arrived: list[float] = []
         begun = time.perf_counter()

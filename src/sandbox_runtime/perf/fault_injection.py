@@ -18,10 +18,10 @@ from sandbox_runtime.judge.rows import FolderRows, RowId
 from sandbox_runtime.model import Row
 from sandbox_runtime.perf import processes
 
-_SHORTEST_S, _LONGEST_S = 0.05, 0.5
+_MIN_WAIT_S, _MAX_WAIT_S = 0.05, 0.5
 _FULL_FOR_S, _AWAY_FOR_S = 0.4, 0.4
 _CHUNK_BYTES = 1024 * 1024
-_MOST_CHUNKS = 1024
+_MAX_CHUNKS = 1024
 
 
 class UnavailableRows(FolderRows):
@@ -59,7 +59,7 @@ class Saboteur:
     async def _work(self) -> None:
         ways = [*[self.kill_one] * 8, self._keep_rows_away, self._fill_disk]
         while True:
-            await asyncio.sleep(self._chance.uniform(_SHORTEST_S, _LONGEST_S))
+            await asyncio.sleep(self._chance.uniform(_MIN_WAIT_S, _MAX_WAIT_S))
             await self._chance.choice(ways)()
 
     async def kill_one(self, wanted: Callable[[str], bool] = lambda name: True) -> None:
@@ -103,7 +103,7 @@ def _fill(path: Path) -> None:
         _check_full(error)
         return
     try:
-        for _ in range(_MOST_CHUNKS):
+        for _ in range(_MAX_CHUNKS):
             os.write(descriptor, bytes(_CHUNK_BYTES))
     except OSError as error:
         _check_full(error)

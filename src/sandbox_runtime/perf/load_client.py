@@ -13,7 +13,7 @@ from typing import Any
 from sandbox_runtime.errors import PlatformFault
 from sandbox_runtime.perf.jobs import Program
 
-_LONGEST_LINE_BYTES = 256 * 1024 * 1024
+_MAX_LINE_BYTES = 256 * 1024 * 1024
 _GRACE_S = 150.0
 _END_WITHIN_S = 10.0
 
@@ -86,7 +86,7 @@ async def open_loader() -> AsyncIterator[Loader]:
         "sandbox_runtime.perf.load_generator",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        limit=_LONGEST_LINE_BYTES,
+        limit=_MAX_LINE_BYTES,
     )
     try:
         yield Loader(process)

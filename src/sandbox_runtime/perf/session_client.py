@@ -13,7 +13,7 @@ FIRST = "def handler(event):\n    print(sum(range(10)))\n    return event['n'] *
 _VALUE = 42
 
 
-class Door:
+class SessionClient:
     """One connection, one request at a time. Each verb checks its answer and returns the seconds from the first byte of the
     request to the last of the answer."""
 

@@ -23,7 +23,7 @@ from sandbox_runtime.perf.jobs import PLAIN
 from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.perf.server_process import serving
-from sandbox_runtime.perf.session_client import Door
+from sandbox_runtime.perf.session_client import SessionClient
 from sandbox_runtime.perf.session_results import IdleSessionsResult, SessionResults
 from sandbox_runtime.sessions import ExecutionSpec, Sessions, SessionSpec
 from sandbox_runtime.settings import Settings
@@ -99,7 +99,7 @@ async def _calm() -> None:
 class _Turns:
     """One live session with a context, beside those that come and go."""
 
-    def __init__(self, door: Door, session: str, context: str) -> None:
+    def __init__(self, door: SessionClient, session: str, context: str) -> None:
         self._door = door
         self._session = session
         self._context = context
@@ -109,7 +109,7 @@ class _Turns:
         server = await stack.enter_async_context(serving(settings))
         connection = await connect(Target.of(server.url))
         stack.callback(connection.close)
-        door = Door(server.url, connection)
+        door = SessionClient(server.url, connection)
         session, _ = await door.create()
         turns = cls(door, session, await door.open_context(session))
         await door.cell(session, turns._context, code, "")
