@@ -101,7 +101,7 @@ async def test_a_program_has_more_of_its_own_when_it_begins(options: BackendOpti
 async def test_a_preset_whose_sample_fails_is_told(options: BackendOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_where_the_host_lacks("namespaces")
     monkeypatch.setattr("sandbox_runtime.isolation.inside.warmup_programs.program", lambda modules: "import no_such_module")
-    with pytest.raises(Exception, match="a sample does not run"):
+    with pytest.raises(Exception, match="the sample program fails"):
         await _own_pages_of_a_program(options)
 
 
