@@ -1,4 +1,4 @@
-"""How each guard is switched off for a test: a patch in this process, or settings that make it let everything through."""
+"""Disable each guard for a test, by a patch in this process or by settings that let everything through."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def no_fresh_copies(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
 
 
 def no_node_ledger(patch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    """The server is not told the limit that the attack was told."""
+    """The server does not get the limit that the attack gets."""
     return {}
 
 

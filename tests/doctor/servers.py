@@ -1,4 +1,4 @@
-"""Servers for attacks of the scene `client`, in this process, so that their guards can be switched off."""
+"""Servers in this process for attacks of the scenario `client`, so that tests can disable their guards."""
 
 from __future__ import annotations
 

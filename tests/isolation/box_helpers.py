@@ -1,4 +1,4 @@
-"""Short words for what the tests of this room do with boxes."""
+"""Helpers to open boxes and run commands in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox_runtime.model import Command, Layer, LayerState, Limits, Outcome, P
 
 
 class RecordingSink:
-    """A sink that remembers, and tells when it has seen enough."""
+    """A sink that records output and can wait for a text."""
 
     def __init__(self) -> None:
         self.pieces: list[tuple[str, bytes]] = []
@@ -63,7 +63,7 @@ def shell(script: str, **given: object) -> Command:
 
 
 async def run(backend: Backend, ordered: Command) -> Outcome:
-    """In a box of its own."""
+    """Run the command in a new box."""
     async with open_box(backend) as box:
         return await box.run(ordered)
 

@@ -1,4 +1,4 @@
-"""Interpreters of this machine that a guest could have."""
+"""Find Python interpreters on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTION = "import os, sys; print('%d.%d' % sys.version_info[:2], os.path.realpa
 
 
 def version_of(python: str) -> str:
-    """As "3.11"; empty where it is no interpreter, or only a script that starts one."""
+    """Return the version, such as "3.11"; empty if it is not an interpreter or only a script that starts one."""
     try:
         answer = subprocess.run([python, "-c", QUESTION], capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):

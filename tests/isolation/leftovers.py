@@ -1,4 +1,4 @@
-"""What could be left of boxes: counted from outside, in the kernel's own books."""
+"""Count from outside what boxes could leave behind."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def memory_held() -> int:
 
 
 def start_time(pid: int) -> str:
-    """The clock tick at which it began; empty when there is no such process, or only what is left of one."""
+    """Return the clock tick at which the process started; empty if it is missing or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""What dies under a program is our fault and said so; what is missing is told with its fix; what is killed leaves nothing."""
+"""Faults of the platform are reported as such, missing features are reported with a fix, and killed processes leave nothing."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def test_a_box_opens_although_the_spawner_died_a_moment_ago(own: Backend) 
 
 
 async def test_many_at_once_survive_the_death_of_the_spawner(own: Backend) -> None:
-    """Each either runs or is told that it was us; the backend goes on."""
+    """Each run succeeds or reports a platform fault; the backend keeps working."""
     pending = [asyncio.ensure_future(run_bare(own)) for _ in range(10)]
     await asyncio.sleep(0.005)
     for spawner in spawners_of(own):
@@ -167,7 +167,7 @@ async def test_a_first_process_that_hangs_is_killed_with_its_box(backend: Backen
 
 @contextlib.contextmanager
 def busy_server(name: str, options: BackendOptions) -> Iterator[int]:
-    """A server with five busy boxes, in a process of its own."""
+    """A server process with five busy boxes."""
     environment = {"PYTHONPATH": SOURCE, "PATH": os.environ["PATH"]}
     command = [sys.executable, "-c", SERVER, name, options.guest_python, options.state_dir]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
@@ -213,7 +213,7 @@ def boxes_left(state_dir: str) -> list[str]:
 
 
 def probe(arguments: list[str], *, around: list[str]) -> list[str]:
-    """What becomes of opening one box in a process of its own, which something is done to first."""
+    """The result of opening one box in a separate process that was prepared first."""
     environment = {"PYTHONPATH": SOURCE, "PATH": os.environ["PATH"]}
     answer = subprocess.run([*around, *arguments], env=environment, capture_output=True, text=True, timeout=60)
     assert answer.stdout, answer.stderr

@@ -31,7 +31,7 @@ TELL = "import release\nprint(release.NUMBER, open(release.__file__).read().spli
 
 @dataclass(frozen=True)
 class Copy:
-    """An interpreter of our own to upgrade, with a module that tells its release."""
+    """An interpreter to upgrade, with a module that prints its release."""
 
     python: Path
     site: Path

@@ -23,7 +23,7 @@ REPOSITORY = Path(__file__).parent.parent.parent
 
 
 def soak(backend: str, python: str, state_dir: Path, runs: int) -> dict[str, Any]:
-    """In a server process of its own, where nothing else grows."""
+    """In a separate server process, where nothing else grows."""
     state_dir.mkdir()
     environment = {"PYTHONPATH": ":".join([SOURCE, str(REPOSITORY), *sys.path]), "PATH": os.environ["PATH"]}
     words = [sys.executable, "-m", "tests.isolation.soak", backend, python, str(state_dir), str(runs)]

@@ -1,4 +1,4 @@
-"""Every backend: limits hold, are told apart by facts of the kernel, and what was used is read back."""
+"""Every backend enforces limits, reports which one was reached, and reports usage."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ ODD_SOURCES: dict[str, bytes] = {
 
 @dataclass(frozen=True)
 class Program:
-    """source None: there is no such file. The header line of a program says what it is to be given."""
+    """A program to run. source is None if the file is missing; the header line holds settings of the run."""
 
     source: bytes | None
     script: str = "main.py"

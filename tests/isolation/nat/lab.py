@@ -14,7 +14,7 @@ from sandbox_runtime.isolation.kernel import network
 
 
 class Box(Namespace):
-    """A stand-in for a box: a process that sleeps in a network namespace of its own."""
+    """A stand-in for a box: a process that sleeps in its own network namespace."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process

@@ -1,4 +1,4 @@
-"""A program: what a server without root does with Nat, told line by line as JSON on standard input.
+"""A program that uses Nat like a server without root. Reads one JSON request per line from standard input.
 
 {"open": pid, "allow": […]} → {"driver": …, "families": […], "resolv_conf": …} or {"error": class, "text": …}
 {"close": true} → {}

@@ -325,7 +325,7 @@ def test_a_cancelled_opening_leaves_nothing_behind(lab: Lab, make_nat: MakeNat) 
 def test_a_process_in_the_hosts_own_network_is_refused_before_any_rule_is_set(lab: Lab, make_nat: MakeNat) -> None:
     child = lab.host.call(lambda: subprocess.Popen(["sleep", "60"]))
     try:
-        with pytest.raises(PlatformFault, match="no network namespace of its own"):
+        with pytest.raises(PlatformFault, match="not in a separate network namespace"):
             lab.do(make_nat().open(child.pid, "box"))
     finally:
         child.kill()

@@ -1,4 +1,4 @@
-"""Which resolvers a box is told of, for the kinds of resolv.conf that hosts have."""
+"""Which resolvers a box gets, for different kinds of resolv.conf on the host."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def open_namespace(pid: int, *, root: bool, network_fd: int | None = None) -> It
         except OSError as error:
             raise PlatformFault(f"cannot open the network namespace of process {pid}: {error}") from error
         if network.are_same(opened[0], own):
-            raise PlatformFault(f"process {pid} has no network namespace of its own")
+            raise PlatformFault(f"process {pid} is not in a separate network namespace")
         if INTERFACE in names:
             raise PlatformFault(f"the network namespace of process {pid} already has a link")
         yield BoxNamespace(pid, opened[0], None if root else opened[2])
