@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from urllib.parse import unquote
 
-from tests.sessions.package_index import serving
+from tests.sessions.package_index import serve
 
 HELD_AT_MOST_S = 120.0
 Files = dict[str, bytes]
@@ -31,7 +31,7 @@ def served(
         body = files.get(path)
         return None if body is None else (body.replace(b"{url}", url.encode()), "application/octet-stream")
 
-    return serving(address, find)
+    return serve(address, find)
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -12,7 +12,7 @@ from mcp import Client
 from tests.mcp.conftest import held, stdio
 from tests.mcp.results import figures, text
 from tests.mcp.tiny_packages import Online, registries
-from tests.sessions.package_index import an_address_for_boxes
+from tests.sessions.package_index import address_for_boxes
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.network]
 
@@ -41,7 +41,7 @@ MISSING = {
 
 @pytest.fixture(scope="module")
 def online() -> Iterator[Online]:
-    with registries(an_address_for_boxes()) as opened:
+    with registries(address_for_boxes()) as opened:
         yield opened
 
 

@@ -13,7 +13,7 @@ from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.sessions import Sessions
 from sandbox_runtime.settings import Settings
 
-Opening = Callable[..., AbstractAsyncContextManager[Platform]]
+PlatformFactory = Callable[..., AbstractAsyncContextManager[Platform]]
 
 
 @pytest.fixture(scope="session")
@@ -22,8 +22,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opening(tmp_path: Path) -> Opening:
-    """Opens platforms one after another on the same folder, as a server that is started anew."""
+def open_server(tmp_path: Path) -> PlatformFactory:
+    """Opens platforms one after another on the same folder, like a server that is restarted."""
     return lambda **changes: platform_in(tmp_path, **changes)
 
 

@@ -1,4 +1,4 @@
-"""A small index of Python packages and a registry of npm packages, served to boxes over an address of this host."""
+"""A small Python package index and npm registry, served to boxes on an address of this host."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def _digest(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
 
 
-Found = tuple[bytes, str] | None
-"""What an address holds, and of which kind it is."""
+Page = tuple[bytes, str] | None
+"""Content and content type of a URL."""
 
 
 def tarball(name: str, version: str, source: str) -> bytes:
-    """A package as npm takes it."""
+    """Return an npm package."""
     files = {"package.json": json.dumps({"name": name, "version": version, "main": "index.js"}), "index.js": source}
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
@@ -59,24 +59,24 @@ def tarball(name: str, version: str, source: str) -> bytes:
 
 @contextmanager
 def index(address: str, wheels: dict[str, bytes]) -> Iterator[str]:
-    """Of Python packages. Yields its URL. wheels: by file name."""
+    """Serve a Python package index and yield its URL. wheels: by file name."""
 
-    def find(_url: str, path: str) -> Found:
+    def find(_url: str, path: str) -> Page:
         name = path.strip("/").rpartition("/")[2]
         if name in wheels:
             return wheels[name], "application/octet-stream"
         links = "".join(f'<a href="/files/{file}">{file}</a>' for file in wheels if file.split("-")[0] == name)
         return (f"<!DOCTYPE html><html><body>{links}</body></html>".encode(), "text/html") if links else None
 
-    with serving(address, find) as url:
+    with serve(address, find) as url:
         yield f"{url}/simple"
 
 
 @contextmanager
 def registry(address: str, packages: dict[str, dict[str, bytes]]) -> Iterator[str]:
-    """Of npm packages. Yields its URL. packages: name → version → tarball."""
+    """Serve an npm registry and yield its URL. packages: name → version → tarball."""
 
-    def find(url: str, path: str) -> Found:
+    def find(url: str, path: str) -> Page:
         name, _, version = unquote(path).strip("/").partition("/-/")
         if name not in packages:
             return None
@@ -84,7 +84,7 @@ def registry(address: str, packages: dict[str, dict[str, bytes]]) -> Iterator[st
             return packages[name][version.removesuffix(".tgz")], "application/octet-stream"
         return json.dumps(_document(url, name, packages[name])).encode(), "application/json"
 
-    with serving(address, find) as url:
+    with serve(address, find) as url:
         yield url
 
 
@@ -98,15 +98,15 @@ def _document(url: str, name: str, versions: dict[str, bytes]) -> dict[str, Any]
 
 
 @contextmanager
-def silent(address: str) -> Iterator[str]:
-    """An index that takes requests and does not answer them. Yields its URL."""
+def unresponsive_index(address: str) -> Iterator[str]:
+    """Serve an index that accepts requests and never answers; yield its URL."""
     over = threading.Event()
 
-    def find(_url: str, _path: str) -> Found:
+    def find(_url: str, _path: str) -> Page:
         over.wait(120)
         return None
 
-    with serving(address, find) as url:
+    with serve(address, find) as url:
         try:
             yield f"{url}/simple"
         finally:
@@ -114,7 +114,7 @@ def silent(address: str) -> Iterator[str]:
 
 
 @contextmanager
-def serving(address: str, find: Callable[[str, str], Found]) -> Iterator[str]:
+def serve(address: str, find: Callable[[str, str], Page]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             found = find(url, self.path)
@@ -143,8 +143,8 @@ def serving(address: str, find: Callable[[str, str], Found]) -> Iterator[str]:
         thread.join(10)
 
 
-def an_address_for_boxes() -> str:
-    """Of this host, at which boxes with a network can be served; skips where there are no such boxes."""
+def address_for_boxes() -> str:
+    """Return an address of this host that boxes with a network reach; skip if boxes have none here."""
     address = own_address()
     if address is None or os.geteuid() != 0 or shutil.which("nft") is None:
         pytest.skip("boxes with a network need root, nft and an address of this host here")
@@ -152,7 +152,8 @@ def an_address_for_boxes() -> str:
 
 
 def own_address() -> str | None:
-    """Of this host, other than the loopback's. Nothing is sent: a datagram socket only looks up the way."""
+    """Return an address of this host other than loopback. Nothing is sent: connecting a datagram socket only looks up the
+    route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

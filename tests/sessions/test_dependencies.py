@@ -1,4 +1,4 @@
-"""Packages for sessions: installed by the real client in a box, from an index on this host."""
+"""Packages of sessions: installed by the real client in a box, from an index on this host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.sessions.conftest import platform_in
-from tests.sessions.package_index import index, own_address, registry, silent, tarball, wheel
+from tests.sessions.package_index import index, own_address, registry, tarball, unresponsive_index, wheel
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.model import Dependency, ExecutionKind, InstallState, Session, SessionState, Template
@@ -42,7 +42,7 @@ def address(online: Sessions) -> str:
     return found
 
 
-async def settled(sessions: Sessions, session: Session) -> Session:
+async def wait_until_ready(sessions: Sessions, session: Session) -> Session:
     async with asyncio.timeout(60):
         while (session := await sessions.get(session.id)).state is SessionState.creating:
             await asyncio.sleep(0.05)
@@ -79,16 +79,18 @@ async def test_an_installed_package_is_found_by_every_kind_of_execution(online: 
 async def test_a_session_is_creating_until_its_packages_are_there(online: Sessions) -> None:
     session = await online.create(SessionSpec(dependencies=(Dependency("tinything"),)))
     assert session.state is SessionState.creating
-    ready = await settled(online, session)
+    ready = await wait_until_ready(online, session)
     assert (ready.state, ready.installation.installed[0].version) == (SessionState.running, "2.0")
     await online.delete(session.id)
 
 
 async def test_packages_that_do_not_exist_fail_the_session_or_not_as_was_asked(online: Sessions) -> None:
     wanted = (Dependency("no-such-thing"),)
-    failed = await settled(online, await online.create(SessionSpec(dependencies=wanted)))
+    failed = await wait_until_ready(online, await online.create(SessionSpec(dependencies=wanted)))
     assert failed.state is SessionState.failed and "no-such-thing" in failed.error
-    lenient = await settled(online, await online.create(SessionSpec(dependencies=wanted, fail_on_dependency_error=False)))
+    lenient = await wait_until_ready(
+        online, await online.create(SessionSpec(dependencies=wanted, fail_on_dependency_error=False))
+    )
     assert (lenient.state, lenient.installation.state) == (SessionState.running, InstallState.failed)
     with pytest.raises(InvalidRequest, match="no-such-thing"):
         await online.install(lenient.id, wanted)
@@ -126,7 +128,7 @@ async def test_npm_packages_are_installed_and_found_by_what_runs_then(online: Se
 
 
 async def nodejs(sessions: Sessions) -> None:
-    """A template of Node.js, where that is installed."""
+    """Add a Node.js template; skip if Node.js is not installed."""
     probe = await sessions.create(SessionSpec())
     found = await sessions.executions.run(probe.id, ExecutionSpec(kind=ExecutionKind.command, code="node --version"))
     await sessions.delete(probe.id)
@@ -137,7 +139,7 @@ async def nodejs(sessions: Sessions) -> None:
 
 async def test_an_index_that_does_not_answer_ends_the_installation_in_time(online: Sessions, address: str) -> None:
     session = await online.create(SessionSpec())
-    with silent(address) as url, pytest.raises(InvalidRequest, match="not installed within 3 s"):
+    with unresponsive_index(address) as url, pytest.raises(InvalidRequest, match="not installed within 3 s"):
         await online.install(session.id, [Dependency("tinything")], index_url=url, timeout_s=3)
     installation = (await online.get(session.id)).installation
     assert (installation.state, installation.error) == (InstallState.failed, "the packages were not installed within 3 s")
@@ -147,7 +149,7 @@ async def test_an_index_that_does_not_answer_ends_the_installation_in_time(onlin
 
 async def test_an_index_whose_name_cannot_be_looked_up_is_out_of_reach(online: Sessions) -> None:
     session = await online.create(SessionSpec())
-    with pytest.raises(Unavailable, match="the index of packages cannot be reached"):
+    with pytest.raises(Unavailable, match="the package index cannot be reached"):
         await online.install(session.id, [Dependency("tinything")], index_url="http://index.invalid/simple")
     assert (await online.get(session.id)).installation.state is InstallState.failed
     await online.delete(session.id)

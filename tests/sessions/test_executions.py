@@ -1,4 +1,4 @@
-"""Executions in sessions: every kind, in line, cancelled, asked for twice, followed."""
+"""Executions in sessions: every kind, queued, cancelled, idempotent, followed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def test_time_memory_and_mistakes_are_told_apart(sessions: Sessions) -> No
     assert (broken.state, broken.exit_code) == (FAILED, 1) and "ZeroDivisionError" in broken.stderr
     with pytest.raises((NotFound, InvalidRequest), match="klingon"):
         await sessions.executions.run(session.id, ExecutionSpec(code="x", language="klingon"))
-    with pytest.raises(InvalidRequest, match="longer than"):
+    with pytest.raises(InvalidRequest, match="at most"):
         await sessions.executions.run(session.id, ExecutionSpec(code="x", timeout_s=80_000))
     await sessions.delete(session.id)
 
@@ -103,7 +103,7 @@ async def test_waiting_ends_and_the_execution_goes_on(sessions: Sessions) -> Non
 
 
 async def test_waiting_may_end_while_the_end_is_being_written(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its row comes with its end then: it is not written twice."""
+    """Its row is stored with its end and not written twice."""
     session = await sessions.create(SessionSpec())
     add, admitted_at, go_on = sessions.store.executions.add_ended, asyncio.Event(), asyncio.Event()
 
@@ -161,7 +161,7 @@ async def test_output_is_followed_and_taken_up_again_from_any_byte(sessions: Ses
             seen += piece.data
             lost += 1
             if lost % 3 == 0:
-                break  # the connection is gone
+                break  # the client disconnects
         else:
             break
     expected = "".join(f"line {n}\n" for n in range(200)).encode()
@@ -193,8 +193,8 @@ async def test_files_that_an_execution_leaves_are_recorded_on_demand(sessions: S
     await sessions.delete(session.id)
 
 
-async def test_too_many_in_line_are_refused(opening: object) -> None:
-    async with opening(session_queue=1) as platform:  # type: ignore[operator]
+async def test_too_many_in_line_are_refused(open_server: object) -> None:
+    async with open_server(session_queue=1) as platform:  # type: ignore[operator]
         sessions = platform.sessions
         session = await sessions.create(SessionSpec())
         for _ in range(2):

@@ -1,4 +1,4 @@
-"""Faults of the platform while something is executed: tried again where that is safe, and never a program's fault."""
+"""Platform faults during executions: retried if that is safe, and never blamed on the program."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ SPEC = ExecutionSpec(code="print('ran')")
 WITH_FILES = ExecutionSpec(code="open('left', 'w').write('x')\nprint('ran')", artifacts=True)
 
 
-class Faulty:
-    """A home whose first runs meet the given fates; after those it is as it is."""
+class FaultyEnvironment:
+    """An environment whose first runs have the given outcomes; later runs are real."""
 
-    def __init__(self, home: Environment, *fates: Exception | RunResult | bytes) -> None:
-        self._home = home
+    def __init__(self, environment: Environment, *fates: Exception | RunResult | bytes) -> None:
+        self._environment = environment
         self._fates = list(fates)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._home, name)
+        return getattr(self._environment, name)
 
     async def run(self, planned: PlannedRun, sink: Sink | None = None) -> RunResult:
         if not self._fates:
-            return await self._home.run(planned, sink)
+            return await self._environment.run(planned, sink)
         fate = self._fates.pop(0)
         if isinstance(fate, bytes):
             assert sink is not None
@@ -57,10 +57,10 @@ def quick_retries(sessions: Sessions) -> Iterator[None]:
         object.__setattr__(options, "retry_first_s", before)
 
 
-async def executed(sessions: Sessions, *fates: Exception | RunResult | bytes) -> Any:
+async def run_faulty(sessions: Sessions, *fates: Exception | RunResult | bytes) -> Any:
     session = await sessions.create(SessionSpec())
     live = sessions._deps.registry.open[session.id]
-    live.home = Faulty(live.home, *fates)  # type: ignore[arg-type]
+    live.environment = FaultyEnvironment(live.environment, *fates)  # type: ignore[arg-type]
     with quick_retries(sessions):
         done = await sessions.executions.run(session.id, SPEC)
     await sessions.terminate(session.id)
@@ -72,25 +72,25 @@ def lost(wall_s: float) -> RunResult:
 
 
 async def test_a_box_that_was_dead_on_arrival_is_replaced_up_to_three_times(platform: Platform) -> None:
-    done = await executed(platform.sessions, PlatformFault("no box"), lost(0.01), PlatformFault("no box"))
+    done = await run_faulty(platform.sessions, PlatformFault("no box"), lost(0.01), PlatformFault("no box"))
     assert (done.state, done.stdout, done.retries) == (ExecutionState.completed, "ran\n", 3)
 
 
 async def test_after_that_the_platform_is_to_blame(platform: Platform) -> None:
-    done = await executed(platform.sessions, *[PlatformFault("no box") for _ in range(4)])
+    done = await run_faulty(platform.sessions, *[PlatformFault("no box") for _ in range(4)])
     assert (done.state, done.blame, done.retries) == (ExecutionState.crashed, Blame.platform, 3)
     assert done.error == "no box" and done.exit_code is None
 
 
 async def test_what_may_have_had_effects_is_not_tried_again(platform: Platform) -> None:
-    seen = await executed(platform.sessions, b"half of it")
+    seen = await run_faulty(platform.sessions, b"half of it")
     assert (seen.state, seen.stdout, seen.retries) == (ExecutionState.crashed, "half of it", 0)
-    late = await executed(platform.sessions, lost(5.0))
+    late = await run_faulty(platform.sessions, lost(5.0))
     assert (late.state, late.retries) == (ExecutionState.crashed, 0)
 
 
 async def test_what_this_host_lacks_is_told_and_not_tried_again(platform: Platform) -> None:
-    done = await executed(platform.sessions, Unavailable("no such toolchain here"))
+    done = await run_faulty(platform.sessions, Unavailable("no such toolchain here"))
     assert (done.state, done.retries, done.error) == (ExecutionState.failed, 0, "no such toolchain here")
 
 
@@ -98,16 +98,16 @@ async def test_an_unforeseen_fault_is_ours_and_the_session_goes_on(platform: Pla
     sessions = platform.sessions
     session = await sessions.create(SessionSpec())
     live = sessions._deps.registry.open[session.id]
-    home, live.home = live.home, Faulty(live.home, ZeroDivisionError("ours"))  # type: ignore[arg-type, assignment]
+    environment, live.environment = live.environment, FaultyEnvironment(live.environment, ZeroDivisionError("ours"))  # type: ignore[arg-type, assignment]
     done = await sessions.executions.run(session.id, SPEC)
     assert (done.state, done.blame) == (ExecutionState.crashed, Blame.platform) and "ZeroDivisionError" in done.error
-    live.home = home
+    live.environment = environment
     assert (await sessions.executions.run(session.id, SPEC)).stdout == "ran\n"
     await sessions.delete(session.id)
 
 
-class Away:
-    """A method of the store that fails a few times: before it does anything, or after it has done it."""
+class FailingMethod:
+    """A method of the store that fails a few times, before or after it does its work."""
 
     def __init__(self, method: Callable[..., Awaitable[Execution]], failures: list[str]) -> None:
         self._method = method
@@ -132,7 +132,7 @@ async def test_a_result_survives_a_database_that_is_away_for_a_moment(
     session = await sessions.create(SessionSpec())
     executions, failures = sessions.store.executions, [when] * 2
     for name in ("add_ended", "end"):
-        monkeypatch.setattr(executions, name, Away(getattr(executions, name), failures))
+        monkeypatch.setattr(executions, name, FailingMethod(getattr(executions, name), failures))
     if told_at_once:
         submitted = await sessions.executions.submit(session.id, WITH_FILES)
         done = await sessions.executions.wait(submitted.id, 60)
@@ -140,7 +140,7 @@ async def test_a_result_survives_a_database_that_is_away_for_a_moment(
         done = await sessions.executions.run(session.id, WITH_FILES)
     assert (done.state, done.stdout) == (ExecutionState.completed, "ran\n") and len(failures) < 2
     stored = await sessions.executions.get(done.id)
-    # The janitor may have seen it alive while the database was away.
+    # The janitor may have stored a heartbeat while the database failed.
     assert dataclasses.replace(stored, heartbeat_ms=done.heartbeat_ms, updated_ms=done.updated_ms) == done
     rows = await sessions.store.artifacts.list(ArtifactFilter(execution=done.id))
     assert [one.path for one in rows.items] == ["left"]

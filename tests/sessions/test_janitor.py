@@ -1,4 +1,4 @@
-"""What time brings to sessions; the clock is given, not waited for."""
+"""Periodic work on sessions. Times are passed in: the tests do not wait."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 
 @pytest.mark.requirement("control_plane-3.09")
-async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions, janitor = platform.sessions, platform.sessions._janitor
         lasting = await sessions.create(SessionSpec())
         expiring = await sessions.create(SessionSpec(lifetime_s=600))
@@ -29,8 +29,8 @@ async def test_a_session_ends_when_its_time_is_over_or_nothing_was_asked_of_it(o
         await sessions.executions.cancel(running.id)
 
 
-async def test_activity_is_written_down_and_seen_by_others(opening: Any) -> None:
-    async with opening() as platform:
+async def test_activity_is_written_down_and_seen_by_others(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec())
         done = await sessions.executions.run(session.id, ExecutionSpec(code="1"))
@@ -40,8 +40,8 @@ async def test_activity_is_written_down_and_seen_by_others(opening: Any) -> None
 
 
 @pytest.mark.requirement("control_plane-3.09")
-async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_session_that_never_came_up_has_failed(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions = platform.sessions
         await sessions.store.sessions.add(Session(id="stuck", template="python-basic", node="here", created_ms=now_ms()))
         assert (await sessions._janitor.sweep(now_ms() + HOUR_MS)).stuck == 1
@@ -49,8 +49,8 @@ async def test_a_session_that_never_came_up_has_failed(opening: Any) -> None:
 
 
 @pytest.mark.requirement("control_plane-3.09")
-async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are_lost(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are_lost(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions, store = platform.sessions, platform.sessions.store
         await store.nodes.add(Node(id="gone", hostname="gone", created_ms=1, heartbeat_ms=now_ms() - HOUR_MS))
         for key, mode in (("lost", SessionMode.ephemeral), ("waits", SessionMode.persistent)):
@@ -62,8 +62,8 @@ async def test_a_node_that_fell_silent_is_offline_and_its_ephemeral_sessions_are
         assert (await store.nodes.get("here")).state is NodeState.online
 
 
-async def test_what_is_old_is_forgotten_with_its_files(opening: Any) -> None:
-    async with opening() as platform:
+async def test_what_is_old_is_forgotten_with_its_files(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions, store = platform.sessions, platform.sessions.store
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
         await sessions.executions.run(session.id, ExecutionSpec(code="open('f', 'w').write('x' * 100)"))
@@ -76,8 +76,8 @@ async def test_what_is_old_is_forgotten_with_its_files(opening: Any) -> None:
         assert not await storage.list(f"sessions/{session.id}/")
 
 
-async def test_a_node_is_noted_to_be_alive(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_node_is_noted_to_be_alive(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions, store = platform.sessions, platform.sessions.store
         before = await store.nodes.get("here")
         await sessions.create(SessionSpec())
@@ -89,12 +89,12 @@ async def test_a_node_is_noted_to_be_alive(opening: Any) -> None:
         assert sessions._lifecycle.nodes.rows["here"].state is NodeState.draining
 
 
-async def test_a_session_that_another_server_ended_is_let_go(opening: Any) -> None:
-    async with opening(warm_pool_enabled=False) as platform:
+async def test_a_session_that_another_server_ended_is_let_go(open_server: Any) -> None:
+    async with open_server(warm_pool_enabled=False) as platform:
         sessions, store = platform.sessions, platform.sessions.store
         ended, deleted, kept = [await sessions.create(SessionSpec()) for _ in range(3)]
         await store.sessions.update_if(ended.id, (SessionState.running,), state=SessionState.terminated)
         await store.sessions.delete(deleted.id)
         assert (await sessions._janitor.sweep()).let_go == 2
         assert set(sessions._deps.registry.open) == {kept.id}
-        assert len(platform.backend._ground.shared) == 1
+        assert len(platform.backend._resources.shared) == 1

@@ -1,4 +1,4 @@
-"""A server that is killed in the middle of its work."""
+"""A server that is killed while it works."""
 
 from __future__ import annotations
 

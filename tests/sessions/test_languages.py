@@ -1,7 +1,6 @@
-"""Languages work in a session, and leave nothing of their own there.
+"""Languages work in a session and leave no files there.
 
-Programs are run as everywhere, which the tests of languages show for each: here a few of every kind are enough, and `make
-test-languages` runs them all.
+The tests of languages run every language; here a few of every kind are enough. `make test-languages` runs them all.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from sandbox_runtime.sessions import ExecutionSpec, SessionSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 LANGUAGES = [language for language in load_catalog("") if not language.gpu and not language.install.unavailable]
-USUAL = "python pytest bash cpp nodejs typescript go java R php sql"
+DEFAULT_LANGUAGES = "python pytest bash cpp nodejs typescript go java R php sql"
 LARGE = Resources(memory_bytes=2 * GIB, disk_bytes=GIB, processes=512, cpu_cores=2)
-THEIR_OWN = {".Random.seed", "jest-report.json", ".pytest_cache", "__pycache__"}
-"""What programs write when they run, as some do."""
+PROGRAM_FILES = {".Random.seed", "jest-report.json", ".pytest_cache", "__pycache__"}
+"""Files that some programs write themselves."""
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 async def test_the_check_of_a_language_passes_in_a_session(platform: Platform, language: object) -> None:
-    skip_unless_chosen(language.name, USUAL)  # type: ignore[attr-defined]
+    skip_unless_chosen(language.name, DEFAULT_LANGUAGES)  # type: ignore[attr-defined]
     sessions, row = platform.sessions, platform.catalog.find(language.name)  # type: ignore[attr-defined]
     try:
         await platform.engine.optional_link_flags(row)
@@ -42,5 +41,5 @@ async def test_the_check_of_a_language_passes_in_a_session(platform: Platform, l
     )
     assert done.state is ExecutionState.completed, (done.error, done.stderr[-500:])
     assert row.check.stdout in done.stdout if row.check.contains else row.check.stdout == done.stdout
-    assert {entry.name for entry in (await files.list()).entries} - before <= THEIR_OWN
+    assert {entry.name for entry in (await files.list()).entries} - before <= PROGRAM_FILES
     await sessions.delete(session.id)

@@ -1,4 +1,4 @@
-"""Sessions from their creation to their end, on a real node."""
+"""Sessions from creation to end, on a real node."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ async def test_an_agents_running_session_is_given_again(sessions: Sessions) -> N
         await sessions.delete(one.id)
 
 
-async def test_counts_are_bounded_for_all_and_for_each_owner(opening: Any) -> None:
-    async with opening(session_max=3, session_max_per_owner=2) as platform:
+async def test_counts_are_bounded_for_all_and_for_each_owner(open_server: Any) -> None:
+    async with open_server(session_max=3, session_max_per_owner=2) as platform:
         sessions = platform.sessions
         made = [await sessions.create(SessionSpec(), "ann") for _ in range(2)]
         with pytest.raises(TooMany, match="owner"):
@@ -155,7 +155,7 @@ async def test_templates_shape_sessions_and_stay_while_they_are_used(sessions: S
         await sessions.templates.delete("own")
     await sessions.delete(session.id)
     await sessions.templates.change("own", active=False)
-    with pytest.raises(Conflict, match="switched off"):
+    with pytest.raises(Conflict, match="inactive"):
         await sessions.create(SessionSpec(template="own"))
     await sessions.templates.delete("own")
 
@@ -168,22 +168,22 @@ async def test_a_node_tells_of_itself(sessions: Sessions) -> None:
     await sessions.delete(session.id)
 
 
-async def test_a_backend_without_lasting_files_says_so(opening: Any) -> None:
-    async with opening(isolation="none") as platform:
+async def test_a_backend_without_lasting_files_says_so(open_server: Any) -> None:
+    async with open_server(isolation="none") as platform:
         with pytest.raises(Unavailable, match="namespaces"):
             await platform.sessions.create(SessionSpec())
         page = await platform.sessions.list()
         assert [one.state for one in page.items] == [SessionState.failed]
 
 
-async def test_a_node_has_one_server(opening: Any) -> None:
-    async with opening(), opening() as second:
+async def test_a_node_has_one_server(open_server: Any) -> None:
+    async with open_server(), open_server() as second:
         with pytest.raises(Unavailable, match="another server"):
             await second.sessions.create(SessionSpec())
 
 
-async def test_nothing_is_left_of_sessions_that_are_gone(opening: Any) -> None:
-    async with opening(warm_pool_enabled=False) as platform:
+async def test_nothing_is_left_of_sessions_that_are_gone(open_server: Any) -> None:
+    async with open_server(warm_pool_enabled=False) as platform:
         sessions = platform.sessions
         await sessions.delete((await sessions.create(SessionSpec())).id)
         before = len(os.listdir("/proc/self/fd"))

@@ -1,4 +1,4 @@
-"""The life of a session, decided without one."""
+"""The state machine of sessions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ ALLOWED = {
 }
 
 
-def a_session(state: SessionState, mode: SessionMode = SessionMode.persistent) -> Session:
+def session_in(state: SessionState, mode: SessionMode = SessionMode.persistent) -> Session:
     return Session(id="s", state=state, mode=mode, created_ms=1)
 
 
@@ -83,35 +83,35 @@ def a_session(state: SessionState, mode: SessionMode = SessionMode.persistent) -
 def test_every_event_in_every_state_leads_where_the_table_says_or_nowhere(state: SessionState, name: str) -> None:
     if (state, name) not in ALLOWED:
         with pytest.raises(Conflict, match=state):
-            decide(a_session(state), EVENTS[name], 5)
+            decide(session_in(state), EVENTS[name], 5)
         return
-    after, effects = decide(a_session(state), EVENTS[name], 5)
+    after, effects = decide(session_in(state), EVENTS[name], 5)
     assert after.state is ALLOWED[state, name]
     assert after.state.ended == (Effect.close in effects) == (Effect.release in effects) == (after.completed_ms == 5)
 
 
 def test_an_opened_session_has_its_box_and_is_active() -> None:
-    after, effects = decide(a_session(CREATING), Opened("box_1"), 7)
+    after, effects = decide(session_in(CREATING), Opened("box_1"), 7)
     assert (after.box, after.started_ms, after.last_activity_ms, effects) == ("box_1", 7, 7, ())
 
 
 def test_what_failed_says_why() -> None:
-    assert decide(a_session(CREATING), OpenFailed("no room"), 5)[0].error == "no room"
-    assert "oom_killed" in decide(a_session(RUNNING), Finished(137, "oom_killed"), 5)[0].error
-    assert "60" in decide(a_session(RUNNING), Idle(60), 5)[0].error
+    assert decide(session_in(CREATING), OpenFailed("no room"), 5)[0].error == "no room"
+    assert "oom_killed" in decide(session_in(RUNNING), Finished(137, "oom_killed"), 5)[0].error
+    assert "60" in decide(session_in(RUNNING), Idle(60), 5)[0].error
 
 
 def test_of_an_ephemeral_session_nothing_can_be_restored() -> None:
     with pytest.raises(Conflict, match="ephemeral"):
-        decide(a_session(RUNNING, SessionMode.ephemeral), Restored(), 5)
+        decide(session_in(RUNNING, SessionMode.ephemeral), Restored(), 5)
 
 
 def test_pausing_halts_and_resuming_goes_on() -> None:
-    assert decide(a_session(RUNNING), Paused(), 5)[1] == (Effect.pause,)
-    assert decide(a_session(PAUSED), Resumed(), 5)[1] == (Effect.resume,)
+    assert decide(session_in(RUNNING), Paused(), 5)[1] == (Effect.pause,)
+    assert decide(session_in(PAUSED), Resumed(), 5)[1] == (Effect.resume,)
 
 
 def test_only_what_changed_is_written() -> None:
-    before = a_session(RUNNING)
+    before = session_in(RUNNING)
     after, _ = decide(before, Terminated(), 9)
     assert machine.changes(before, after) == {"state": TERMINATED, "completed_ms": 9}

@@ -1,4 +1,4 @@
-"""The network of a session: none, or the outside where the server gives it; for everything that runs in the session."""
+"""The network of a session, for everything that runs in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Online:
         self.code = REACH.format(host, port)
 
     async def reaches(self, session: str) -> set[str]:
-        """What each kind of execution says."""
+        """Return the output of each kind of execution."""
         context = await self.sessions.contexts.open(session)
         specs = (
             ExecutionSpec(code=self.code),
@@ -79,9 +79,9 @@ async def test_a_copy_has_the_network_of_the_original(online: Online) -> None:
 
 async def test_packages_need_a_session_with_a_network(online: Online) -> None:
     made = await online.sessions.create(SessionSpec(network="none"))
-    with pytest.raises(Conflict, match="made without a network"):
+    with pytest.raises(Conflict, match="created without a network"):
         await online.sessions.install(made.id, [Dependency("tinything")])
-    with pytest.raises(InvalidRequest, match="ask for network nat"):
+    with pytest.raises(InvalidRequest, match="set network to nat"):
         SessionSpec(network="none", dependencies=(Dependency("tinything"),))
     await online.sessions.delete(made.id)
 

@@ -1,4 +1,4 @@
-"""What package clients are asked for, decided without one."""
+"""Requirements and command lines of package clients."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_names_and_versions_become_requirements(name: str, version: str, asked: 
         ("--index-url", "letters"),
         ("-r", "letters"),
         ("a" * 101, "100"),
-        ("pandas2.3.3", "'pandas' and the version '2.3.3'"),
-        ("scikit-learn-1.5.0", "'scikit-learn' and the version '1.5.0'"),
+        ("pandas2.3.3", "'pandas' and the version to '2.3.3'"),
+        ("scikit-learn-1.5.0", "'scikit-learn' and the version to '1.5.0'"),
     ],
 )
 def test_names_that_are_none_are_refused_with_advice(name: str, advice: str) -> None:
@@ -51,7 +51,7 @@ def test_names_that_are_none_are_refused_with_advice(name: str, advice: str) -> 
 
 @pytest.mark.parametrize("version", ["latest && id", "@ file:///etc", "1.0 --pre", "==", ">=1;python_version"])
 def test_versions_that_are_none_are_refused(version: str) -> None:
-    with pytest.raises(InvalidRequest, match="no version"):
+    with pytest.raises(InvalidRequest, match="not a version"):
         requirements.to_requirement(Dependency("pandas", version), PYTHON)
 
 

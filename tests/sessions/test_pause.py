@@ -1,4 +1,4 @@
-"""Sessions that stand still for a while: contexts, executions and terminals in them, their limits, and their end."""
+"""Paused sessions: contexts, executions and terminals in them, their limits, and their end."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WAITING = "echo begun; until [ -e word ]; do sleep 0.02; done; echo done"
 async def session(platform: Platform) -> AsyncIterator[Session]:
     made = await platform.sessions.create(SessionSpec())
     live = platform.sessions._deps.registry.open[made.id]
-    if live.home.files.no_pause:  # type: ignore[attr-defined]
+    if live.environment.files.no_pause:  # type: ignore[attr-defined]
         await platform.sessions.delete(made.id)
-        pytest.skip(f"this host cannot pause: {live.home.files.no_pause}")  # type: ignore[attr-defined]
+        pytest.skip(f"this host cannot pause: {live.environment.files.no_pause}")  # type: ignore[attr-defined]
     yield made
     try:
         await platform.sessions.delete(made.id)
@@ -44,8 +44,8 @@ def cell(context: str, code: str, **more: Any) -> ExecutionSpec:
     return ExecutionSpec(kind=ExecutionKind.cell, context=context, code=code, **more)
 
 
-async def begun(sessions: Sessions, session: str, spec: ExecutionSpec) -> str:
-    """Its id, when it has printed something."""
+async def start_and_wait_for_output(sessions: Sessions, session: str, spec: ExecutionSpec) -> str:
+    """Start an execution and return its id once it has printed something."""
     execution = await sessions.executions.submit(session, spec)
     async with asyncio.timeout(WITHIN_S):
         async for _ in sessions.executions.output(execution.id, "stdout"):
@@ -58,7 +58,7 @@ async def say(sessions: Sessions, session: str) -> None:
 
 
 async def test_an_execution_goes_on_where_it_was_and_its_time_stood_still(sessions: Sessions, session: Session) -> None:
-    running = await begun(sessions, session.id, shell(WAITING, timeout_s=4))
+    running = await start_and_wait_for_output(sessions, session.id, shell(WAITING, timeout_s=4))
     assert (await sessions.pause(session.id)).state is SessionState.paused
     await asyncio.sleep(4.2)
     assert (await sessions.executions.get(running)).state is ExecutionState.running
@@ -73,7 +73,7 @@ async def test_contexts_keep_their_variables_and_a_cell_goes_on(sessions: Sessio
     context = await sessions.contexts.open(session.id)
     await sessions.executions.run(session.id, cell(context.id, "x = 20"))
     waiting = "print('begun', flush=True)\nimport os, time\nwhile not os.path.exists('word'): time.sleep(0.02)\nx += 22"
-    running = await begun(sessions, session.id, cell(context.id, waiting))
+    running = await start_and_wait_for_output(sessions, session.id, cell(context.id, waiting))
     await sessions.pause(session.id)
     await sessions.resume(session.id)
     await say(sessions, session.id)
@@ -83,7 +83,7 @@ async def test_contexts_keep_their_variables_and_a_cell_goes_on(sessions: Sessio
 
 async def test_whatever_is_asked_of_it_meanwhile_is_refused(sessions: Sessions, session: Session) -> None:
     context = await sessions.contexts.open(session.id)
-    terminal = await begun(sessions, session.id, shell("", terminal=Size()))
+    terminal = await start_and_wait_for_output(sessions, session.id, shell("", terminal=Size()))
     await sessions.pause(session.id)
     for refused in (
         sessions.executions.submit(session.id, shell("true")),
@@ -97,14 +97,14 @@ async def test_whatever_is_asked_of_it_meanwhile_is_refused(sessions: Sessions, 
         with pytest.raises(Conflict, match="paused: resume it first"):
             await refused  # type: ignore[misc]
     await sessions.resume(session.id)
-    with pytest.raises(Conflict, match="takes one that is paused"):
+    with pytest.raises(Conflict, match="must be paused"):
         await sessions.resume(session.id)
     await sessions.terminals.send_keys(terminal, b"exit\n")
     assert (await sessions.executions.wait(terminal, WITHIN_S)).state is ExecutionState.completed
 
 
 async def test_what_is_paused_can_be_cancelled(sessions: Sessions, session: Session) -> None:
-    running = await begun(sessions, session.id, shell(WAITING))
+    running = await start_and_wait_for_output(sessions, session.id, shell(WAITING))
     await sessions.pause(session.id)
     async with asyncio.timeout(WITHIN_S):
         assert (await sessions.executions.cancel(running)).state is ExecutionState.cancelled
@@ -115,8 +115,8 @@ async def test_what_is_paused_can_be_cancelled(sessions: Sessions, session: Sess
 @pytest.mark.attack
 async def test_ending_a_paused_session_leaves_nothing(sessions: Sessions, session: Session, platform: Platform) -> None:
     await sessions.contexts.open(session.id)
-    running = await begun(sessions, session.id, shell(f"sleep 300 & (trap '' TERM; {WAITING})"))
-    boxes = {box.id for box in platform.sessions._deps.registry.open[session.id].home.files._boxes}  # type: ignore[attr-defined]
+    running = await start_and_wait_for_output(sessions, session.id, shell(f"sleep 300 & (trap '' TERM; {WAITING})"))
+    boxes = {box.id for box in platform.sessions._deps.registry.open[session.id].environment.files._boxes}  # type: ignore[attr-defined]
     await sessions.pause(session.id)
     async with asyncio.timeout(WITHIN_S):
         assert (await sessions.terminate(session.id)).state is SessionState.terminated
@@ -125,16 +125,16 @@ async def test_ending_a_paused_session_leaves_nothing(sessions: Sessions, sessio
 
 
 @pytest.mark.attack
-async def test_paused_executions_keep_nobody_from_running_and_come_back_within_the_bound(opening: Any) -> None:
-    async with opening(max_concurrency=1, queue_size=1, queue_wait_s=0.2) as platform:
+async def test_paused_executions_keep_nobody_from_running_and_come_back_within_the_bound(open_server: Any) -> None:
+    async with open_server(max_concurrency=1, queue_size=1, queue_wait_s=0.2) as platform:
         sessions = platform.sessions
         one, other = await sessions.create(SessionSpec()), await sessions.create(SessionSpec())
-        home: Any = sessions._deps.registry.open[one.id].home
-        if home.files.no_pause:
-            pytest.skip(f"this host cannot pause: {home.files.no_pause}")
-        first = await begun(sessions, one.id, shell(WAITING))
+        environment: Any = sessions._deps.registry.open[one.id].environment
+        if environment.files.no_pause:
+            pytest.skip(f"this host cannot pause: {environment.files.no_pause}")
+        first = await start_and_wait_for_output(sessions, one.id, shell(WAITING))
         await sessions.pause(one.id)
-        second = await begun(sessions, other.id, shell(WAITING))
+        second = await start_and_wait_for_output(sessions, other.id, shell(WAITING))
         assert sessions._deps.admission.busy == 1
         with pytest.raises(TooMany):
             await sessions.resume(one.id)
@@ -148,13 +148,13 @@ async def test_paused_executions_keep_nobody_from_running_and_come_back_within_t
 
 
 @pytest.mark.attack
-async def test_a_paused_session_still_counts_and_its_lifetime_runs_on(opening: Any) -> None:
-    async with opening(session_max=1) as platform:
+async def test_a_paused_session_still_counts_and_its_lifetime_runs_on(open_server: Any) -> None:
+    async with open_server(session_max=1) as platform:
         sessions = platform.sessions
         made = await sessions.create(SessionSpec(lifetime_s=3600, idle_timeout_s=60))
-        home: Any = sessions._deps.registry.open[made.id].home
-        if home.files.no_pause:
-            pytest.skip(f"this host cannot pause: {home.files.no_pause}")
+        environment: Any = sessions._deps.registry.open[made.id].environment
+        if environment.files.no_pause:
+            pytest.skip(f"this host cannot pause: {environment.files.no_pause}")
         context = await sessions.contexts.open(made.id)
         assert context.alive
         await sessions.pause(made.id)
@@ -164,11 +164,11 @@ async def test_a_paused_session_still_counts_and_its_lifetime_runs_on(opening: A
         assert (await sessions.get(made.id)).state is SessionState.paused
         await sessions._janitor.sweep(made.created_ms + 3_601_000)
         assert (await sessions.get(made.id)).state is SessionState.timeout
-        assert home.closed
+        assert environment.closed
 
 
-async def test_a_persistent_session_that_was_paused_runs_with_the_next_server(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_persistent_session_that_was_paused_runs_with_the_next_server(open_server: Any) -> None:
+    async with open_server() as platform:
         sessions = platform.sessions
         made = await sessions.create(SessionSpec(mode=SessionMode.persistent))
         await sessions.executions.run(made.id, shell("echo kept > note"))
@@ -176,15 +176,15 @@ async def test_a_persistent_session_that_was_paused_runs_with_the_next_server(op
             await sessions.pause(made.id)
         except Unavailable as error:
             pytest.skip(str(error))
-    async with opening() as platform:
+    async with open_server() as platform:
         assert (await platform.sessions.get(made.id)).state is SessionState.running
         assert (await platform.sessions.executions.run(made.id, shell("cat note"))).stdout == "kept\n"
 
 
 async def test_where_it_cannot_be_done_the_session_runs_on_and_the_reason_is_told(sessions: Sessions) -> None:
     made = await sessions.create(SessionSpec())
-    home: Any = sessions._deps.registry.open[made.id].home
-    home.files.no_pause = home.files.no_pause or "there is no freezer; have one"
+    environment: Any = sessions._deps.registry.open[made.id].environment
+    environment.files.no_pause = environment.files.no_pause or "there is no freezer; have one"
     with pytest.raises(Unavailable, match=r"cannot be paused: .*; "):
         await sessions.pause(made.id)
     assert (await sessions.executions.run(made.id, shell("echo on"))).stdout == "on\n"

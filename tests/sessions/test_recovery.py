@@ -1,4 +1,4 @@
-"""What becomes of sessions when their server ends, in order or not."""
+"""Sessions after their server ended, in order or by a crash."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from sandbox_runtime.timestamps import now_ms
 PERSISTENT = SessionMode.persistent
 
 
-async def test_a_persistent_session_goes_on_with_its_files_after_a_restart(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_persistent_session_goes_on_with_its_files_after_a_restart(open_server: Any) -> None:
+    async with open_server() as platform:
         session = await platform.sessions.create(SessionSpec(mode=PERSISTENT, env={"A": "1"}))
         code = "mkdir -p d; echo kept > d/file; ln -s d/file link; echo home > ~/note; chmod 755 d/file"
         await platform.sessions.executions.run(session.id, ExecutionSpec(language="bash", code=code))
-    async with opening() as platform:
+    async with open_server() as platform:
         assert (await platform.sessions.get(session.id)).state is SessionState.running
         code = "cat link ~/note; echo $A; stat -c %a d/file"
         done = await platform.sessions.executions.run(session.id, ExecutionSpec(language="bash", code=code))
         assert done.stdout == "kept\nhome\n1\n755\n"
         await platform.sessions.delete(session.id)
-    async with opening() as platform:
+    async with open_server() as platform:
         with pytest.raises(NotFound):
             await platform.sessions.get(session.id)
 
 
-async def test_files_that_came_from_outside_are_kept_when_that_is_told(opening: Any) -> None:
-    async with opening() as platform:
+async def test_files_that_came_from_outside_are_kept_when_that_is_told(open_server: Any) -> None:
+    async with open_server() as platform:
         session = await platform.sessions.create(SessionSpec(mode=PERSISTENT))
         await (await platform.sessions.files.open(session.id)).write("given", b"from outside")
         await platform.sessions.files.save(session.id)
-    async with opening() as platform:
+    async with open_server() as platform:
         done = await platform.sessions.executions.run(session.id, ExecutionSpec(code="print(open('given').read())"))
         assert done.stdout == "from outside\n"
 
 
-async def test_an_ephemeral_session_ends_with_its_server_and_says_so(opening: Any) -> None:
-    async with opening() as platform:
+async def test_an_ephemeral_session_ends_with_its_server_and_says_so(open_server: Any) -> None:
+    async with open_server() as platform:
         session = await platform.sessions.create(SessionSpec())
         done = await platform.sessions.executions.run(session.id, ExecutionSpec(code="print('kept')"))
         running = await platform.sessions.executions.submit(
@@ -49,7 +49,7 @@ async def test_an_ephemeral_session_ends_with_its_server_and_says_so(opening: An
         )
         async for _ in platform.sessions.executions.output(running.id):
             break
-    async with opening() as platform:
+    async with open_server() as platform:
         ended = await platform.sessions.get(session.id)
         assert ended.state is SessionState.failed and "shut down" in ended.error
         assert (await platform.sessions.executions.get(done.id)).stdout == "kept\n"
@@ -58,9 +58,9 @@ async def test_an_ephemeral_session_ends_with_its_server_and_says_so(opening: An
         assert [piece.data async for piece in platform.sessions.executions.output(done.id, "stdout", offset=2)] == [b"pt\n"]
 
 
-async def test_rows_that_a_dead_server_left_are_made_true(opening: Any) -> None:
-    """As they look after kill -9, when nobody wrote anything down."""
-    async with opening() as platform:
+async def test_rows_that_a_dead_server_left_are_made_true(open_server: Any) -> None:
+    """Rows as kill -9 leaves them."""
+    async with open_server() as platform:
         store = platform.sessions.store
         for key, state, mode in (
             ("was-creating", SessionState.creating, SessionMode.ephemeral),
@@ -76,7 +76,7 @@ async def test_rows_that_a_dead_server_left_are_made_true(opening: Any) -> None:
         await store.sessions.add(
             Session(id="elsewhere", state=SessionState.running, template="python-basic", node="elsewhere", created_ms=now_ms())
         )
-    async with opening() as platform:
+    async with open_server() as platform:
         found = {one.id: one for one in (await platform.sessions.list()).items}
         states = {key: one.state for key, one in found.items()}
         assert states == {
@@ -88,7 +88,7 @@ async def test_rows_that_a_dead_server_left_are_made_true(opening: Any) -> None:
         assert "ended" in found["was-running"].error
         for key in ("was-creating", "was-running", "was-kept"):
             execution = await platform.sessions.executions.get(f"of-{key}")
-            assert execution.state is ExecutionState.crashed and "not known" in execution.error
+            assert execution.state is ExecutionState.crashed and "unknown" in execution.error
         done = await platform.sessions.executions.run("was-kept", ExecutionSpec(code="print('again')"))
         assert done.stdout == "again\n"
         with pytest.raises(Exception, match="another server"):

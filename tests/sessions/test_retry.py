@@ -1,4 +1,4 @@
-"""Breakers, waits that grow, and what several checks say together."""
+"""Circuit breakers and combined health checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sessions take of the node: holes take nothing, the sum is bounded, and what is gone is given back."""
+"""Storage of sessions: holes are free, the total is bounded, and deleted files are released."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ on_disk = pytest.mark.skipif(
 
 
 def loops() -> set[str]:
-    """Loop devices that have a file."""
+    """Return the loop devices that are attached to a file."""
     return {path.parent.parent.name for path in Path("/sys/block").glob("loop*/loop/backing_file")}
 
 
@@ -48,8 +48,8 @@ def real_bytes(folder: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
 
 
-async def test_sparse_files_take_no_room_on_the_host_through_a_snapshot(opening: Any, tmp_path: Path) -> None:
-    async with opening() as platform:
+async def test_sparse_files_take_no_room_on_the_host_through_a_snapshot(open_server: Any, tmp_path: Path) -> None:
+    async with open_server() as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent, resources=DISK))
         done = await sessions.executions.run(session.id, ExecutionSpec(code=SPARSE))
@@ -63,8 +63,8 @@ async def test_sparse_files_take_no_room_on_the_host_through_a_snapshot(opening:
         assert platform.ledger.held(Medium.memory) <= 12 * MIB
 
 
-async def test_the_sum_of_what_idle_sessions_hold_in_memory_is_bounded(opening: Any) -> None:
-    async with opening(storage_memory_bytes=64 * MIB) as platform:
+async def test_the_sum_of_what_idle_sessions_hold_in_memory_is_bounded(open_server: Any) -> None:
+    async with open_server(storage_memory_bytes=64 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         first, second = [await sessions.create(SessionSpec(resources=DISK)) for _ in range(2)]
         await sessions.executions.run(first.id, write(40))
@@ -83,8 +83,8 @@ async def test_the_sum_of_what_idle_sessions_hold_in_memory_is_bounded(opening: 
         await sessions.create(SessionSpec())
 
 
-async def test_what_grows_while_there_is_no_room_is_stopped(opening: Any) -> None:
-    async with opening(storage_memory_bytes=64 * MIB) as platform:
+async def test_what_grows_while_there_is_no_room_is_stopped(open_server: Any) -> None:
+    async with open_server(storage_memory_bytes=64 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=DISK))
         quiet = await sessions.create(SessionSpec())
@@ -94,8 +94,8 @@ async def test_what_grows_while_there_is_no_room_is_stopped(opening: Any) -> Non
         await sessions.executions.cancel(waiting.id)
 
 
-async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> None:
-    async with opening(storage_memory_bytes=128 * MIB, storage_owner_memory_bytes=32 * MIB) as platform:
+async def test_an_owner_has_a_quota_and_another_owner_goes_on(open_server: Any) -> None:
+    async with open_server(storage_memory_bytes=128 * MIB, storage_owner_memory_bytes=32 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=DISK), "ann")
         await sessions.executions.run(session.id, write(40), owner="ann")
@@ -105,13 +105,13 @@ async def test_an_owner_has_a_quota_and_another_owner_goes_on(opening: Any) -> N
         assert platform.ledger.usage(Medium.memory, "bob").owner_bytes == MIB
 
 
-async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when_deleted(opening: Any) -> None:
-    async with opening() as platform:
+async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when_deleted(open_server: Any) -> None:
+    async with open_server() as platform:
         session = await platform.sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
         await platform.sessions.executions.run(session.id, write(5), owner="ann")
         held = platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots]
         assert 5 * MIB <= held < 6 * MIB
-    async with opening() as platform:
+    async with open_server() as platform:
         assert platform.ledger.usage(Medium.disk, "ann").owner_by_kind[StorageKind.snapshots] == held
         assert platform.ledger.held(Medium.memory) == 0
         await platform.sessions.executions.run(session.id, ExecutionSpec(code="open('/workspace/x').close()"), owner="ann")
@@ -121,28 +121,28 @@ async def test_what_is_kept_is_counted_again_after_a_restart_and_given_back_when
         assert (use.owner_bytes, platform.ledger.held(Medium.memory)) == (0, 0)
 
 
-async def test_a_snapshot_that_does_not_fit_is_refused(opening: Any, tmp_path: Path) -> None:
-    async with opening(storage_disk_bytes=2 * GIB, storage_owner_disk_bytes=4 * MIB) as platform:
+async def test_a_snapshot_that_does_not_fit_is_refused(open_server: Any, tmp_path: Path) -> None:
+    async with open_server(storage_disk_bytes=2 * GIB, storage_owner_disk_bytes=4 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent), "ann")
         done = await sessions.executions.run(session.id, write(8), owner="ann")
-        assert done.state is ExecutionState.completed and "its files were not kept" in done.error
+        assert done.state is ExecutionState.completed and "its files were not saved" in done.error
         with pytest.raises(QuotaExceeded, match="quota of disk"):
             await sessions.files.save(session.id, "ann")
         assert real_bytes(tmp_path / "state/store/files/sessions") < MIB
 
 
-async def test_a_session_with_five_gibibytes_of_disk_is_accepted(opening: Any) -> None:
-    async with opening() as platform:
+async def test_a_session_with_five_gibibytes_of_disk_is_accepted(open_server: Any) -> None:
+    async with open_server() as platform:
         session = await platform.sessions.create(SessionSpec(resources=Resources(disk_bytes=5 * GIB)))
         done = await platform.sessions.executions.run(session.id, ExecutionSpec(code=PRINT_BLOCKS))
         assert done.state is ExecutionState.completed and int(done.stdout) >= 5 * GIB
 
 
 @on_disk
-async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(opening: Any) -> None:
+async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(open_server: Any) -> None:
     devices = loops()
-    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+    async with open_server(session_memory_files_bytes=16 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)), "ann")
         await sessions.executions.run(session.id, write(40), owner="ann")
@@ -161,8 +161,8 @@ async def test_files_of_a_large_session_are_on_the_disk_and_hold_no_memory(openi
 
 
 @on_disk
-async def test_the_disk_limit_of_a_session_on_the_disk_holds(opening: Any) -> None:
-    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+async def test_the_disk_limit_of_a_session_on_the_disk_holds(open_server: Any) -> None:
+    async with open_server(session_memory_files_bytes=16 * MIB) as platform:
         sessions = platform.sessions
         session = await sessions.create(SessionSpec(resources=Resources(disk_bytes=64 * MIB)))
         blocks = await sessions.executions.run(session.id, ExecutionSpec(code=PRINT_BLOCKS))
@@ -176,20 +176,20 @@ async def test_the_disk_limit_of_a_session_on_the_disk_holds(opening: Any) -> No
 
 
 @on_disk
-async def test_a_persistent_session_on_the_disk_is_kept_with_its_holes(opening: Any) -> None:
-    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+async def test_a_persistent_session_on_the_disk_is_kept_with_its_holes(open_server: Any) -> None:
+    async with open_server(session_memory_files_bytes=16 * MIB) as platform:
         spec = SessionSpec(mode=SessionMode.persistent, resources=Resources(disk_bytes=2 * GIB))
         session = await platform.sessions.create(spec)
         await platform.sessions.executions.run(session.id, ExecutionSpec(code=SPARSE))
         assert platform.ledger.held(Medium.disk, StorageKind.snapshots) < MIB
-    async with opening(session_memory_files_bytes=16 * MIB) as platform:
+    async with open_server(session_memory_files_bytes=16 * MIB) as platform:
         look = "import os; s = os.stat('/workspace/3'); print(s.st_size, s.st_blocks)"
         done = await platform.sessions.executions.run(session.id, ExecutionSpec(code=look))
         assert done.stdout.split() == [str(250 * MIB), "0"]
 
 
-async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_there(opening: Any) -> None:
-    async with opening(storage_memory_bytes=64 * MIB) as platform:
+async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_there(open_server: Any) -> None:
+    async with open_server(storage_memory_bytes=64 * MIB) as platform:
         sessions, ledger = platform.sessions, platform.ledger
         session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
         await sessions.executions.run(session.id, write(25))
@@ -197,7 +197,7 @@ async def test_forks_and_reopened_sessions_are_charged_before_their_files_are_th
             await sessions.fork(session.id, 3)
         assert (await sessions.list()).total == 1 and ledger.held(Medium.memory) < 32 * MIB
         await sessions.fork(session.id, 1)
-    async with opening(storage_memory_bytes=16 * MIB) as platform:
+    async with open_server(storage_memory_bytes=16 * MIB) as platform:
         with pytest.raises(StorageFull):
             await platform.sessions.executions.run(session.id, ExecutionSpec(code="1"))
         assert platform.ledger.held(Medium.memory) == 0

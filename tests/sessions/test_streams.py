@@ -1,4 +1,4 @@
-"""Output that is followed, without an execution."""
+"""Output logs and stored output, without an execution."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from sandbox_runtime.model import Execution
 from sandbox_runtime.sessions.executions.output import PIECE_BYTES, OutputLog, OutputPiece, parse_offsets, stored_pieces
 
 
-async def followed(log: OutputLog, **offsets: int) -> list[OutputPiece]:
+async def collect(log: OutputLog, **offsets: int) -> list[OutputPiece]:
     return [piece async for piece in log.follow(offsets)]
 
 
 async def test_followers_get_everything_each_at_its_own_pace() -> None:
     log = OutputLog()
-    early = asyncio.create_task(followed(log, stdout=0, stderr=0))
+    early = asyncio.create_task(collect(log, stdout=0, stderr=0))
     for number in range(100):
         log.write("stdout", b"%d\n" % number)
         if number % 10 == 0:
             await asyncio.sleep(0)
     log.write("stderr", b"oops")
-    late = asyncio.create_task(followed(log, stdout=0))
+    late = asyncio.create_task(collect(log, stdout=0))
     await asyncio.sleep(0)
     log.end()
     whole = b"".join(b"%d\n" % number for number in range(100))
@@ -31,8 +31,8 @@ async def test_followers_get_everything_each_at_its_own_pace() -> None:
     assert b"".join(piece.data for piece in first if piece.stream == "stdout") == whole
     assert b"".join(piece.data for piece in first if piece.stream == "stderr") == b"oops"
     assert b"".join(piece.data for piece in second) == whole
-    assert await followed(log, stdout=len(whole) - 3) == [OutputPiece("stdout", len(whole) - 3, whole[-3:])]
-    assert await followed(log, stdout=len(whole) + 5) == []
+    assert await collect(log, stdout=len(whole) - 3) == [OutputPiece("stdout", len(whole) - 3, whole[-3:])]
+    assert await collect(log, stdout=len(whole) + 5) == []
     log.close()
 
 
@@ -41,7 +41,7 @@ async def test_much_output_is_given_in_pieces_and_takes_no_memory_of_that_size()
     for _ in range(64):
         log.write("stdout", b"x" * PIECE_BYTES)
     log.end()
-    pieces = await followed(log, stdout=10)
+    pieces = await collect(log, stdout=10)
     assert all(len(piece.data) <= PIECE_BYTES for piece in pieces)
     assert sum(len(piece.data) for piece in pieces) == log.size_bytes - 10
     assert log.text("stdout", 5) == "xxxxx"
@@ -63,13 +63,13 @@ async def test_a_tape_that_is_closed_goes_on_for_those_who_follow_it() -> None:
 
 async def test_a_follower_that_leaves_takes_nothing_along() -> None:
     log = OutputLog()
-    task = asyncio.create_task(followed(log, stdout=0))
+    task = asyncio.create_task(collect(log, stdout=0))
     await asyncio.sleep(0)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     log.write("stdout", b"more")
     log.end()
-    assert b"".join(piece.data for piece in await followed(log, stdout=0)) == b"more"
+    assert b"".join(piece.data for piece in await collect(log, stdout=0)) == b"more"
     log.close()
 
 

@@ -1,4 +1,4 @@
-"""Sessions that do badly are told of, and mended as far as that can be done."""
+"""Supervision: health changes are reported and broken sessions are repaired."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sandbox_runtime.sessions.maintenance.breaker import BreakerState
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def told(sessions: Sessions, session_id: str, action: str) -> list[dict[str, Any]]:
-    """What the audit says of it, newest first."""
+async def audit_details(sessions: Sessions, session_id: str, action: str) -> list[dict[str, Any]]:
+    """Return the details of the audit entries about a session, the newest first."""
     page = await sessions.monitor.events(session_id)
     return [json.loads(one.details_json or "{}") for one in page.items if one.action == action]
 
 
-async def break_home(sessions: Sessions, session_id: str) -> None:
-    """As if the machine had taken its files away."""
-    await sessions._deps.registry.open[session_id].home.close()
+async def close_environment(sessions: Sessions, session_id: str) -> None:
+    """Close the environment behind the session's back."""
+    await sessions._deps.registry.open[session_id].environment.close()
 
 
 @pytest.mark.requirement("sandboxes-7.03")
@@ -49,11 +49,11 @@ async def test_an_interpreter_that_died_is_told_once(sessions: Sessions) -> None
     assert (await sessions.monitor.health(session.id)).status is HealthStatus.warning
     await sessions.sweep()
     await sessions.sweep()
-    [alert] = await told(sessions, session.id, "health")
+    [alert] = await audit_details(sessions, session.id, "health")
     assert alert["check"] == "custom" and alert["severity"] == "warning" and context.id in alert["message"]
     await sessions.contexts.close(session.id, context.id)
     await sessions.sweep()
-    assert [one["status"] for one in await told(sessions, session.id, "health")] == ["healthy", "warning"]
+    assert [one["status"] for one in await audit_details(sessions, session.id, "health")] == ["healthy", "warning"]
     await sessions.terminate(session.id)
 
 
@@ -61,12 +61,12 @@ async def test_an_interpreter_that_died_is_told_once(sessions: Sessions) -> None
 async def test_a_persistent_session_whose_home_broke_is_opened_again_from_what_was_kept(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec(mode=SessionMode.persistent))
     await sessions.executions.run(session.id, ExecutionSpec(code="open('kept', 'w').write('kept')"))
-    await break_home(sessions, session.id)
+    await close_environment(sessions, session.id)
     assert (await sessions.monitor.health(session.id)).status is HealthStatus.unhealthy
     await sessions.sweep()
     again = await sessions.executions.run(session.id, ExecutionSpec(code="print(open('kept').read())"))
     assert again.stdout == "kept\n" and (await sessions.monitor.health(session.id)).status is HealthStatus.healthy
-    [recovery] = await told(sessions, session.id, "recover")
+    [recovery] = await audit_details(sessions, session.id, "recover")
     assert (recovery["way"], recovery["message"], recovery["attempt"]) == ("recreate", "recovered", 1)
     await sessions.delete(session.id)
 
@@ -74,24 +74,24 @@ async def test_a_persistent_session_whose_home_broke_is_opened_again_from_what_w
 @pytest.mark.requirement("sandboxes-7.05")
 async def test_an_ephemeral_session_whose_home_broke_fails_and_says_why(sessions: Sessions) -> None:
     session = await sessions.create(SessionSpec())
-    await break_home(sessions, session.id)
+    await close_environment(sessions, session.id)
     await sessions.sweep()
     ended = await sessions.get(session.id)
-    assert ended.state is SessionState.failed and "home broke" in ended.error
-    [recovery] = await told(sessions, session.id, "recover")
+    assert ended.state is SessionState.failed and "environment broke" in ended.error
+    [recovery] = await audit_details(sessions, session.id, "recover")
     assert (recovery["way"], recovery["severity"]) == ("terminate", "error")
 
 
 @pytest.mark.requirement("sandboxes-7.06")
 async def test_a_node_that_cannot_open_homes_is_not_asked_again_and_again(sessions: Sessions) -> None:
-    session, homes = await sessions.create(SessionSpec()), sessions._lifecycle.environments
-    breaker = homes.breakers[session.node]
+    session, environments = await sessions.create(SessionSpec()), sessions._lifecycle.environments
+    breaker = environments.breakers[session.node]
     while breaker.state is BreakerState.closed:
         breaker.record_failure()
     try:
         with pytest.raises(TooMany):
-            await homes.open(session)
+            await environments.open(session)
     finally:
         breaker.record_success()
-    await (await homes.open(session)).close()
+    await (await environments.open(session)).close()
     await sessions.terminate(session.id)

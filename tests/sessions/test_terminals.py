@@ -1,4 +1,4 @@
-"""A terminal in a session is an execution: followed like one, cancelled like one, and in nobody's way."""
+"""Terminals: executions that are followed and cancelled like others and delay none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 SHELL = ExecutionSpec(code="", kind=ExecutionKind.command, terminal=Size(), timeout_s=60)
 
 
-async def seen(sessions: Sessions, execution_id: str, text: bytes) -> None:
+async def wait_for_text(sessions: Sessions, execution_id: str, text: bytes) -> None:
     shown = b""
     async with asyncio.timeout(30):
         async for piece in sessions.executions.output(execution_id):
@@ -31,7 +31,7 @@ async def test_what_is_typed_is_run_and_what_appears_is_the_output(sessions: Ses
     session = await sessions.create(SessionSpec())
     shell = await sessions.executions.submit(session.id, SHELL)
     await sessions.terminals.send_keys(shell.id, b"echo on $((6*7)) > note; cat note\n")
-    await seen(sessions, shell.id, b"on 42")
+    await wait_for_text(sessions, shell.id, b"on 42")
     await sessions.terminals.resize(shell.id, Size(40, 100))
     await sessions.terminals.send_keys(shell.id, b"stty size; exit 3\n")
     ended = await sessions.executions.wait(shell.id, 30)
@@ -75,5 +75,5 @@ async def test_an_execution_without_a_terminal_takes_no_keys(sessions: Sessions)
 
 
 async def test_only_commands_have_a_terminal() -> None:
-    with pytest.raises(InvalidRequest, match="commands alone"):
+    with pytest.raises(InvalidRequest, match="only commands"):
         ExecutionSpec(code="print(1)", terminal=Size())

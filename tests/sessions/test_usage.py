@@ -1,4 +1,4 @@
-"""Figures on their way into the store: behind the answer, bounded, and never in anybody's way."""
+"""The usage recorder: writes in the background, bounded, and delays nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
         yield opened
 
 
-def ended(session: str = "s1", cpu_ms: float = 250.0) -> Execution:
+def ended_execution(session: str = "s1", cpu_ms: float = 250.0) -> Execution:
     used = Metering(duration_ms=500.0, cpu_time_ms=cpu_ms, peak_memory_mb=10.0)
     return Execution(id="e", session=session, created_ms=1, state=ExecutionState.completed, metering=used)
 
@@ -39,8 +39,8 @@ def entry(name: str) -> Entry:
 async def test_what_gathered_is_written_together_and_at_the_end(store: Store) -> None:
     async with UsageRecorder(store, SessionRegistry(), LOG, every_s=3600) as recorder:
         for cpu_ms in (250.0, 750.0):
-            recorder.record_execution(ended(cpu_ms=cpu_ms))
-        recorder.record_execution(ended("gone"))
+            recorder.record_execution(ended_execution(cpu_ms=cpu_ms))
+        recorder.record_execution(ended_execution("gone"))
         assert await store.samples.list("s1") == (), "nobody has waited for the store"
     found = {sample.name: sample for sample in await store.samples.list("s1")}
     assert (found["cpu_usage_seconds"].value, found["cpu_usage_seconds"].count) == (1.0, 2)
@@ -68,7 +68,7 @@ async def test_a_file_that_is_written_and_read_all_the_time_is_a_few_rows(store:
 async def test_more_than_there_is_room_for_is_counted_and_left_out(store: Store) -> None:
     recorder = UsageRecorder(store, SessionRegistry(), LOG)
     for number in range(usage.MAX_SERIES // 4 + 10):
-        recorder.record_execution(ended(f"s{number}"))
+        recorder.record_execution(ended_execution(f"s{number}"))
     observer = recorder.file_recorder("s1")
     for number in range(usage.MAX_FILES + 5):
         observer.on_read(f"f{number}")
@@ -82,6 +82,6 @@ async def test_a_store_that_is_away_costs_figures_and_nothing_else(store: Store)
 
     recorder = UsageRecorder(store, SessionRegistry(), LOG)
     store.samples = Away()  # type: ignore[assignment]
-    recorder.record_execution(ended())
+    recorder.record_execution(ended_execution())
     await recorder.write()
     assert recorder.dropped == 4

@@ -11,7 +11,7 @@ from sandbox_runtime.errors import NotFound
 from sandbox_runtime.model import Session
 from sandbox_runtime.sessions.executions.usage import UsageRecorder
 from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
-from sandbox_runtime.sessions.nodes.node import Host
+from sandbox_runtime.sessions.nodes.node import NodeHost
 from sandbox_runtime.sessions.options import SessionOptions
 from sandbox_runtime.sessions.registry import SessionRegistry
 from sandbox_runtime.store import SessionFilter, Store
@@ -26,7 +26,7 @@ class SessionDeps:
     store: Store
     options: SessionOptions
     registry: SessionRegistry
-    hosts: Mapping[str, Host]
+    hosts: Mapping[str, NodeHost]
     """The nodes that this server opens environments on, by id."""
     snapshots: SessionSnapshots
     admission: Admission

@@ -1,4 +1,4 @@
-"""Names for what has none yet, in the forms that clients of the control plane know."""
+"""Ids for new objects, in the formats that clients of the control plane expect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 import time
 import uuid
 
-_SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
+_SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -16,7 +16,7 @@ def session_id() -> str:
 
 
 def session_id_like(original: str) -> str:
-    """For a copy: some doors know sessions by UUIDs alone, so that the copy of one needs such a name too."""
+    """Return an id for a fork. Some APIs accept only UUIDs, so the fork of a session with a UUID gets a UUID."""
     return str(uuid.uuid4()) if _UUID.fullmatch(original) else session_id()
 
 
@@ -36,6 +36,6 @@ def artifact_id() -> str:
     return f"art_{secrets.token_hex(12)}"
 
 
-def is_session_name(text: str) -> bool:
-    """What a caller may call a session: fit for paths and addresses."""
-    return _SESSION.fullmatch(text) is not None
+def is_session_id(text: str) -> bool:
+    """Whether a client may choose this id: it is safe in paths and URLs."""
+    return _SESSION_ID.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""What the operator decides about sessions."""
+"""Options of sessions, which the operator sets."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ BASIC_TEMPLATE = "python-basic"
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """Times in seconds; None: never. limits: what executions have that neither session nor request sets."""
+    """Names that end in _s are seconds."""
 
     node: str = "local"
     hostname: str = "localhost"
     template: str = BASIC_TEMPLATE
+    """Of sessions that name none."""
     template_image: str = ""
     limits: Limits = field(default_factory=Limits)
+    """Of executions, where neither session nor request sets them."""
+
     max_memory_bytes: int = 4 * GIB
     max_disk_bytes: int = 16 * GIB
     max_cpu_cores: float = 4096.0
@@ -28,26 +31,45 @@ class SessionOptions:
     max_sessions: int = 2000
     max_per_owner: int = 1000
     max_parallel: int = 1
-    queue: int = 256
+    """Concurrent executions of one session."""
+    max_queue: int = 256
+    """Waiting executions of one session."""
+    max_contexts: int = 8
+    max_forks: int = 64
+    """Forks of one request."""
+    max_output_bytes: int = MIB
+    """Output stored of an execution that was stopped."""
+
     slot_wait_s: float = 300.0
-    contexts: int = 8
-    forks: int = 64
-    spare_s: float = 60.0
-    output_bytes: int = MIB
+    """How long an accepted execution waits for a slot on the machine."""
+    fork_pool_idle_s: float = 60.0
+    """How long an environment waits for the next fork of a session; 0: none is prepared."""
     output_linger_s: float = 60.0
+    """How long the complete output of an ended execution can be followed."""
     idle_s: float | None = None
+    """Default idle timeout of sessions; None: none."""
     lifetime_s: float | None = None
-    creating_s: float = 300.0
-    cleanup_s: float = 300.0
-    heartbeat_s: float = 5.0
-    silent_s: float = 30.0
+    """Default lifetime of sessions; None: unlimited."""
+    create_timeout_s: float = 300.0
+    """A session that is still "creating" after this time failed."""
+    sweep_every_s: float = 300.0
+    heartbeat_every_s: float = 5.0
+    node_timeout_s: float = 30.0
+    """A node without a heartbeat for this time is offline."""
+
     retries: int = 3
+    """Retries of executions and of repairs of sessions after platform faults."""
     retry_first_s: float = 1.0
     retry_max_s: float = 10.0
+
     pool: PoolSizes = field(default_factory=lambda: PoolSizes(ephemeral=2, persistent=1, minimum=1))
+    """Warm pool sizes of templates that set none."""
+    pools: Mapping[str, PoolSizes] = field(default_factory=dict)
+    """Warm pool sizes by template; they override those of the template."""
     pool_enabled: bool = True
     max_ready: int = 32
+    """Environments in all warm pools together."""
+
     package_index: str = ""
     network: str = "none"
-    """What programs are given: none, or nat, which a session can do without."""
-    pools: Mapping[str, PoolSizes] = field(default_factory=dict)
+    """Network of programs: "none" or "nat". A session may opt out of "nat"."""

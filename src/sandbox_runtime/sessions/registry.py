@@ -1,4 +1,4 @@
-"""Sessions as this server holds them: those whose homes are open here, and what runs in each."""
+"""Live sessions of this server, and what runs in each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox_runtime.errors import Conflict, TooMany
 from sandbox_runtime.model import Artifact, AuditEntry, Execution, Session, SessionState
 from sandbox_runtime.sessions.executions.output import OutputLog
 from sandbox_runtime.sessions.lifecycle.fork_pool import ForkPool
-from sandbox_runtime.sessions.nodes.node import Home
+from sandbox_runtime.sessions.nodes.node import Environment
 from sandbox_runtime.workspace.digest import Digests
 from sandbox_runtime.workspace.ledger import Charge
 
@@ -28,9 +28,10 @@ class Slots(FifoSlots):
     """Concurrent executions of one session; the rest wait in order."""
 
     def reserve(self) -> Turn:
-        """Return a turn, done when the slot is the caller's. Raises TooMany if the queue is full. The caller owes `abandon`."""
+        """Return a turn, done when the slot is the caller's, who must call `abandon` in the end. Raises TooMany if the queue is
+        full."""
         if self.full:
-            raise TooMany(f"{self.waiting} executions of this session wait already; try again later", _FULL_RETRY_S)
+            raise TooMany(f"{self.waiting} executions of this session are waiting; try again later", _FULL_RETRY_S)
         if not self.acquire():
             return self.wait()
         turn: Turn = asyncio.get_running_loop().create_future()
@@ -76,7 +77,7 @@ class LiveExecution:
 @dataclass(slots=True)
 class LiveContext:
     id: str
-    context: Context
+    interpreter: Context
     created_ms: int
     executions: int = 0
     slots: Slots = field(default_factory=lambda: Slots(1, 64))
@@ -84,28 +85,31 @@ class LiveContext:
 
 @dataclass(slots=True)
 class LiveSession:
-    """session: the row as we last wrote or read it."""
+    """A session whose environment is open on this server."""
 
     session: Session
-    home: Home
+    """The row as this server last read or wrote it."""
+    environment: Environment
     slots: Slots
+    """Of its executions, except those in contexts and on terminals."""
     contexts: dict[str, LiveContext] = field(default_factory=dict)
     executions: dict[str, LiveExecution] = field(default_factory=dict)
     active_ms: int = 0
+    """Its latest activity."""
     closing: bool = False
     terminals: Slots = field(default_factory=lambda: Slots(MAX_TERMINALS, 0))
-    """Somebody sits in front of each, most of the time thinking: they take no turn from what is to be run."""
+    """Separate from `slots`, so that an open terminal, which is mostly idle, delays no execution."""
     fork_pool: ForkPool | None = None
     removed: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the directory has it no more."""
+    """Set when the registry has removed it."""
     resumed: asyncio.Event = field(default_factory=_set_event)
     """Cleared while it is paused."""
     digests: Digests = field(default_factory=dict)
-    """What the last look at the bytes of its files found."""
+    """Digests of its files as of the last scan."""
     digest_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while there is such a look."""
+    """Held during such a scan."""
     change_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while its set of contexts, its packages or its copies change, and while it is being paused or resumed."""
+    """Held while contexts are opened or closed, packages installed or forks made, and while it is paused or resumed."""
 
     @property
     def id(self) -> str:
@@ -113,12 +117,14 @@ class LiveSession:
 
     @property
     def modules(self) -> tuple[str, ...]:
+        """Folders of installed packages."""
         return (PACKAGES_FOLDER,) if self.session.installation.installed else ()
 
     def touch(self) -> None:
         self.active_ms = timestamps.now_ms()
 
     def check_running(self) -> None:
+        """Raise Conflict unless the session is running."""
         if self.session.state is SessionState.paused and not self.closing:
             raise Conflict(f"the session {self.id!r} is paused: resume it first")
         if self.closing or self.session.state is not SessionState.running:
@@ -126,16 +132,16 @@ class LiveSession:
 
 
 PACKAGES_FOLDER = "/home/sandbox/.packages"
-"""Where packages of a session are installed."""
+"""Where the packages of a session are installed."""
 
 
 class SessionRegistry:
-    """Every session of this node that has not ended, open here or not, and those whose homes are open."""
+    """All live sessions of this node, and those whose environments are open."""
 
     def __init__(self) -> None:
         self.open: dict[str, LiveSession] = {}
         self.charges: dict[str, Charge] = {}
-        """What the files of each open session hold; given back with its home."""
+        """Storage charged for the files of each open session; released with its environment."""
         self._owners: dict[str, str] = {}
         self._per_owner: Counter[str] = Counter()
         self._opening_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -151,11 +157,13 @@ class SessionRegistry:
         return session_id in self._owners
 
     def enter(self, session_id: str, owner: str) -> None:
+        """Count a live session."""
         if session_id not in self._owners:
             self._owners[session_id] = owner
             self._per_owner[owner] += 1
 
     def leave(self, session_id: str) -> None:
+        """Remove a session that has ended or could not be created."""
         live = self.open.pop(session_id, None)
         self.release(session_id)
         if live is not None:
@@ -174,7 +182,7 @@ class SessionRegistry:
         return self._opening_locks.setdefault(session_id, asyncio.Lock())
 
     def release(self, session_id: str) -> None:
-        """Give back what the files of a session held: they are gone."""
+        """Release the storage charged for a session: its files are gone."""
         charge = self.charges.pop(session_id, None)
         if charge is not None:
             charge.release()

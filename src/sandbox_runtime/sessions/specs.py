@@ -1,4 +1,4 @@
-"""What is asked for: a session, an execution in it. Checked when it is built."""
+"""What a client requests: a session, an execution in it. Both are validated when they are built."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ MIN_INSTALL_S, MAX_INSTALL_S = 1.0, 1800.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSpec:
-    """id empty: one is made. template empty: the default one. What is None is as the template or the settings say.
-    network: none or nat; empty: as the server gives it. require_new: an agent's running session is not given instead of a new
-    one."""
+    """A value of None is taken from the template or the options."""
 
     id: str = ""
+    """Empty: a new id is generated."""
     template: str = ""
+    """Empty: the default template."""
     agent: str = ""
     mode: SessionMode = SessionMode.ephemeral
     resources: Resources | None = None
@@ -36,20 +36,22 @@ class SessionSpec:
     idle_timeout_s: float | None = None
     lifetime_s: float | None = None
     network: str = ""
+    """Either "none" or "nat"; empty: what the server offers."""
     about_json: str | None = None
     dependencies: tuple[Dependency, ...] = ()
     index_url: str = ""
     install_timeout_s: float = 300.0
     fail_on_dependency_error: bool = True
     require_new: bool = False
+    """Do not return a running session of the agent instead of a new one."""
 
     def __post_init__(self) -> None:
-        if self.id and not ids.is_session_name(self.id):
-            raise InvalidRequest(f"a session's id is made of letters, digits and . _ : -, not {self.id[:60]!r}")
+        if self.id and not ids.is_session_id(self.id):
+            raise InvalidRequest(f"a session id consists of letters, digits and . _ : -, not {self.id[:60]!r}")
         if self.network not in ("", *NETWORKS):
             raise InvalidRequest(f"the network of a session is {' or '.join(NETWORKS)}, not {self.network[:20]!r}")
         if self.network == "none" and self.dependencies:
-            raise InvalidRequest("packages cannot be installed without a network: ask for network nat, or for none of them")
+            raise InvalidRequest("dependencies need a network: set network to nat, or omit the dependencies")
         bounds.check_env(self.env)
         bounds.check_count(self.dependencies, "dependencies", MAX_DEPENDENCIES)
         bounds.check_number(self.install_timeout_s, "install_timeout_s", MIN_INSTALL_S, MAX_INSTALL_S)
@@ -58,40 +60,44 @@ class SessionSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionSpec:
-    """kind: code (a program), handler (called with the event), command (a shell's line, or with args a program), cell (code in
-    the live context of that id). timeout_s None: the session's. filename, wanted, call_found, args: see engine.homes.RunRequest.
-    about: fields that a handler finds in its context beside the usual ones. artifacts: files that it leaves are recorded.
-    terminal: a command runs on one of this size; see type_in and resize. Without code it is a shell."""
+    """See engine.environments.RunRequest for `args`, `filename`, `call_handler` and `variables`."""
 
     code: str
+    """Empty with a terminal: a shell."""
     kind: ExecutionKind = ExecutionKind.code
+    """code: a program. handler: called with `event`. command: a shell command, or a program with `args`. cell: code in the live
+    interpreter `context`."""
     language: str = "python"
     args: tuple[str, ...] = ()
     filename: str = ""
     event: Mapping[str, Any] | None = None
-    about: Mapping[str, Any] = field(default_factory=dict)
+    extra_context: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of a handler's context beside the usual ones."""
     stdin: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     timeout_s: float | None = None
+    """None: that of the session."""
     context: str = ""
-    wanted: tuple[str, ...] = ()
-    call_found: bool = False
+    variables: tuple[str, ...] = ()
+    call_handler: bool = False
     artifacts: bool = False
+    """Record the files that it creates or changes."""
     idempotency_key: str = ""
     terminal: Size | None = None
+    """Run a command on a terminal of this size; see TerminalApi."""
 
     def __post_init__(self) -> None:
         bounds.check_text(self.code, "code")
         bounds.check_count(self.args, "args", MAX_ARGS)
-        bounds.check_count(self.wanted, "wanted variables", MAX_VARIABLES)
+        bounds.check_count(self.variables, "wanted variables", MAX_VARIABLES)
         bounds.check_number(self.timeout_s, "timeout_s", 0.001, MAX_TIMEOUT_S)
         bounds.check_env(self.env)
         if self.event is not None and not isinstance(self.event, Mapping):
             raise InvalidRequest(f"the event must be an object, not {type(self.event).__name__}")
         if self.terminal is not None and self.kind is not ExecutionKind.command:
-            raise InvalidRequest("commands alone run on a terminal: set kind to command")
+            raise InvalidRequest("only commands run on a terminal: set kind to command")
         if (self.kind is ExecutionKind.cell) != bool(self.context):
-            raise InvalidRequest("a cell names the context it runs in, and nothing else does: set kind to cell, or context to ''")
+            raise InvalidRequest("kind cell and context must be set together: set both, or neither")
 
     def event_json(self) -> str | None:
         if self.event is None:
@@ -99,4 +105,4 @@ class ExecutionSpec:
         try:
             return json.dumps(self.event, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidRequest(f"the event cannot be told as JSON: {error}") from error
+            raise InvalidRequest(f"the event cannot be encoded as JSON: {error}") from error

@@ -1,4 +1,4 @@
-"""How this room is opened: recovery first, then the janitor, the pool, and the verbs; in the other order on the way out."""
+"""Opens and closes sessions for a server: recovery first, then the recorder, the warm pool and the janitor."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from sandbox_runtime.errors import Conflict, Unavailable
 from sandbox_runtime.model import Node, NodeState, Template
 from sandbox_runtime.sessions.api.sessions import Sessions
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.executions.executor import SHUT_DOWN, Executor
+from sandbox_runtime.sessions.executions.executor import Executor
+from sandbox_runtime.sessions.executions.runner import SHUT_DOWN
 from sandbox_runtime.sessions.executions.usage import UsageRecorder
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool
 from sandbox_runtime.sessions.lifecycle.recovery import recover
 from sandbox_runtime.sessions.lifecycle.snapshots import SessionSnapshots
 from sandbox_runtime.sessions.maintenance.janitor import Janitor
-from sandbox_runtime.sessions.nodes.node import Host, LocalHost
+from sandbox_runtime.sessions.nodes.node import LocalNodeHost, NodeHost
 from sandbox_runtime.sessions.options import BASIC_TEMPLATE, SessionOptions
 from sandbox_runtime.sessions.packages.installer import PackageInstaller
 from sandbox_runtime.sessions.registry import SessionRegistry
@@ -38,7 +39,7 @@ _DESCRIPTORS, _DESCRIPTORS_PER_SESSION = 4096, 4
 
 @dataclass(frozen=True, slots=True)
 class PlatformParts:
-    """What is open already, and stays so longer than this room."""
+    """Parts of the platform that are opened before sessions and closed after them."""
 
     environments: EnvironmentParts
     admission: Admission
@@ -49,18 +50,23 @@ class PlatformParts:
 
 @contextmanager
 def lock_node(folder: str, name: str) -> Iterator[None]:
-    """One server has a node: two would take each other's sessions for lost. Let go by the kernel when the process ends."""
+    """Hold the lock of a node: two servers on one node would consider each other's sessions lost.
+
+    The kernel releases the lock when the process ends. Raises Unavailable if another server holds it.
+    """
     path = f"{folder}/node-{name}.lock"
     try:
         os.makedirs(folder, mode=0o755, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise Unavailable(f"sessions cannot be kept in {folder}: {error.strerror}; set state_dir to a folder of yours") from error
+        raise Unavailable(
+            f"sessions cannot be stored in {folder}: {error.strerror}; set state_dir to a writable folder"
+        ) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            message = f"another server has the node {name!r} ({path} is locked); set node_name, or state_dir, to another value"
+            message = f"another server uses the node {name!r} ({path} is locked); set node_name or state_dir to another value"
             raise Unavailable(message) from error
         yield
     finally:
@@ -71,10 +77,10 @@ def lock_node(folder: str, name: str) -> Iterator[None]:
 async def open_sessions(
     platform: PlatformParts, store: Store, storage: Storage, options: SessionOptions, bounds: FileBounds, *, warm: bool = True
 ) -> AsyncIterator[Sessions]:
-    """warm: open environments for the default template in advance."""
+    """Open sessions and recover those of the last server. warm: open environments for the default template in advance."""
     _raise_descriptor_limit(options.max_sessions, platform.log)
     planner = platform.environments.planner
-    host = LocalHost(platform.environments, options.node, options.hostname, options.limits.disk_files, options.max_sessions)
+    host = LocalNodeHost(platform.environments, options.node, options.hostname, options.limits.disk_files, options.max_sessions)
     registry = SessionRegistry()
     recorder = UsageRecorder(store, registry, platform.log)
     snapshots = SessionSnapshots(storage, platform.ledger)
@@ -112,7 +118,7 @@ async def open_sessions(
 
 
 def _raise_descriptor_limit(sessions: int, log: Log) -> None:
-    """Each session holds a few descriptors; what a process gets without asking is not enough for many."""
+    """Raise the soft limit of open files: each session holds a few, and the default is too low for many sessions."""
     needed = _DESCRIPTORS + _DESCRIPTORS_PER_SESSION * sessions
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < needed and soft != resource.RLIM_INFINITY:
@@ -122,8 +128,8 @@ def _raise_descriptor_limit(sessions: int, log: Log) -> None:
             log.warning("descriptors may run out before sessions do", limit=hard, needed=needed)
 
 
-async def _prepare(deps: SessionDeps, lifecycle: Lifecycle, host: Host) -> None:
-    """Rows that others refer to come first, then what the last server left."""
+async def _prepare(deps: SessionDeps, lifecycle: Lifecycle, host: NodeHost) -> None:
+    """Store the node and the template, which sessions refer to, then recover what the last server left."""
     lifecycle.nodes.rows[host.id] = await _register_node(deps, host)
     await _seed_template(deps)
     report = await recover(deps, lifecycle.transitions)
@@ -131,7 +137,7 @@ async def _prepare(deps: SessionDeps, lifecycle: Lifecycle, host: Host) -> None:
         deps.log.warning("sessions of the server before", lost=report.lost, kept=report.kept, crashed_executions=report.crashed)
 
 
-async def _register_node(deps: SessionDeps, host: Host) -> Node:
+async def _register_node(deps: SessionDeps, host: NodeHost) -> Node:
     nodes, now_ms = deps.store.nodes, timestamps.now_ms()
     row = host.describe(now_ms)
     existing = await nodes.find(row.id)
@@ -159,13 +165,13 @@ async def _seed_template(deps: SessionDeps) -> None:
         await deps.store.templates.add(
             Template(id=BASIC_TEMPLATE, name="Python Basic", image=options.template_image, created_ms=now_ms)
         )
-    except Conflict:  # another server that starts at the same time
+    except Conflict:  # another server is starting at the same time
         return
 
 
-def _register_metrics(metrics: Metrics, deps: SessionDeps, pool: EnvironmentPool, host: Host) -> None:
+def _register_metrics(metrics: Metrics, deps: SessionDeps, pool: EnvironmentPool, host: NodeHost) -> None:
     metrics.add_gauge("sandbox_sessions_active", "Sessions that have not ended", lambda: deps.registry.count)
-    metrics.add_gauge("sandbox_figures_left_out", "Figures of sessions that could not be noted", lambda: deps.recorder.dropped)
-    metrics.add_gauge("sandbox_warm_pool_size", "Homes that stand ready for sessions", lambda: pool.size)
+    metrics.add_gauge("sandbox_figures_left_out", "Usage records of sessions that were dropped", lambda: deps.recorder.dropped)
+    metrics.add_gauge("sandbox_warm_pool_size", "Environments that are ready for sessions", lambda: pool.size)
     metrics.add_gauge("sandbox_runtime_cpu_usage", "Share of the processors in use", lambda: host.usage()[0])
     metrics.add_gauge("sandbox_runtime_memory_usage", "Share of the memory in use", lambda: host.usage()[1])

@@ -26,8 +26,8 @@ async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Cont
 
 def break_first(client: ControlPlaneClient, session_id: str, times: int) -> list[int]:
     """Let the environment of a session fail this many times before anything runs. Returns a list with an item for each run."""
-    home: Any = client.platform.sessions._deps.registry.open[session_id].home
-    real, runs = home.run, []
+    environment: Any = client.platform.sessions._deps.registry.open[session_id].environment
+    real, runs = environment.run, []
 
     async def run(*arguments: Any) -> Any:
         runs.append(1)
@@ -35,7 +35,7 @@ def break_first(client: ControlPlaneClient, session_id: str, times: int) -> list
             raise PlatformFault("no box could be opened")
         return await real(*arguments)
 
-    home.run = run
+    environment.run = run
     return runs
 
 

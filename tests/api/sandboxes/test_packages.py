@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.api.sandboxes.conftest import Api
 from tests.api.servers import listening
 from tests.mcp.tiny_packages import Online, registries
-from tests.sessions.package_index import an_address_for_boxes
+from tests.sessions.package_index import address_for_boxes
 
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.hosts.remote import RemoteHost
@@ -33,7 +33,7 @@ TELL_JAVA = """public class Told {
 
 @pytest.fixture(scope="module")
 def online() -> Iterator[Online]:
-    with registries(an_address_for_boxes()) as opened:
+    with registries(address_for_boxes()) as opened:
         yield opened
 
 

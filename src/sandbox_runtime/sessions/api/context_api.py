@@ -39,7 +39,7 @@ class ContextApi:
         live = await self._live_sessions.get(session_id, owner)
         async with live.change_lock:
             live.check_running()
-            if len(live.contexts) >= self._deps.options.contexts:
+            if len(live.contexts) >= self._deps.options.max_contexts:
                 raise TooMany(f"the session has {len(live.contexts)} contexts; close one first", _RETRY_S)
             context = await self._start(live, ids.context_id())
         live.touch()
@@ -54,7 +54,7 @@ class ContextApi:
         """Interrupt the running cell, if any: it ends with an error, and the variables stay."""
         live = await self._live_sessions.get(session_id, owner)
         context = _find(live, context_id)
-        context.context.interrupt()
+        context.interpreter.interrupt()
         live.touch()
         return _view(live, context)
 
@@ -62,7 +62,7 @@ class ContextApi:
         """Replace the interpreter by an empty one under the same id. A running cell ends with the old one."""
         live = await self._live_sessions.get(session_id, owner)
         async with live.change_lock:
-            await live.home.close_context(_find(live, context_id).context)
+            await live.environment.close_context(_find(live, context_id).interpreter)
             context = await self._start(live, context_id)
         await self._audit(live, owner, "restart", context_id)
         return _view(live, context)
@@ -72,13 +72,13 @@ class ContextApi:
         async with live.change_lock:
             context = _find(live, context_id)
             del live.contexts[context_id]
-            await live.home.close_context(context.context)
+            await live.environment.close_context(context.interpreter)
         await self._audit(live, owner, "close", context_id)
 
     async def _start(self, live: LiveSession, context_id: str) -> LiveContext:
         options = self._deps.options
         limits = run_request.build_limits(live.session.resources, options.max_execution_s, options)
-        interpreter = await live.home.open_context(limits, live.session.env, live.modules)
+        interpreter = await live.environment.open_context(limits, live.session.env, live.modules)
         context = live.contexts[context_id] = LiveContext(context_id, interpreter, timestamps.now_ms())
         return context
 
@@ -100,7 +100,7 @@ def _view(live: LiveSession, context: LiveContext) -> ContextView:
         language="python",
         created_ms=context.created_ms,
         executions=context.executions,
-        busy=context.context.busy,
-        alive=context.context.alive,
-        can_be_copied=context.context.can_be_copied,
+        busy=context.interpreter.busy,
+        alive=context.interpreter.alive,
+        can_be_copied=context.interpreter.can_be_copied,
     )

@@ -9,8 +9,9 @@ from sandbox_runtime.errors import Conflict, InvalidRequest, NotFound
 from sandbox_runtime.model import Artifact, Execution
 from sandbox_runtime.sessions.audit import entry
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.executions.executor import CANCELLED, Executor
+from sandbox_runtime.sessions.executions.executor import Executor
 from sandbox_runtime.sessions.executions.output import OutputPiece, parse_offsets, stored_pieces
+from sandbox_runtime.sessions.executions.runner import CANCELLED
 from sandbox_runtime.sessions.lifecycle.lifecycle import Lifecycle
 from sandbox_runtime.sessions.registry import LiveExecution
 from sandbox_runtime.sessions.specs import ExecutionSpec
@@ -55,7 +56,7 @@ class ExecutionApi:
         if where.session is not None:
             await self._deps.find_session(where.session, owner)
         elif owner:
-            raise InvalidRequest("executions are listed for one session: name it")
+            raise InvalidRequest("executions are listed per session: name a session")
         return await self._deps.store.executions.list(where, limit, offset)
 
     async def latest(self, session_id: str, owner: str = "") -> Execution:
@@ -63,7 +64,7 @@ class ExecutionApi:
         await self._deps.find_session(session_id, owner)
         execution = await self._deps.store.executions.latest(session_id)
         if execution is None:
-            raise NotFound(f"nothing was executed in the session {session_id!r} yet")
+            raise NotFound(f"the session {session_id!r} has no executions")
         return execution
 
     async def artifacts(self, execution_id: str, owner: str = "") -> tuple[Artifact, ...]:
@@ -129,7 +130,7 @@ class TerminalApi:
         execution = self._executor.find(execution_id)
         if execution is None or execution.terminal is None:
             reason = "has ended" if row.state.ended else "has no terminal"
-            raise Conflict(f"the execution {execution_id!r} {reason}: nothing can be typed there")
+            raise Conflict(f"the execution {execution_id!r} {reason}: it takes no input")
         live = self._deps.registry.open.get(row.session)
         if live is not None:
             live.check_running()

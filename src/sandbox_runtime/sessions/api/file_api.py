@@ -27,7 +27,7 @@ class FileApi:
         live = await self._live_sessions.get(session_id, owner)
         live.touch()
         observer = self._deps.recorder.file_recorder(session_id)
-        return SessionFiles(live.home.files, self._bounds, observer=observer, quota=_SessionQuota(self._deps, live))
+        return SessionFiles(live.environment.files, self._bounds, observer=observer, quota=_SessionQuota(self._deps, live))
 
     async def digest(self, session_id: str, owner: str = "") -> str:
         """Return a digest of names, modes and bytes of all files that programs can write.
@@ -36,13 +36,13 @@ class FileApi:
         """
         live = await self._live_sessions.get(session_id, owner)
         async with live.digest_lock:
-            return await SessionFiles(live.home.files, self._bounds).digest(live.digests)
+            return await SessionFiles(live.environment.files, self._bounds).digest(live.digests)
 
     async def save(self, session_id: str, owner: str = "") -> None:
         """Save files that a client changed: a persistent session keeps them in its snapshot."""
         live = await self._live_sessions.get(session_id, owner)
         if live.session.mode is SessionMode.persistent:
-            await self._deps.snapshots.save(session_id, live.home.files, live.session.owner)
+            await self._deps.snapshots.save(session_id, live.environment.files, live.session.owner)
         await self._deps.store.audit.add(entry(owner, "change files", "session", session_id, owner=live.session.owner))
 
     async def versions(self, session_id: str, name: str, owner: str = "") -> tuple[FileRecord, ...]:

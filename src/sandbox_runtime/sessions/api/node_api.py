@@ -98,7 +98,7 @@ class NodeReports:
         row = await self._deps.store.executions.get(execution_id)
         if row.state.ended:
             if row.state is not state:
-                raise Conflict(f"the execution {execution_id!r} has ended as {row.state}, not as {state}")
+                raise Conflict(f"the execution {execution_id!r} has ended as {row.state}, not {state}")
             return row, False
         self._check_remote(execution_id)
         audit = entry(ACTOR, "report", "execution", execution_id, state=state)
@@ -122,7 +122,7 @@ class NodeReports:
     def _check_remote(self, execution_id: str) -> None:
         execution = self._executor.find(execution_id)
         if execution is not None and not execution.done.done():
-            raise Conflict(f"the execution {execution_id!r} runs on this server, which tells its end itself")
+            raise Conflict(f"the execution {execution_id!r} runs on this server and cannot be reported by a node")
 
 
 def _truncate_output(fields: dict[str, Any]) -> dict[str, Any]:

@@ -135,7 +135,7 @@ class Sessions:
     async def pause(self, session_id: str, owner: str = "") -> Session:
         """Stop everything in a session, time limits included, until it is resumed. Raises Unavailable if unsupported here."""
         live = await self._lifecycle.live_sessions.get(session_id, owner)
-        live.home.check_pause()
+        live.environment.check_pause()
         async with pause.locked(live):
             return await self._lifecycle.transitions.apply(session_id, machine.Paused(), owner)
 
@@ -145,7 +145,7 @@ class Sessions:
         live = self._deps.registry.open.get(session_id)
         if live is None:
             if session.state is SessionState.paused:
-                raise Unavailable(f"the session {session_id!r} is on node {session.node!r}, which another server holds")
+                raise Unavailable(f"the session {session_id!r} is on node {session.node!r}, which another server runs")
             return await self._lifecycle.transitions.apply(session_id, machine.Resumed(), owner)
         async with pause.locked(live), self._executor.slots.reacquire(live):
             return await self._lifecycle.transitions.apply(session_id, machine.Resumed(), owner)
@@ -192,11 +192,11 @@ class Sessions:
         if live.session.mode is SessionMode.persistent:
             with contextlib.suppress(SandboxError, TimeoutError):
                 async with asyncio.timeout(_SAVE_WITHIN_S):
-                    await self._deps.snapshots.save(live.id, live.home.files, live.session.owner)
+                    await self._deps.snapshots.save(live.id, live.environment.files, live.session.owner)
         await self._lifecycle.transitions.close(live, reason)
         if live.session.mode is SessionMode.ephemeral:
             with contextlib.suppress(SandboxError):  # if this write fails, the next server does it
-                lost = machine.Lost("the server was shut down, and its files with it")
+                lost = machine.Lost("the server was shut down, and its files were lost")
                 await self._lifecycle.transitions.apply(live.id, lost)
 
     async def _install_and_open(self, live: LiveSession, spec: SessionSpec) -> None:

@@ -42,6 +42,6 @@ class TemplateApi:
         """Delete the template. Raises Conflict if live sessions were created from it, unless `force` is set."""
         using = await self._store.sessions.count(SessionFilter(template=template_id, states=LIVE_SESSION_STATES))
         if using and not force:
-            raise Conflict(f"{using} sessions that have not ended were made from the template {template_id!r}: end them first")
+            raise Conflict(f"{using} live sessions use the template {template_id!r}: end them first")
         await self._store.templates.delete(template_id, by=owner, audit=entry(owner, "delete", "template", template_id))
         self._cache.forget(template_id)

@@ -1,7 +1,6 @@
-"""Files that an execution left: those that are new or changed in the workspace, by what they were before.
+"""Artifacts: files that an execution created or changed in the workspace.
 
-Where a home holds few files they are looked at in place, for that takes less time than it takes to ask a thread; where it holds
-many, or some have to be read, a thread does it.
+Few files are scanned in place, which is faster than a thread; many files, and files that must be read, are left to a thread.
 """
 
 from __future__ import annotations
@@ -22,29 +21,31 @@ from sandbox_runtime.workspace.syscalls import open_beneath
 
 MAX_ARTIFACTS = 1000
 MAX_HASHED_BYTES = 64 * 1024**2
-"""Larger files have no checksum, and so have those after so much in one execution."""
+"""Bytes read for checksums in one execution. Files beyond that have no checksum."""
 MAX_INLINE_FILES = 128
+"""More files are scanned in a thread."""
 _CHUNK_BYTES = 1024**2
 _KINDS = {"output": ArtifactKind.output, "logs": ArtifactKind.log}
 
 
 async def scan(area: Area) -> dict[str, str]:
-    """Name → mark of what it holds. Hidden names are nobody's artifacts."""
-    return _marks(area) if _has_few(area) else await asyncio.to_thread(_marks, area)
+    """Return the etag of each file by name. Hidden files are not artifacts."""
+    return _etags(area) if _has_few_files(area) else await asyncio.to_thread(_etags, area)
 
 
 async def collect(area: Area, before: Mapping[str, str], execution: str, now_ms: int) -> tuple[Artifact, ...]:
-    new = [name for name, mark in (await scan(area)).items() if before.get(name) != mark][:MAX_ARTIFACTS]
+    """Return the files that changed since the scan `before`."""
+    new = [name for name, etag in (await scan(area)).items() if before.get(name) != etag][:MAX_ARTIFACTS]
     return tuple(await asyncio.to_thread(_to_artifacts, area, new, execution, now_ms)) if new else ()
 
 
-def _has_few(area: Area) -> bool:
-    """By what its file system counts, where that does."""
+def _has_few_files(area: Area) -> bool:
+    """Whether the file system counts few files; False if it does not count."""
     usage = os.fstatvfs(area.files_fd)
     return usage.f_files > 0 and usage.f_files - usage.f_ffree <= MAX_INLINE_FILES
 
 
-def _marks(area: Area) -> dict[str, str]:
+def _etags(area: Area) -> dict[str, str]:
     try:
         entries = list_folder(area, recursive=True, hidden=False, limit=10 * MAX_ARTIFACTS).entries
     except SandboxError:

@@ -1,7 +1,7 @@
-"""The output of an execution: followed while it runs, taken up again from any byte, read from the store when it is long over.
+"""Output of executions: followed live, resumed from any byte, or read from the store.
 
-While an execution lives, and a while longer, all that it printed is at hand: in memory first, in a nameless file when it is much.
-Afterwards there is what the store kept: all of it, or its head and its tail.
+While an execution is live, and for a while after, its complete output is available: in memory, or in an anonymous file if it is
+large. Later only the stored output is left, which may lack its middle.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IN_MEMORY_BYTES = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class OutputPiece:
-    """data begins at byte offset of its stream; the next piece of the stream begins at offset + len(data)."""
+    """Bytes of one stream, from byte `offset` on."""
 
     stream: str
     offset: int
@@ -29,10 +29,10 @@ class OutputPiece:
 
 
 class OutputLog:
-    """Of one execution. Written by its sink, read by any number of followers, each at its own pace."""
+    """The output of one execution. Any number of followers read it, each at its own pace."""
 
     def __init__(self) -> None:
-        # Closed by close(): a tape outlives the call that makes it.
+        # Closed by close(): the files outlive this call.
         self._files = {name: tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) for name in STREAMS}  # noqa: SIM115
         self._sizes = dict.fromkeys(STREAMS, 0)
         self._grown = asyncio.Event()
@@ -40,11 +40,11 @@ class OutputLog:
         self._closing = False
         self.ended = False
 
-    def write(self, name: str, piece: bytes) -> None:
+    def write(self, name: str, data: bytes) -> None:
         file = self._files[name]
         file.seek(self._sizes[name])
-        file.write(piece)
-        self._sizes[name] += len(piece)
+        file.write(data)
+        self._sizes[name] += len(data)
         self._notify()
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class OutputLog:
         return file.read(min(PIECE_BYTES, max(0, self._sizes[name] - offset)))
 
     async def follow(self, offsets: Mapping[str, int]) -> AsyncIterator[OutputPiece]:
-        """Until it has ended and all of it was given."""
+        """Yield output from the offsets on, until the execution has ended and everything was yielded."""
         self._followers += 1
         try:
             at = dict(offsets)
@@ -95,28 +95,29 @@ class OutputLog:
                 yield piece
 
     def close(self) -> None:
-        """Whoever still follows gets the rest first."""
+        """Free the output, after its followers have read the rest."""
         self._closing = True
         if not self._followers:
             for file in self._files.values():
                 file.close()
 
     def _notify(self) -> None:
-        """Whoever waits has this event; the next to wait gets another."""
+        """Wake the followers. Each waits on the event that it read before; the next wait uses a new one."""
         grown, self._grown = self._grown, asyncio.Event()
         grown.set()
 
 
 def parse_offsets(stream: str, offset: int) -> dict[str, int]:
+    """Return the offset of each requested stream. Raises InvalidRequest."""
     if stream not in (*STREAMS, "both"):
-        raise InvalidRequest(f"a stream is stdout, stderr or both, not {stream!r}")
+        raise InvalidRequest(f"stream must be stdout, stderr or both, not {stream!r}")
     if offset < 0:
-        raise InvalidRequest("an offset counts from the beginning: it is not negative")
+        raise InvalidRequest("offset must not be negative")
     return dict.fromkeys(STREAMS if stream == "both" else (stream,), offset)
 
 
 def stored_pieces(execution: Execution, offsets: Mapping[str, int]) -> list[OutputPiece]:
-    """What the store has of it. Where the middle was dropped, a note stands in its place."""
+    """Return the stored output. If its middle was dropped, it contains a note there."""
     pieces = []
     for name, offset in offsets.items():
         data = str(getattr(execution, name)).encode()

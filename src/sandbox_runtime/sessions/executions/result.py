@@ -1,4 +1,4 @@
-"""From what came of a work or a cell to the fields of its execution. Pure."""
+"""The end of an execution as fields of its row. Pure."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _CELL_ENDINGS = {
 }
 
 
-def from_run(kind: ExecutionKind, ran: RunResult) -> Fields:
-    outcome, told = ran.outcome, ran.handler_result
-    code = exit_code(outcome, told) if kind is ExecutionKind.handler else outcome.exit_code
+def from_run(kind: ExecutionKind, run: RunResult) -> Fields:
+    outcome, handler = run.outcome, run.handler_result
+    code = exit_code(outcome, handler) if kind is ExecutionKind.handler else outcome.exit_code
     return {
         "state": _state(kind, outcome, code),
         "exit_code": code,
@@ -37,17 +37,17 @@ def from_run(kind: ExecutionKind, ran: RunResult) -> Fields:
         "ending": outcome.ending,
         **_output_fields("stdout", outcome.stdout),
         **_output_fields("stderr", outcome.stderr),
-        "return_value_json": told.value_json if told is not None else None,
-        "error": ((told.error if told is not None else "") or outcome.message)[:_MESSAGE_CHARACTERS],
+        "return_value_json": handler.value_json if handler is not None else None,
+        "error": ((handler.error if handler is not None else "") or outcome.message)[:_MESSAGE_CHARACTERS],
         "metering": _metering(outcome),
     }
 
 
 def from_cell(cell: CellResult, wall_s: float) -> Fields:
-    shown, dropped = _displays(cell.displays)
+    displays_json, dropped = _displays(cell.displays)
     errors = "; ".join(f"{error.name}: {error.text}" for error in cell.errors)
     if dropped + cell.dropped_displays:
-        errors = f"{errors}; {dropped + cell.dropped_displays} displays were too large to be kept".removeprefix("; ")
+        errors = f"{errors}; {dropped + cell.dropped_displays} displays were too large to be stored".removeprefix("; ")
     ok = cell.ending is CellEnding.ok
     return {
         "state": _CELL_STATES.get(cell.ending, ExecutionState.failed),
@@ -55,19 +55,19 @@ def from_cell(cell: CellResult, wall_s: float) -> Fields:
         "ending": _CELL_ENDINGS[cell.ending],
         **_output_fields("stdout", cell.stdout),
         **_output_fields("stderr", cell.stderr),
-        "displays_json": shown,
+        "displays_json": displays_json,
         "error": errors[:_MESSAGE_CHARACTERS],
         "metering": Metering(duration_ms=wall_s * 1000),
     }
 
 
 def from_fault(reason: str, stdout: str = "", stderr: str = "") -> Fields:
-    """This platform failed: that says nothing of the program."""
+    """The platform failed: the result says nothing about the program."""
     return {"state": ExecutionState.crashed, "ending": Ending.lost, "error": reason, **_partial_output(stdout, stderr)}
 
 
 def from_refusal(reason: str) -> Fields:
-    """What was asked for cannot be run."""
+    """The request cannot be run."""
     return {"state": ExecutionState.failed, "ending": Ending.not_started, "error": reason}
 
 
@@ -91,7 +91,7 @@ def _state(kind: ExecutionKind, outcome: Outcome, code: int | None) -> Execution
 
 
 def _output_fields(name: str, output: Output) -> Fields:
-    """The engine keeps more than the store does; what either dropped is counted."""
+    """Truncate to what the store keeps, and count what engine and store dropped."""
     text, dropped = truncate_text(output.text)
     return {name: text, f"{name}_dropped_bytes": dropped + output.dropped_bytes}
 
@@ -111,7 +111,7 @@ def _metering(outcome: Outcome) -> Metering:
 
 
 def _displays(displays: tuple[Mapping[str, Any], ...]) -> tuple[str | None, int]:
-    """As many as fit, in order."""
+    """Return as many displays as fit, as JSON, and the number of dropped ones."""
     if not displays:
         return None, 0
     texts, room = [], TEXT_BYTES - 2

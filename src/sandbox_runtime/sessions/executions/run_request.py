@@ -1,4 +1,4 @@
-"""From a spec to what the engine runs: limits, environment, time. Pure."""
+"""Resolves what a session or execution requests: limits, network, time, and the request to the engine. Pure."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sandbox_runtime.sessions.specs import ExecutionSpec
 
 
 def check_resources(resources: Resources, options: SessionOptions) -> None:
+    """Raise InvalidRequest if resources exceed the maximum."""
     for name, maximum in (
         ("cpu_cores", options.max_cpu_cores),
         ("memory_bytes", options.max_memory_bytes),
@@ -28,22 +29,20 @@ def check_resources(resources: Resources, options: SessionOptions) -> None:
 
 
 def resolve_network(requested: str, options: SessionOptions) -> str:
-    """What a session has that asks for this."""
+    """Return the network of a session. Raises Unavailable if programs have none here."""
     if requested == "nat" and options.network == "none":
-        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or ask for none")
+        raise Unavailable("programs have no network here: set allow_network (SANDBOX_ALLOW_NETWORK), or request network none")
     return requested or options.network
 
 
 def resolve_timeout(session: Session, spec: ExecutionSpec, options: SessionOptions) -> float:
-    """A handler's event may ask for less than the request does."""
+    """Return the time limit. The event of a handler may lower it. Raises InvalidRequest if it exceeds the maximum."""
     timeout = session.timeout_s if spec.timeout_s is None else spec.timeout_s
     if spec.kind is ExecutionKind.handler and spec.event is not None and TIMEOUT_KEY in spec.event:
         event_timeout_s = timeout_s(spec.event)
         timeout = event_timeout_s if spec.timeout_s is None else min(event_timeout_s, timeout)
     if timeout > options.max_execution_s:
-        raise InvalidRequest(
-            f"{show_number(timeout)} s is longer than the {show_number(options.max_execution_s)} s that an execution may take"
-        )
+        raise InvalidRequest(f"timeout must be at most {show_number(options.max_execution_s)} s, not {show_number(timeout)} s")
     return timeout
 
 
@@ -71,9 +70,9 @@ def build_run_request(
         env={**session.env, **spec.env},
         filename=spec.filename,
         event=spec.event or {},
-        context=HandlerContext(execution, str(uuid.uuid4()), extra=tuple(spec.about.items())),
-        call_handler=spec.call_found,
-        variables=spec.wanted,
+        context=HandlerContext(execution, str(uuid.uuid4()), extra=tuple(spec.extra_context.items())),
+        call_handler=spec.call_handler,
+        variables=spec.variables,
         modules=modules,
         terminal=None if spec.terminal is None else Terminal(spec.terminal),
     )

@@ -22,6 +22,7 @@ class ExecutionSlots:
 
     @contextlib.asynccontextmanager
     async def hold(self, live: LiveSession, execution: LiveExecution) -> AsyncIterator[None]:
+        """Hold a slot on the machine; wait for it, and for the session to be resumed. Raises PlatformFault if none gets free."""
         execution.admitted_at = await self._enter_when_resumed(live)
         try:
             yield
@@ -30,7 +31,7 @@ class ExecutionSlots:
             self._leave(execution)
 
     def release_all(self, live: LiveSession) -> None:
-        """Those of its executions, which stand still."""
+        """Release the slots of a paused session's executions."""
         for execution in live.executions.values():
             if execution.admitted_at is not None:
                 execution.suspended = True
@@ -38,7 +39,8 @@ class ExecutionSlots:
 
     @contextlib.asynccontextmanager
     async def reacquire(self, live: LiveSession) -> AsyncIterator[None]:
-        """Raises TooMany where there is no room for all of them; they are given up again where the body fails."""
+        """Acquire the slots of a paused session's executions again; release them if the body raises. Raises TooMany if too few
+        are free."""
         try:
             for execution in [execution for execution in live.executions.values() if execution.suspended]:
                 await self._reacquire(execution)
@@ -51,11 +53,11 @@ class ExecutionSlots:
         admitted_at = await self._admission.enter()
         if execution.suspended:
             execution.admitted_at, execution.suspended = admitted_at, False
-        else:  # it was cancelled meanwhile
+        else:  # it was cancelled in the meantime
             self._admission.leave(admitted_at)
 
     async def _enter_when_resumed(self, live: LiveSession) -> float:
-        """The end of the session ends the wait for it to go on."""
+        """Wait until the session is not paused and a slot is free. The end of the session cancels this."""
         while True:
             await live.resumed.wait()
             admitted_at = await self._enter()
@@ -64,7 +66,7 @@ class ExecutionSlots:
             self._admission.leave(admitted_at)
 
     async def _enter(self) -> float:
-        """What is acknowledged already waits longer than a request that can still be refused."""
+        """Wait for a slot: longer than admission does, because the execution was acknowledged and cannot be refused any more."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._wait_s
         while True:
@@ -72,7 +74,7 @@ class ExecutionSlots:
                 return await self._admission.enter()
             except TooMany as error:
                 if loop.time() + error.retry_after_s > deadline:
-                    raise PlatformFault(f"there was no room to run it: {error}") from error
+                    raise PlatformFault(f"no slot became free for the execution: {error}") from error
                 await asyncio.sleep(error.retry_after_s)
 
     def _leave(self, execution: LiveExecution) -> None:

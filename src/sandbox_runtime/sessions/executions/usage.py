@@ -30,13 +30,13 @@ from sandbox_runtime.workspace.listing import Entry
 WRITE_EVERY_S = 5.0
 MAX_SERIES, MAX_FILES = 20_000, 10_000
 _BATCH = 100
-"""In one transaction: others wait for it."""
+"""Records in one transaction: others wait for it."""
 _WORKSPACE = "/workspace"
 _FINAL_WRITE_S = 10.0
 
 
 Series = tuple[str, str, MetricKind, str, str]
-"""Session, name, kind of figure; of executions, their kind and state."""
+"""Session, metric name and kind; for executions also their kind and state."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class SeriesTotal:
 
 
 class UsageRecorder:
-    """As a context it writes regularly, and what is left at its end."""
+    """As a context manager it writes periodically and at exit."""
 
     def __init__(self, store: Store, registry: SessionRegistry, log: Log, every_s: float = WRITE_EVERY_S) -> None:
         self._store = store
@@ -68,12 +68,12 @@ class UsageRecorder:
         self._series: dict[Series, SeriesTotal] = {}
         self._files: list[FileRecord | FileDeleted] = []
         self._waiting: dict[tuple[str, str], list[int]] = {}
-        """Where the changes of a path stand among those of all files."""
+        """Indexes of a path's changes in `_files`."""
         self._reads: dict[tuple[str, str], FileRead] = {}
         self._write_lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.dropped = 0
-        """Figures for which there was no room, or that the store would not take."""
+        """Records that exceeded the bound or that the store refused."""
 
     async def __aenter__(self) -> UsageRecorder:
         self._task = asyncio.create_task(self._write_periodically())
@@ -88,7 +88,7 @@ class UsageRecorder:
                 await self.write()
 
     def record_execution(self, execution: Execution) -> None:
-        """One that has ended."""
+        """Record an execution that has ended."""
         session, used = execution.session, execution.metering
         self._add((session, "executions_total", MetricKind.counter, execution.kind, execution.state), 1.0)
         if used is None:
@@ -103,7 +103,7 @@ class UsageRecorder:
         return FileRecorder(self, session)
 
     def record_file(self, change: FileRecord | FileDeleted) -> None:
-        """Of a path that is written all the time, the last versions count: no more of them are kept anyway."""
+        """Record a change. Of a path that is written often only the last versions wait: the store keeps no more."""
         key = (change.session, change.path)
         waiting = self._waiting.setdefault(key, [])
         if isinstance(change, FileRecord) and len(waiting) >= MAX_VERSIONS:
@@ -115,7 +115,7 @@ class UsageRecorder:
             self.dropped += 1
 
     def record_read(self, session: str, path: str) -> None:
-        """Counted together: whoever reads a file a thousand times is one line."""
+        """Count a read. All reads of a file become one record."""
         reads = self._reads.get((session, path))
         if reads is None and len(self._reads) >= MAX_FILES:
             self.dropped += 1
@@ -153,7 +153,7 @@ class UsageRecorder:
             self._log.warning("figures of sessions could not be written", count=count, reason=str(error))
 
     def _add(self, series: Series, value: float) -> None:
-        """Every execution comes here: no object is made but the first time."""
+        """Called for every execution, so it allocates only for a new series."""
         total = self._series.get(series)
         if total is not None:
             total.add(value)
@@ -163,28 +163,28 @@ class UsageRecorder:
             self.dropped += 1
 
     def _disk_samples(self, sessions: set[str]) -> list[MetricSample]:
-        """How much room their files take now."""
+        """Return the disk use of open sessions."""
         samples = []
         for session in sessions:
             live = self._registry.open.get(session)
-            if live is None or live.home.closed:
+            if live is None or live.environment.closed:
                 continue
             with contextlib.suppress(OSError, SandboxError):
-                area = os.fstatvfs(live.home.files.files_fd)
+                area = os.fstatvfs(live.environment.files.files_fd)
                 used = (area.f_blocks - area.f_bfree) * area.f_frsize
                 samples.append(new_sample(session, "disk_usage_bytes", MetricKind.gauge, float(used), timestamps.now_ms()))
         return samples
 
 
 class FileRecorder:
-    """What the files of one session tell of themselves."""
+    """Records changes and reads of one session's files."""
 
     def __init__(self, recorder: UsageRecorder, session: str) -> None:
         self._recorder = recorder
         self._session = session
 
     def on_write(self, name: str, entry: Entry, checksum: str) -> None:
-        """A file whose path is too long to be noted is there all the same."""
+        """A path that is too long to be recorded is skipped; the file exists all the same."""
         with contextlib.suppress(InvalidRequest):
             self._recorder.record_file(
                 FileRecord(
@@ -206,7 +206,7 @@ class FileRecorder:
 
 
 def absolute_path(name: str) -> str:
-    """Absolute, as programs see it."""
+    """Return the path as programs see it."""
     return posixpath.normpath(posixpath.join(_WORKSPACE, name))
 
 

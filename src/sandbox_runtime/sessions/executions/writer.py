@@ -29,21 +29,21 @@ class ExecutionWriter:
         self._executions = store.executions
 
     def insert_later(self, execution: LiveExecution) -> None:
-        """Its row is written while it runs, unless it ends before."""
+        """Insert the row while the execution runs, unless it ends first."""
         execution.insert_timer = asyncio.get_running_loop().call_later(INSERT_AFTER_S, self._start_insert, execution)
 
     async def ensure_inserted(self, execution: LiveExecution) -> None:
-        """Its row is there from now on."""
-        if execution.end_written is not None:  # its row comes with its end
+        """Return when the row is stored."""
+        if execution.end_written is not None:  # the row is stored with the end
             await execution.end_written.wait()
         if execution.pending_audit is None:
             return
         written = await asyncio.shield(self._start_insert(execution))
-        if execution.pending_audit is not None:  # whoever comes second finds it done, and the row maybe changed since
+        if execution.pending_audit is not None:  # a concurrent caller has set both, and the row may have changed since
             execution.row, execution.pending_audit = written, None
 
     async def write_end(self, execution: LiveExecution, fields: Fields) -> None:
-        """A database that is away for a moment costs no result."""
+        """Store the end, with retries: a short outage of the database must not lose a result."""
         if execution.insert_timer is not None:
             execution.insert_timer.cancel()
         if execution.insert_task is not None:
@@ -76,7 +76,7 @@ class ExecutionWriter:
             return await self._resolve_conflict(execution, fields)
 
     async def _resolve_conflict(self, execution: LiveExecution, fields: Fields) -> Execution:
-        """Somebody ended it first; or its row was written after all, by a call that seemed to fail."""
+        """Store the end on the current row: it was ended elsewhere, or an insert that seemed to fail was written after all."""
         row = await self._executions.get(execution.row.id)
         return row if row.state.ended else await self._executions.end(row, execution.artifacts, **fields)
 

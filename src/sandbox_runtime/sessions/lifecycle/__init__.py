@@ -1,1 +1,1 @@
-"""The life of a session: created, placed, paused, forked, saved, recovered and ended."""
+"""Lifecycle of sessions: created, placed, paused, forked, saved, recovered and ended."""

@@ -22,7 +22,7 @@ from sandbox_runtime.sessions.lifecycle.template_cache import TemplateCache
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
 from sandbox_runtime.sessions.nodes.local_nodes import LocalNodes
-from sandbox_runtime.sessions.nodes.node import Home, Host
+from sandbox_runtime.sessions.nodes.node import Environment, NodeHost
 from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.sessions.specs import SessionSpec
 from sandbox_runtime.store import SessionFilter
@@ -80,7 +80,7 @@ class SessionCreator:
             await self._deps.store.agents.record_visit(NodeVisit(session.agent, session.node, session.created_ms))
         return session, True
 
-    async def adopt(self, session: Session, home: Home, origin: str, actor: str = "") -> LiveSession:
+    async def adopt(self, session: Session, environment: Environment, origin: str, actor: str = "") -> LiveSession:
         """Store and register a fork of the session `origin` with its environment."""
         self._admit(session)
         try:
@@ -90,17 +90,17 @@ class SessionCreator:
             self._deps.registry.leave(session.id)
             raise
         self._record(stored, PlacementKind.cold, 0.0)
-        return self._live_sessions.add(stored, home)
+        return self._live_sessions.add(stored, environment)
 
     def check_capacity(self, owner: str, max_sessions: int | None = None, count: int = 1) -> None:
         """Raise TooMany if `count` more sessions do not fit. max_sessions: a limit of this owner below that of the options."""
         registry, options = self._deps.registry, self._deps.options
         if registry.count + count > options.max_sessions:
-            raise TooMany(f"there are {registry.count} sessions already; end one, or try again later", _RETRY_S)
+            raise TooMany(f"the server has {registry.count} sessions, its maximum; end one, or try again later", _RETRY_S)
         owned = registry.owned_by(owner)
         allowed = options.max_per_owner if max_sessions is None else min(max_sessions, options.max_per_owner)
         if owned + count > allowed:
-            raise TooMany(f"{owned} sessions of this owner run already, of {allowed}; end one first", _RETRY_S)
+            raise TooMany(f"this owner has {owned} of {allowed} sessions; end one first", _RETRY_S)
 
     async def _place(self, spec: SessionSpec, owner: str, template: Template, resources: Resources, *, ready: bool) -> Placement:
         history: list[str] = []
@@ -127,7 +127,7 @@ class SessionCreator:
         page = await self._deps.store.sessions.list(where, limit=50)
         return tuple(session for session in page.items if spec.network in ("", session.network))
 
-    def _new_row(self, spec: SessionSpec, owner: str, template: Template, resources: Resources, host: Host) -> Session:
+    def _new_row(self, spec: SessionSpec, owner: str, template: Template, resources: Resources, host: NodeHost) -> Session:
         options, now_ms = self._deps.options, timestamps.now_ms()
         lifetime_s = options.lifetime_s if spec.lifetime_s is None else spec.lifetime_s
         return Session(
@@ -155,19 +155,19 @@ class SessionCreator:
     def _admit(self, session: Session, max_sessions: int | None = None) -> None:
         """Reserve capacity and storage. A later failure calls `registry.leave`, so an id in use must be refused here."""
         if session.id in self._deps.registry:
-            raise Conflict(f"the session {session.id!r} exists already")
+            raise Conflict(f"the session {session.id!r} already exists")
         self.check_capacity(session.owner, max_sessions)
         storage.admit(self._deps, session)
         self._deps.registry.enter(session.id, session.owner)
 
-    async def _store(self, session: Session, home: Home | None, *, hold: bool) -> Session:
+    async def _store(self, session: Session, environment: Environment | None, *, hold: bool) -> Session:
         """Write the row and register the session, opening an environment if none was ready."""
         store = self._deps.store.sessions
-        if home is None or hold:
-            session = await self._insert_creating(session, home)
-            home = home or await self._open_environment(session)
+        if environment is None or hold:
+            session = await self._insert_creating(session, environment)
+            environment = environment or await self._open_environment(session)
             if hold:
-                return self._live_sessions.add(session, home).session
+                return self._live_sessions.add(session, environment).session
         after, _ = machine.decide(session, machine.Opened(ids.box_id()), timestamps.now_ms())
         try:
             if session.updated_ms:  # the row exists
@@ -175,19 +175,19 @@ class SessionCreator:
             else:
                 stored = await store.add(after, by=session.owner, audit=session_entry(after, "create"))
         except BaseException:
-            await home.close()
+            await environment.close()
             raise
-        return self._live_sessions.add(stored, home).session
+        return self._live_sessions.add(stored, environment).session
 
-    async def _insert_creating(self, session: Session, home: Home | None) -> Session:
+    async def _insert_creating(self, session: Session, environment: Environment | None) -> Session:
         try:
             return await self._deps.store.sessions.add(session, by=session.owner, audit=session_entry(session, "create"))
         except BaseException:
-            if home is not None:
-                await home.close()
+            if environment is not None:
+                await environment.close()
             raise
 
-    async def _open_environment(self, session: Session) -> Home:
+    async def _open_environment(self, session: Session) -> Environment:
         try:
             return await self._environments.open(session)
         except SandboxError as error:

@@ -11,10 +11,10 @@ from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
 from sandbox_runtime.model import PoolSizes, Resources, Session, SessionMode, Template
 from sandbox_runtime.retry import Backoff, retry
 from sandbox_runtime.sessions.deps import SessionDeps
-from sandbox_runtime.sessions.lifecycle.pool import EnvironmentPool, Kind
+from sandbox_runtime.sessions.lifecycle.pool import EnvironmentKind, EnvironmentPool
 from sandbox_runtime.sessions.lifecycle.template_cache import TemplateCache
 from sandbox_runtime.sessions.maintenance.breaker import Breaker
-from sandbox_runtime.sessions.nodes.node import Home
+from sandbox_runtime.sessions.nodes.node import Environment
 
 BUDGET_S = 10.0
 _BACKOFF = Backoff(retries=1, first_s=0.1, max_s=0.1)
@@ -25,9 +25,9 @@ class EnvironmentOpener:
         self._deps = deps
         self._templates = templates
         self.pool = pool
-        self.breakers = {node: Breaker(f"opening homes on node {node!r}") for node in deps.hosts}
+        self.breakers = {node: Breaker(f"opening environments on node {node!r}") for node in deps.hosts}
 
-    def want(self, template: Template, mode: SessionMode, resources: Resources, network: str) -> Kind:
+    def want(self, template: Template, mode: SessionMode, resources: Resources, network: str) -> EnvironmentKind:
         """Return the kind of environment that such a session takes; the pool keeps some ready from now on."""
         return self.pool.want(template, mode, resources, self._pool_sizes(template), network)
 
@@ -37,32 +37,34 @@ class EnvironmentOpener:
         for mode in SessionMode:
             self.want(template, mode, template.resources, self._deps.options.network)
 
-    async def take_or_open(self, session: Session) -> Home:
+    async def take_or_open(self, session: Session) -> Environment:
         """Return an environment for a session like this one. Raises as `open` does."""
         with contextlib.suppress(NotFound, Conflict):  # the template may be deleted or inactive by now
             template = await self._templates.get(session.template)
             network = session.network or self._deps.options.network
-            home = self.pool.take(self.want(template, session.mode, session.resources, network))
-            if home is not None:
-                return home
+            environment = self.pool.take(self.want(template, session.mode, session.resources, network))
+            if environment is not None:
+                return environment
         return await self.open(session)
 
-    async def open(self, session: Session) -> Home:
+    async def open(self, session: Session) -> Environment:
         """Open an environment.
 
         Raises PlatformFault, TooMany while the node's circuit breaker is open, and whatever the node refuses with.
         """
         host, breaker = self._deps.hosts[session.node], self.breakers[session.node]
 
-        async def attempt() -> Home:
+        async def attempt() -> Environment:
             try:
                 return await host.open(session.resources, session.network)
             except OSError as error:
-                raise PlatformFault(f"no home could be opened: {error}") from error
+                raise PlatformFault(f"the environment could not be opened: {error}") from error
 
         breaker.check()
         try:
-            home = await retry(attempt, _BACKOFF, retry_error=lambda error: isinstance(error, PlatformFault), budget_s=BUDGET_S)
+            environment = await retry(
+                attempt, _BACKOFF, retry_error=lambda error: isinstance(error, PlatformFault), budget_s=BUDGET_S
+            )
         except PlatformFault:
             breaker.record_failure()
             raise
@@ -70,7 +72,7 @@ class EnvironmentOpener:
             breaker.release()
             raise
         breaker.record_success()
-        return home
+        return environment
 
     def _pool_sizes(self, template: Template) -> PoolSizes:
         """Return the sizes that the options set for this template, else those of the template, else the default ones."""

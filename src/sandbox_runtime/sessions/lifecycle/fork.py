@@ -40,7 +40,7 @@ class Forker:
 
     async def fork(self, live: LiveSession, count: int, actor: str = "") -> tuple[Session, ...]:
         """Return `count` new sessions. If one fork fails, none is kept."""
-        max_forks = self._deps.options.forks
+        max_forks = self._deps.options.max_forks
         if not 1 <= count <= max_forks:
             raise InvalidRequest(f"a session can be forked 1 to {max_forks} times at once, not {count}")
         async with live.change_lock:
@@ -74,18 +74,20 @@ class Forker:
         originals = _alive_contexts(live)
         prepared = await live.fork_pool.take(len(originals)) if live.fork_pool is not None else None
         prepared = prepared or await self._open(live.session, len(originals))
-        home, session = prepared.home, _fork_row(live.session)
+        environment, session = prepared.environment, _fork_row(live.session)
         try:
-            storage.admit(self._deps, session, live.home.used_bytes())
+            storage.admit(self._deps, session, live.environment.used_bytes())
             pairs = zip(originals, prepared.contexts, strict=True)
             contexts = {original.id: LiveContext(original.id, context, timestamps.now_ms()) for original, context in pairs}
-            await asyncio.gather(_copy_contexts(live, contexts), SessionFiles(live.home.files).copy_to(SessionFiles(home.files)))
+            await asyncio.gather(
+                _copy_contexts(live, contexts), SessionFiles(live.environment.files).copy_to(SessionFiles(environment.files))
+            )
             if session.mode is SessionMode.persistent:
-                await self._deps.snapshots.save(session.id, home.files, session.owner)
-            fork = await self._creator.adopt(session, home, live.id, actor)
+                await self._deps.snapshots.save(session.id, environment.files, session.owner)
+            fork = await self._creator.adopt(session, environment, live.id, actor)
         except BaseException:
             self._deps.registry.release(session.id)
-            await home.close()
+            await environment.close()
             raise
         fork.contexts = contexts
         return fork
@@ -99,7 +101,7 @@ class Forker:
         if not live.contexts or live.closing:
             return
         if live.fork_pool is None:
-            live.fork_pool = ForkPool(lambda contexts: self._open(live.session, contexts), self._deps.options.spare_s)
+            live.fork_pool = ForkPool(lambda contexts: self._open(live.session, contexts), self._deps.options.fork_pool_idle_s)
         open_sessions = self._deps.registry.open.values()
         waiting = sum(session.fork_pool is not None and session.fork_pool.waiting for session in open_sessions)
         if waiting < MAX_POOLS:
@@ -109,24 +111,24 @@ class Forker:
         """Open an environment with that many empty contexts."""
         options = self._deps.options
         limits = run_request.build_limits(session.resources, options.max_execution_s, options)
-        home = await self._environments.take_or_open(session)
+        environment = await self._environments.take_or_open(session)
         try:
-            opened = await asyncio.gather(*(home.open_context(limits, session.env) for _ in range(contexts)))
+            opened = await asyncio.gather(*(environment.open_context(limits, session.env) for _ in range(contexts)))
             for context in opened:
                 await context.prepare_for_copy()
         except BaseException:
-            await home.close()
+            await environment.close()
             raise
-        return PreparedFork(home, tuple(opened))
+        return PreparedFork(environment, tuple(opened))
 
 
 def _check_idle(live: LiveSession) -> None:
     if live.executions:
-        raise Conflict(f"{len(live.executions)} executions of the session {live.id!r} run or wait; let them end first")
+        raise Conflict(f"the session {live.id!r} has {len(live.executions)} running or waiting executions; wait for them to end")
 
 
 def _alive_contexts(live: LiveSession) -> list[LiveContext]:
-    return [context for context in live.contexts.values() if context.context.alive]
+    return [context for context in live.contexts.values() if context.interpreter.alive]
 
 
 async def _copy_contexts(live: LiveSession, contexts: dict[str, LiveContext]) -> None:
@@ -135,7 +137,7 @@ async def _copy_contexts(live: LiveSession, contexts: dict[str, LiveContext]) ->
         turn = original.slots.reserve()
         try:
             await turn  # another copy of this context may be under way
-            await copy(original.context, target.context)
+            await copy(original.interpreter, target.interpreter)
         finally:
             original.slots.abandon(turn)
 

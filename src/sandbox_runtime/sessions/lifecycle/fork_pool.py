@@ -12,14 +12,14 @@ from typing import Any
 
 from sandbox_runtime.engine.contexts import Context
 from sandbox_runtime.engine.pools.standby import Standby
-from sandbox_runtime.sessions.nodes.node import Home
+from sandbox_runtime.sessions.nodes.node import Environment
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedFork:
     """An environment, and contexts in it that have run nothing."""
 
-    home: Home
+    environment: Environment
     contexts: tuple[Context, ...]
 
 
@@ -31,4 +31,4 @@ class ForkPool(Standby[int, PreparedFork]):
 
 
 async def _close(fork: PreparedFork) -> None:
-    await fork.home.close()
+    await fork.environment.close()

@@ -10,7 +10,7 @@ from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.lifecycle.environment_opener import EnvironmentOpener
 from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.sessions.maintenance import storage
-from sandbox_runtime.sessions.nodes.node import Home
+from sandbox_runtime.sessions.nodes.node import Environment
 from sandbox_runtime.sessions.registry import LiveSession, Slots
 
 
@@ -34,18 +34,18 @@ class LiveSessions:
         live.check_running()
         return live
 
-    def add(self, session: Session, home: Home) -> LiveSession:
+    def add(self, session: Session, environment: Environment) -> LiveSession:
         """Register a session with its open environment."""
         options = self._deps.options
-        slots = Slots(options.max_parallel, options.queue)
-        live = self._deps.registry.open[session.id] = LiveSession(session, home, slots, active_ms=timestamps.now_ms())
+        slots = Slots(options.max_parallel, options.max_queue)
+        live = self._deps.registry.open[session.id] = LiveSession(session, environment, slots, active_ms=timestamps.now_ms())
         return live
 
     async def _reopen(self, session: Session) -> LiveSession:
         if session.state is not SessionState.running:
             raise Conflict(f"the session {session.id!r} is {session.state}, not running")
         if session.node not in self._deps.hosts:
-            raise Unavailable(f"the session {session.id!r} is on node {session.node!r}, which another server holds")
+            raise Unavailable(f"the session {session.id!r} is on node {session.node!r}, which another server runs")
         async with self._deps.registry.opening_lock(session.id):
             live = self._deps.registry.open.get(session.id)
             return await self._restore(session) if live is None else live
@@ -53,19 +53,19 @@ class LiveSessions:
     async def _restore(self, session: Session) -> LiveSession:
         """Open a persistent session from its snapshot. An ephemeral one is lost with the server that held it."""
         if session.mode is not SessionMode.persistent:
-            await self._transitions.apply(session.id, machine.Lost("its files are gone: the server that held them ended"))
+            await self._transitions.apply(session.id, machine.Lost("its files were lost: the server that held them ended"))
             raise Conflict(f"the session {session.id!r} is lost: the server that held it ended")
         storage.admit(self._deps, session, self._deps.snapshots.size_bytes(session.id))
         try:
-            home = await self._environments.take_or_open(session)
+            environment = await self._environments.take_or_open(session)
         except BaseException:
             self._deps.registry.release(session.id)
             raise
         try:
-            await self._deps.snapshots.restore(session.id, home.files)
+            await self._deps.snapshots.restore(session.id, environment.files)
         except BaseException:
             self._deps.registry.release(session.id)
-            await home.close()
+            await environment.close()
             raise
         self._deps.registry.enter(session.id, session.owner)
-        return self.add(session, home)
+        return self.add(session, environment)

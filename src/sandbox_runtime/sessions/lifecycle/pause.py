@@ -24,7 +24,7 @@ async def locked(live: LiveSession) -> AsyncIterator[None]:
         async with asyncio.timeout(_LOCK_WITHIN_S):
             await live.change_lock.acquire()
     except TimeoutError as error:
-        reason = "packages are being installed, contexts opened or copies made"
+        reason = "packages are being installed, contexts opened or forks made"
         raise Conflict(f"the session {live.id!r} is busy: {reason}; try again when that is done") from error
     try:
         yield
@@ -36,7 +36,7 @@ async def pause(live: LiveSession, slots: ExecutionSlots) -> None:
     """Pause everything in the session, or nothing if it fails."""
     live.resumed.clear()
     try:
-        await live.home.pause()
+        await live.environment.pause()
     except BaseException:
         resume(live)
         raise
@@ -45,5 +45,5 @@ async def pause(live: LiveSession, slots: ExecutionSlots) -> None:
 
 def resume(live: LiveSession) -> None:
     live.resumed.set()
-    live.home.resume()
+    live.environment.resume()
     live.touch()

@@ -1,7 +1,8 @@
-"""Where a session goes. Pure: nodes, history and what stands ready are given.
+"""Chooses the node of a new session. Pure: nodes, history and ready environments are given.
 
-A persistent session of an agent goes where the agent has one running already, then to the agent's most recent node, then to what
-stands ready, then to the node with the best affinity. An ephemeral one takes what stands ready, then the least loaded node.
+A persistent session of an agent takes, in this order: a running session of the agent, the agent's latest node, a node with a
+ready environment, the node with the best affinity. An ephemeral session takes a node with a ready environment, then the least
+loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sandbox_runtime.model.limits import MIB
 
 RETRY_AFTER_S = 5.0
 OVERCOMMIT = "overcommit"
-"""Label of nodes that promise more cores and memory than they have, because idle sessions use none."""
+"""Label of nodes that allocate more cores and memory than they have, because idle sessions use none."""
 _TEMPLATE_CACHED, _IN_HISTORY = 0.2, 0.15
 _PER_SAME_TEMPLATE, _MAX_SAME_TEMPLATE = 0.025, 0.05
 
@@ -30,17 +31,18 @@ class PlacementKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlacementRequest:
-    """ready: nodes on which a place of this template and mode stands ready. same: sessions of this template on each node.
-    history: the agent's nodes, the latest first. running: the agent's running sessions."""
-
     mode: SessionMode
     template: str
     resources: Resources
     nodes: Sequence[Node]
     ready: Collection[str] = ()
+    """Nodes with a ready environment of this template and mode."""
     same: Mapping[str, int] = field(default_factory=dict)
+    """Sessions of this template on each node."""
     history: Sequence[str] = ()
+    """The agent's nodes, the latest first."""
     running: Sequence[Session] = ()
+    """The agent's running sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Placement:
     kind: PlacementKind
     node: str
     session: str = ""
-    """The one that is reused."""
+    """The session to reuse."""
 
 
 def load_score(node: Node) -> float:
@@ -62,7 +64,7 @@ def affinity_score(node: Node, template: str, history: Collection[str], same: in
 
 
 def fits(node: Node, resources: Resources) -> bool:
-    """A node that promises more than it has counts places alone; every other also counts cores and memory."""
+    """Whether a node has room for a session. One with the label overcommit counts only boxes, others also cores and memory."""
     if node.state is not NodeState.online or node.boxes >= node.max_boxes:
         return False
     memory_mb = node.allocated_memory_mb + -(-resources.memory_bytes // MIB)
@@ -71,7 +73,7 @@ def fits(node: Node, resources: Resources) -> bool:
 
 
 def choose(request: PlacementRequest) -> Placement:
-    """Raises TooMany where nodes are full, Unavailable where there is none."""
+    """Return the placement. Raises TooMany if all nodes are full and Unavailable if none is online."""
     if request.mode is SessionMode.persistent and (reused := _reuse(request)) is not None:
         return reused
     nodes = {node.id: node for node in request.nodes if fits(node, request.resources)}
@@ -110,7 +112,7 @@ def _ready_or_best(request: PlacementRequest, nodes: Mapping[str, Node], score: 
 
 def _no_node_error(request: PlacementRequest) -> TooMany | Unavailable:
     if any(node.state is NodeState.online for node in request.nodes):
-        return TooMany("no node has room for another session with these resources; try again later", RETRY_AFTER_S)
+        return TooMany("no node has room for a session with these resources; try again later", RETRY_AFTER_S)
     return Unavailable("no node is online")
 
 

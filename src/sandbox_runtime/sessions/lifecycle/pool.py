@@ -15,7 +15,7 @@ from sandbox_runtime.engine.pools.background import cancel_all, repeat
 from sandbox_runtime.engine.pools.warm_pool import WarmPool
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import PoolSizes, Resources, SessionMode, Template
-from sandbox_runtime.sessions.nodes.node import Home, Host
+from sandbox_runtime.sessions.nodes.node import Environment, NodeHost
 from sandbox_runtime.telemetry import Log
 
 TICK_S = 5.0
@@ -24,7 +24,7 @@ _DEMAND_DECAY = 0.5
 _REFILL_AFTER_S = 0.05
 
 
-class Kind(NamedTuple):
+class EnvironmentKind(NamedTuple):
     """What makes two environments interchangeable. Cores, memory and processes are limits of what runs in them."""
 
     template: str
@@ -36,12 +36,12 @@ class Kind(NamedTuple):
 class _KindDemand:
     """The demand for environments of one kind."""
 
-    def __init__(self, kind: Kind, resources: Resources, sizes: PoolSizes, now: float) -> None:
+    def __init__(self, kind: EnvironmentKind, resources: Resources, sizes: PoolSizes, now: float) -> None:
         self.resources = resources
         self.sizes = sizes
         self.requested_at = now
         self.taken = 0.0
-        self.warm: WarmPool[Home]
+        self.warm: WarmPool[Environment]
         self._mode = kind.mode
 
     def wanted(self, now: float) -> int:
@@ -54,11 +54,11 @@ class _KindDemand:
 class EnvironmentPool:
     """Holds at most `max_ready` environments of all kinds together; 0 disables the pool."""
 
-    def __init__(self, host: Host, max_ready: int, log: Log) -> None:
+    def __init__(self, host: NodeHost, max_ready: int, log: Log) -> None:
         self._host = host
         self._max_ready = max_ready
         self._log = log
-        self._kinds: dict[Kind, _KindDemand] = {}
+        self._kinds: dict[EnvironmentKind, _KindDemand] = {}
         self._opening = asyncio.Lock()
         self._tick_task: asyncio.Task[None] | None = None
 
@@ -76,13 +76,15 @@ class EnvironmentPool:
     def size(self) -> int:
         return sum(len(demand.warm.idle) for demand in self._kinds.values())
 
-    def has(self, kind: Kind) -> bool:
+    def has(self, kind: EnvironmentKind) -> bool:
         demand = self._kinds.get(kind)
         return demand is not None and bool(demand.warm.idle)
 
-    def want(self, template: Template, mode: SessionMode, resources: Resources, sizes: PoolSizes, network: str = "") -> Kind:
+    def want(
+        self, template: Template, mode: SessionMode, resources: Resources, sizes: PoolSizes, network: str = ""
+    ) -> EnvironmentKind:
         """Keep environments of this kind ready from now on."""
-        kind = Kind(template.id, mode, resources.disk_bytes, network)
+        kind = EnvironmentKind(template.id, mode, resources.disk_bytes, network)
         now = asyncio.get_running_loop().time()
         demand = self._kinds.get(kind)
         if demand is None:
@@ -91,7 +93,7 @@ class EnvironmentPool:
         demand.requested_at, demand.sizes = now, sizes
         return kind
 
-    def take(self, kind: Kind) -> Home | None:
+    def take(self, kind: EnvironmentKind) -> Environment | None:
         """Return an unused environment, which now belongs to the caller; None if none is ready."""
         demand = self._kinds.get(kind)
         if demand is None:
@@ -104,7 +106,7 @@ class EnvironmentPool:
             self._refill()
         return environment
 
-    def _new_demand(self, kind: Kind, resources: Resources, sizes: PoolSizes, now: float) -> _KindDemand:
+    def _new_demand(self, kind: EnvironmentKind, resources: Resources, sizes: PoolSizes, now: float) -> _KindDemand:
         demand = _KindDemand(kind, resources, sizes, now)
         demand.warm = WarmPool(
             lambda: self._open(demand, kind.network),
@@ -122,7 +124,7 @@ class EnvironmentPool:
         room = self._max_ready - sum(other.warm.size for other in self._kinds.values())
         return min(demand.wanted(asyncio.get_running_loop().time()), demand.warm.size + room)
 
-    async def _open(self, demand: _KindDemand, network: str) -> Home:
+    async def _open(self, demand: _KindDemand, network: str) -> Environment:
         async with self._opening:
             environment = await self._host.open(demand.resources, network)
         environment.prepare()
@@ -156,9 +158,9 @@ class EnvironmentPool:
                 environment.prepare()
 
 
-async def _close(environment: Home) -> None:
+async def _close(environment: Environment) -> None:
     await environment.close()
 
 
-def _is_open(environment: Home) -> bool:
+def _is_open(environment: Environment) -> bool:
     return not environment.closed

@@ -1,7 +1,7 @@
-"""What a new server makes of what the one before left in the store.
+"""Recovery at start-up: makes the rows of the store true again after the last server ended.
 
-Boxes, mounts and processes are gone already: the isolation room sees to that. Here the rows are made true again: executions that
-were in flight crashed, ephemeral sessions are lost, persistent ones go on from what was kept when they are next used.
+Boxes, mounts and processes are gone already: isolation removes them. Executions in flight have crashed, ephemeral sessions are
+lost, and persistent sessions continue from their snapshots when they are next used.
 """
 
 from __future__ import annotations
@@ -18,25 +18,28 @@ from sandbox_runtime.sessions.lifecycle.transitions import Transitions
 from sandbox_runtime.store import ExecutionFilter, SessionFilter
 
 _PAGE = 200
-CRASHED = "the server ended while it ran; it is not known how far it came"
-LOST = "the server that held it ended, and its files with it"
-NEVER_READY = "the server ended while it was being made"
+CRASHED = "the server ended while it ran; its progress is unknown"
+LOST = "the server that held it ended, and its files were lost"
+NEVER_READY = "the server ended while it was being created"
 _IN_FLIGHT = (ExecutionState.pending, ExecutionState.running)
 
 
 @dataclass(slots=True)
 class RecoveryReport:
     lost: int = 0
+    """Sessions that were ended."""
     kept: int = 0
+    """Persistent sessions that continue."""
     crashed: int = 0
+    """Executions that were in flight."""
 
 
 async def recover(deps: SessionDeps, transitions: Transitions) -> RecoveryReport:
-    """Called once, before anything else; idempotent."""
+    """Recover the sessions of this server's nodes. Called once, before anything else; idempotent."""
     report = RecoveryReport()
     for node in deps.hosts:
         for session in await deps.all_sessions(SessionFilter(states=LIVE_SESSION_STATES, node=node)):
-            report.crashed += await _fail_executions(deps, session)
+            report.crashed += await _crash_executions(deps, session)
             await _recover_session(deps, transitions, session, report)
     return report
 
@@ -60,7 +63,8 @@ def _recovery_event(session: Session) -> machine.Event:
     return machine.Restored() if session.mode is SessionMode.persistent else machine.Lost(LOST)
 
 
-async def _fail_executions(deps: SessionDeps, session: Session) -> int:
+async def _crash_executions(deps: SessionDeps, session: Session) -> int:
+    """Mark the executions in flight as crashed and return their number."""
     count = 0
     while True:
         page = await deps.store.executions.list(ExecutionFilter(session=session.id, states=_IN_FLIGHT), limit=_PAGE)

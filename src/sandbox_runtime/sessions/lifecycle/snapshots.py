@@ -1,4 +1,4 @@
-"""What is kept of the files of persistent sessions: one snapshot of each, brought up to date after every execution."""
+"""Snapshots of persistent sessions: one of each, updated after every execution."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sandbox_runtime.workspace.snapshots import Snapshots as Snapshot
 from sandbox_runtime.workspace.storage import Storage
 
 FOLDERS = ("/workspace", "/home/sandbox")
-"""The rest of a home is for what may be gone tomorrow."""
+"""Everything else in an environment is temporary."""
 _PREFIX = "sessions/"
 _MAX_LISTED = 10_000_000
 
 
 class SessionSnapshots:
-    """ledger: charged with what is kept, where the storage is on this machine."""
+    """Charges the ledger with the size of snapshots if their storage is on this machine."""
 
     def __init__(self, storage: Storage, ledger: Ledger) -> None:
         self._storage = storage
@@ -28,7 +28,7 @@ class SessionSnapshots:
         self._charges: dict[str, Charge] = {}
 
     async def save(self, session: str, area: Area, owner: str) -> None:
-        """Raises StorageFull or QuotaExceeded where there is no room for what has changed."""
+        """Save what has changed since the last time. Raises StorageFull or QuotaExceeded."""
         snapshot = self._snapshot(session)
         if not self._local:
             await snapshot.save(area)
@@ -40,13 +40,16 @@ class SessionSnapshots:
             charge.resize(snapshot.held_bytes, force=True)
 
     async def restore(self, session: str, area: Area) -> bool:
+        """Restore the files of a session. Return whether there was a snapshot."""
         return await self._snapshot(session).restore(area) is not None
 
     def size_bytes(self, session: str) -> int:
+        """Return the size of a snapshot; 0 if it is unknown or stored elsewhere."""
         charge = self._charges.get(session)
         return 0 if charge is None else charge.size_bytes
 
     async def drop(self, session: str) -> None:
+        """Delete the snapshot of a session."""
         await self._snapshot(session).delete()
         self.forget(session)
         charge = self._charges.pop(session, None)
@@ -54,14 +57,15 @@ class SessionSnapshots:
             charge.release()
 
     def forget(self, session: str) -> None:
-        """It has ended, and nothing more will be saved."""
+        """Forget a session that has ended. Its snapshot is kept."""
         self._snapshots.pop(session, None)
 
     async def check(self) -> None:
+        """Raise if nothing can be saved now."""
         await self._storage.check()
 
     async def recount(self, store: Store) -> None:
-        """Charge what an earlier server has kept."""
+        """Charge the snapshots that earlier servers have saved."""
         if not self._local:
             return
         sizes: Counter[str] = Counter()

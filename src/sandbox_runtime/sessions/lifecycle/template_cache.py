@@ -27,7 +27,7 @@ class TemplateCache:
             template = await self._deps.store.templates.get(name)
             self._templates[name] = (template, now + _VALID_S)
         if not template.active:
-            raise Conflict(f"the template {template.id!r} is switched off")
+            raise Conflict(f"the template {template.id!r} is inactive")
         return template
 
     def forget(self, name: str) -> None:

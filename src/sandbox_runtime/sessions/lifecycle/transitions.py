@@ -49,7 +49,7 @@ class Transitions:
         for _ in range(_MAX_ATTEMPTS):
             before = await self._deps.find_session(session_id, owner)
             if before.state.ended:
-                raise Conflict(f"the session {session_id!r} is {before.state}: it changes no more")
+                raise Conflict(f"the session {session_id!r} is {before.state} and cannot be changed")
             audit = entry(actor, "change", "session", session_id, owner=before.owner, fields=sorted(changes))
             try:
                 stored = await self._deps.store.sessions.update(before, by=actor, audit=audit, **changes)
@@ -69,7 +69,7 @@ class Transitions:
                 await self._executor.stop_all(live, reason)
                 if live.fork_pool is not None:
                     await live.fork_pool.close()
-                await live.home.close()
+                await live.environment.close()
                 self._deps.registry.release(live.id)
         except (TimeoutError, SandboxError, OSError) as error:
             self._deps.log.error("a session could not be closed", session=live.id, reason=str(error) or "it took too long")
@@ -94,7 +94,7 @@ class Transitions:
         async with self._deps.registry.opening_lock(ended.id):
             if ended.mode is SessionMode.persistent:
                 if (await self._deps.store.sessions.get(ended.id)).created_ms != ended.created_ms:
-                    raise Conflict(f"the session {ended.id!r} is another one by now")
+                    raise Conflict(f"the session {ended.id!r} was replaced by a new session with the same id")
                 await self._deps.snapshots.drop(ended.id)
             await self._deps.store.sessions.delete_unchanged(ended, audit=session_entry(ended, "delete", actor))
 
@@ -136,4 +136,4 @@ class Transitions:
 
 
 def _contended(session_id: str) -> Conflict:
-    return Conflict(f"the session {session_id!r} changes all the time; try again")
+    return Conflict(f"the session {session_id!r} is being changed by other requests; try again")

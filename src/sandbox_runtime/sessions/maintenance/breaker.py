@@ -1,9 +1,10 @@
-"""A circuit breaker: what has failed many times in a row is not tried for a while, so that nobody waits for what will fail.
+"""A circuit breaker: a call that failed repeatedly is refused for a while, so that nobody waits for what will fail.
 
     closed ──failures in a row──▶ open ──open_s──▶ half open ──success──▶ closed
                                    ▲                   │
                                    └──────failure──────┘
-Half open, one at a time may try; everybody else is told to come back.
+
+When it is half open, one caller at a time may try; the others are refused.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from enum import StrEnum
 from sandbox_runtime.errors import TooMany
 
 TRY_WITHIN_S = 60.0
-"""Whoever may try and is not heard of again has lost its turn after this time."""
+"""A caller that may try and reports nothing within this time loses its turn."""
 
 
 class BreakerState(StrEnum):
@@ -43,18 +44,18 @@ class Breaker:
         return BreakerState.open if self._clock() < self._open_until else BreakerState.half_open
 
     def check(self) -> None:
-        """Raises TooMany where it must not be tried now. Whoever passes owes succeeded(), failed() or withdrawn()."""
+        """Raise TooMany if the call must not be tried now. Otherwise call one of the record methods or `release` afterwards."""
         state, now = self.state, self._clock()
         if state is BreakerState.closed:
             return
         wait_s = self._open_until - now if state is BreakerState.open else self._trying_open_until - now
         if wait_s > 0:
-            message = f"{self._subject} failed {self._failures} times in a row and is not tried for a while; try again later"
+            message = f"{self._subject} failed {self._failures} times in a row and is suspended for a while; try again later"
             raise TooMany(message, max(1.0, wait_s if state is BreakerState.open else 1.0))
         self._trying_open_until = now + TRY_WITHIN_S
 
     def release(self) -> None:
-        """It came to nothing for reasons of its own: another may try."""
+        """Report a call that neither succeeded nor failed: another may try."""
         self._trying_open_until = 0.0
 
     def record_success(self) -> None:

@@ -1,4 +1,4 @@
-"""Looking at one session: is it there, could something be run in it, has it room left, do its interpreters live."""
+"""Health checks of one session: its environment, readiness, storage and interpreters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ NEARLY_FULL, FULL = 0.9, 0.99
 
 
 def check_row(session: Session) -> Health:
-    """Of one whose home is not open here."""
+    """Check a session whose environment is not open here."""
     if session.state.ended:
         check = HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, f"it has ended: {session.state}")
     else:
-        check = HealthCheck(
-            CheckKind.liveness, HealthStatus.unknown, "its home is not open here: that is done when it is next used"
-        )
+        check = HealthCheck(CheckKind.liveness, HealthStatus.unknown, "its environment is not open here; its next use opens it")
     return Health(session.id, timestamps.now_ms(), (check,))
 
 
@@ -31,10 +29,10 @@ def check_live(live: LiveSession) -> Health:
 
 
 def _liveness(live: LiveSession) -> HealthCheck:
-    if live.home.closed:
-        return HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, "its home is closed")
+    if live.environment.closed:
+        return HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, "its environment is closed")
     try:
-        os.fstatvfs(live.home.files.files_fd)
+        os.fstatvfs(live.environment.files.files_fd)
     except OSError as error:
         return HealthCheck(CheckKind.liveness, HealthStatus.unhealthy, f"its files cannot be reached: {error.strerror}")
     return HealthCheck(CheckKind.liveness, HealthStatus.healthy)
@@ -46,22 +44,22 @@ def _readiness(live: LiveSession) -> HealthCheck:
     if live.session.state is not SessionState.running:
         return HealthCheck(CheckKind.readiness, HealthStatus.warning, f"it is {live.session.state}")
     if live.slots.full:
-        return HealthCheck(CheckKind.readiness, HealthStatus.warning, "as many executions wait as may wait")
+        return HealthCheck(CheckKind.readiness, HealthStatus.warning, "its queue of executions is full")
     return HealthCheck(CheckKind.readiness, HealthStatus.healthy)
 
 
 def _resource(live: LiveSession) -> HealthCheck:
-    area = os.fstatvfs(live.home.files.files_fd)
+    area = os.fstatvfs(live.environment.files.files_fd)
     share = 1 - area.f_bavail / area.f_blocks if area.f_blocks else 0.0
-    message = f"{share:.0%} of the room for its files is taken"
+    message = f"{share:.0%} of its storage is used"
     if share >= FULL:
         return HealthCheck(CheckKind.resource, HealthStatus.unhealthy, message)
     return HealthCheck(CheckKind.resource, HealthStatus.warning if share >= NEARLY_FULL else HealthStatus.healthy, message)
 
 
 def _interpreters(live: LiveSession) -> HealthCheck:
-    dead = [context.id for context in live.contexts.values() if not context.context.alive]
+    dead = [context.id for context in live.contexts.values() if not context.interpreter.alive]
     if dead:
-        message = f"interpreters that died: {', '.join(sorted(dead))[:200]}; restart or close them"
+        message = f"dead interpreters: {', '.join(sorted(dead))[:200]}; restart or close them"
         return HealthCheck(CheckKind.custom, HealthStatus.warning, message)
     return HealthCheck(CheckKind.custom, HealthStatus.healthy)

@@ -1,4 +1,4 @@
-"""What time brings: heartbeats, sessions whose time is over, nodes that fell silent, rows that are old."""
+"""Periodic work: heartbeats, expired and idle sessions, silent nodes, and rows past their retention."""
 
 from __future__ import annotations
 
@@ -21,17 +21,25 @@ from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.store import NodeFilter, RetentionPolicy, SessionFilter
 
 _PAGE = 200
-_SILENT_NODE = "its node has not been heard of for a while"
+_SILENT_NODE = "its node has sent no heartbeat for a while"
 
 
 @dataclass(slots=True)
 class SweepReport:
+    """What one sweep did. The field names are part of the HTTP API."""
+
     expired: int = 0
+    """Sessions past their lifetime."""
     idle: int = 0
+    """Sessions past their idle timeout."""
     stuck: int = 0
+    """Sessions that were never ready."""
     lost: int = 0
+    """Ephemeral sessions of silent nodes."""
     let_go: int = 0
+    """Open sessions that another server had ended."""
     forgotten: int = 0
+    """Deleted rows of sessions and executions."""
 
 
 class Janitor:
@@ -46,10 +54,10 @@ class Janitor:
     async def __aenter__(self) -> Janitor:
         options = self._deps.options
         self._tasks = [
-            asyncio.create_task(self._run_periodically(options.heartbeat_s, self.beat)),
-            asyncio.create_task(self._run_periodically(options.cleanup_s, self.sweep)),
-            asyncio.create_task(self._run_periodically(options.heartbeat_s, self._supervisor.round)),
-            asyncio.create_task(self._run_periodically(min(WATCH_EVERY_S, options.heartbeat_s), self._watcher.round)),
+            asyncio.create_task(self._run_periodically(options.heartbeat_every_s, self.beat)),
+            asyncio.create_task(self._run_periodically(options.sweep_every_s, self.sweep)),
+            asyncio.create_task(self._run_periodically(options.heartbeat_every_s, self._supervisor.round)),
+            asyncio.create_task(self._run_periodically(min(WATCH_EVERY_S, options.heartbeat_every_s), self._watcher.round)),
         ]
         return self
 
@@ -93,11 +101,11 @@ class Janitor:
         self._written_activity = activity
 
     async def sweep(self, now_ms: int | None = None) -> SweepReport:
-        """Everything once; bounded, and done again after a while."""
+        """End sessions that are due, mark silent nodes, and delete rows past their retention."""
         report, now_ms = SweepReport(), timestamps.now_ms() if now_ms is None else now_ms
-        open_sessions = list(self._deps.registry.open.values())
+        live_sessions = list(self._deps.registry.open.values())
         rows = await self._live_rows()
-        await self._close_ended(open_sessions, {session.id for session in rows}, report)
+        await self._close_ended(live_sessions, {session.id for session in rows}, report)
         for session in rows:
             live = self._deps.registry.open.get(session.id)
             active_ms = live.active_ms if live is not None else session.last_activity_ms or session.created_ms
@@ -107,16 +115,16 @@ class Janitor:
         return report
 
     async def _live_rows(self) -> list[Session]:
-        """Sessions that have not ended. Those of other nodes belong to other servers."""
+        """Return the live sessions of this server's nodes; other servers look after theirs."""
         rows: list[Session] = []
         for node in self._deps.hosts:
             rows += await self._deps.all_sessions(SessionFilter(states=LIVE_SESSION_STATES, node=node))
         return rows
 
-    async def _close_ended(self, open_sessions: list[LiveSession], live_ids: set[str], report: SweepReport) -> None:
-        """Sessions that are open here and were ended, or deleted, by another server. Those that were made meanwhile are known
-        by their rows."""
-        for live in open_sessions:
+    async def _close_ended(self, live_sessions: list[LiveSession], live_ids: set[str], report: SweepReport) -> None:
+        """Close sessions that are open here and were ended or deleted by another server. Sessions created since `live_ids` was
+        read are recognised by their rows."""
+        for live in live_sessions:
             if live.id in live_ids or live.closing:
                 continue
             row = await self._deps.store.sessions.find(live.id)
@@ -129,13 +137,13 @@ class Janitor:
         if session.expires_ms is not None and session.expires_ms <= now_ms:
             report.expired += await self._end(session, machine.Expired())
         elif session.state is SessionState.creating:
-            if session.id not in self._deps.registry.open and now_ms - session.created_ms > options.creating_s * 1000:
-                report.stuck += await self._end(session, machine.TookTooLong(options.creating_s))
+            if session.id not in self._deps.registry.open and now_ms - session.created_ms > options.create_timeout_s * 1000:
+                report.stuck += await self._end(session, machine.TookTooLong(options.create_timeout_s))
         elif session.idle_timeout_s is not None and not busy and now_ms - active_ms > session.idle_timeout_s * 1000:
             report.idle += await self._end(session, machine.Idle(session.idle_timeout_s))
 
     async def _end(self, session: Session, event: machine.Event) -> bool:
-        """Somebody else may have been quicker."""
+        """Apply the event. Return False if the session was ended or deleted in the meantime."""
         try:
             await self._lifecycle.transitions.apply(session.id, event, "janitor")
         except (Conflict, NotFound):
@@ -155,8 +163,8 @@ class Janitor:
         self._lifecycle.nodes.rows[node] = row
 
     async def _mark_silent_nodes(self, now_ms: int, report: SweepReport) -> None:
-        """Of other servers. Their ephemeral sessions are lost; persistent ones wait for their node to come back."""
-        silent_since_ms = now_ms - int(self._deps.options.silent_s * 1000)
+        """Mark silent nodes of other servers as offline. Their ephemeral sessions are lost; persistent ones wait for the node."""
+        silent_since_ms = now_ms - int(self._deps.options.node_timeout_s * 1000)
         silent = NodeFilter(states=(NodeState.online,), silent_since_ms=silent_since_ms)
         for node in (await self._deps.store.nodes.list(silent, limit=_PAGE)).items:
             if node.id in self._deps.hosts:
@@ -168,7 +176,7 @@ class Janitor:
                 report.lost += await self._end(session, machine.Lost(_SILENT_NODE))
 
     async def _apply_retention(self, now_ms: int, report: SweepReport) -> None:
-        """What was kept of files goes before the rows that know of it."""
+        """Delete old rows; snapshots first, because only the rows refer to them."""
         policy = RetentionPolicy()
         old = SessionFilter(
             states=ENDED_SESSION_STATES, mode=SessionMode.persistent, created_before_ms=now_ms - policy.sessions_ms

@@ -1,4 +1,4 @@
-"""What the files of live sessions hold of the node's storage: charged when a session is opened, measured while it is."""
+"""Storage used by the files of live sessions: charged when a session is opened, measured while it is open."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from sandbox_runtime.sessions.deps import SessionDeps
 from sandbox_runtime.sessions.registry import LiveSession
 
 RESERVED_BYTES = MIB
-"""What a session holds at the least: its folders, and what the kernel keeps for them."""
+"""Minimum charge of a session, for its folders and what the kernel keeps for them."""
 
 
 def measure(deps: SessionDeps, live: LiveSession) -> int:
-    """Charge what the files of a session take now. Return by how much that grew."""
+    """Charge the current size of a session's files. Return by how much it grew."""
     charge = deps.registry.charges.get(live.id)
-    if charge is None or live.closing or live.home.closed:
+    if charge is None or live.closing or live.environment.closed:
         return 0
     before = charge.size_bytes
     try:
-        charge.resize(max(RESERVED_BYTES, live.home.used_bytes()), force=True)
-    except OSError:  # closed meanwhile
+        charge.resize(max(RESERVED_BYTES, live.environment.used_bytes()), force=True)
+    except OSError:  # closed in the meantime
         return 0
     return charge.size_bytes - before
 
 
 def check_capacity(deps: SessionDeps, live: LiveSession) -> None:
-    """Raises StorageFull or QuotaExceeded where nothing more may be written."""
+    """Raise StorageFull or QuotaExceeded if nothing more may be written."""
     charge = deps.registry.charges.get(live.id)
     if charge is not None:
         deps.ledger.check(charge.owner, charge.medium)
 
 
 def admit(deps: SessionDeps, session: Session, size: int = 0) -> None:
-    """Charge a session that is about to be opened, with files of that size. Raises StorageFull or QuotaExceeded."""
+    """Charge a session before it is opened with files of this size. Raises StorageFull or QuotaExceeded."""
     session_id = session.id
     if session_id not in deps.registry.charges:
         medium = deps.hosts[session.node].medium(session.resources.disk_bytes)

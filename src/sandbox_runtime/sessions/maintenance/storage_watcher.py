@@ -1,7 +1,7 @@
-"""The watcher of what programs write: they write without asking, so every open session is measured again and again.
+"""Measures every open session repeatedly, because programs write without asking.
 
-A measurement is one call of the kernel for each session. While a bound of the storage ledger is exceeded, new sessions,
-executions and uploads are refused elsewhere; here, executions in sessions that grow are stopped.
+A measurement is one system call per session. While a limit of the storage ledger is exceeded, new sessions, executions and
+uploads are refused elsewhere; this watcher stops executions in sessions that grow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sandbox_runtime.sessions.registry import LiveSession
 from sandbox_runtime.workspace.ledger import PLATFORM
 
 WATCH_EVERY_S = 1.0
-STOPPED = "it was stopped: no storage is left for what it writes"
+STOPPED = "it was stopped: no storage is left"
 
 
 class StorageWatcher:
@@ -26,7 +26,7 @@ class StorageWatcher:
         self._outputs = deps.ledger.open(StorageKind.outputs, PLATFORM)
 
     async def round(self) -> int:
-        """Measure every open session; stop what grows where there is no room left. Return how many sessions were stopped."""
+        """Measure every open session and stop executions in those that grow without storage left. Return their number."""
         await asyncio.to_thread(self._deps.ledger.refresh)
         self._outputs.resize(self._executor.output_bytes, force=True)
         grown = [live for live in list(self._deps.registry.open.values()) if measure(self._deps, live) > 0]

@@ -1,8 +1,8 @@
-"""Looking after sessions: who does badly is told once, and what broke is mended as far as it can be.
+"""Supervision of open sessions: reports changes of health and repairs broken sessions.
 
-A session is broken when its home is gone under it while its row says that it runs. A persistent one is opened again from what was
-kept of it (recreate), so often and after such waits as the options say; an ephemeral one has nothing to come back from and fails
-(terminate), as does one whose attempts are used up. What was seen and done is told by the audit, in the name of the supervisor.
+A session is broken when its environment is gone while its row says that it runs. A persistent one is opened again from its
+snapshot ("recreate"), as often and after such delays as the options say. An ephemeral one has no snapshot and fails
+("terminate"), as does one whose attempts are used up. The audit records what was seen and done, with the supervisor as actor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sandbox_runtime.sessions.maintenance import health
 from sandbox_runtime.sessions.registry import LiveSession
 
 ACTOR = "supervisor"
-BROKEN = "its home broke"
+BROKEN = "its environment broke"
 _SEVERITY = {
     HealthStatus.unknown: "info",
     HealthStatus.healthy: "info",
@@ -47,7 +47,7 @@ class Supervisor:
         self._lock = asyncio.Lock()
 
     async def round(self) -> None:
-        """Looks at every session whose home is open here, and goes on with what is being mended. One round at a time."""
+        """Check every open session and continue repairs. Only one round runs at a time."""
         async with self._lock:
             await self._round()
 
@@ -77,7 +77,7 @@ class Supervisor:
 
     async def _repair(self, live: LiveSession) -> None:
         if live.session.mode is SessionMode.ephemeral:
-            await self._give_up(live.id, live.session.owner, f"{BROKEN}, and nothing of it was kept", 0)
+            await self._give_up(live.id, live.session.owner, f"{BROKEN}, and it has no snapshot", 0)
             return
         await self._lifecycle.transitions.close_environment(live, BROKEN)
         self._repairs.setdefault(live.id, _Repair(live.session.owner))
@@ -88,7 +88,7 @@ class Supervisor:
         try:
             await self._lifecycle.live_sessions.get(session_id)
         except (Conflict, NotFound):
-            del self._repairs[session_id]  # it was ended, paused or deleted meanwhile
+            del self._repairs[session_id]  # it was ended, paused or deleted in the meantime
         except SandboxError as error:
             await self._record_failure(session_id, repair, error)
         else:
@@ -109,7 +109,7 @@ class Supervisor:
         try:
             await self._lifecycle.transitions.apply(session_id, machine.Lost(reason), ACTOR)
         except (Conflict, NotFound):
-            return  # somebody else was quicker
+            return  # it was ended in the meantime
         await self._audit(session_id, _Repair(owner, attempts), "terminate", reason, "error")
 
     async def _audit(self, session_id: str, repair: _Repair, action: str, outcome: str, severity: str) -> None:

@@ -1,1 +1,1 @@
-"""Nodes: the machines that hold boxes."""
+"""Nodes: the machines that host sessions."""

@@ -20,11 +20,11 @@ from sandbox_runtime.model.limits import MIB
 from sandbox_runtime.sessions.lifecycle.placement import OVERCOMMIT
 from sandbox_runtime.workspace import Area
 
-_LOOK_EVERY_S = 1.0
+_MEASURE_EVERY_S = 1.0
 
 
-class Home(Protocol):
-    """What one session has of a node. Several things may run in it at once."""
+class Environment(Protocol):
+    """The environment of one session on a node. Several things may run in it concurrently."""
 
     closed: bool
 
@@ -32,15 +32,15 @@ class Home(Protocol):
     def files(self) -> Area: ...
 
     def used_bytes(self) -> int:
-        """What its files take now. Raises OSError where it is closed."""
+        """Return the current size of its files. Raises OSError if it is closed."""
         ...
 
     def prepare(self) -> None:
-        """Something will be run soon."""
+        """Get ready to run something soon."""
         ...
 
     def check(self, request: RunRequest) -> PlannedRun:
-        """Return what run() takes. Raises if the request cannot run."""
+        """Return the plan that `run` takes. Raises if the request cannot be run."""
         ...
 
     async def run(self, planned: PlannedRun, sink: Sink | None = None) -> RunResult: ...
@@ -52,52 +52,52 @@ class Home(Protocol):
     async def close_context(self, context: Context) -> None: ...
 
     def check_pause(self) -> None:
-        """Raises Unavailable where what runs here cannot be paused."""
+        """Raise Unavailable if pausing is not supported here."""
         ...
 
     async def pause(self) -> None:
-        """Whatever runs there stands still, and so does its time: all of it, or nothing and PlatformFault."""
+        """Stop everything that runs in it, and its clocks. Raises PlatformFault if that fails; then nothing is paused."""
         ...
 
     def resume(self) -> None: ...
 
     async def close(self) -> None:
-        """Idempotent. Afterwards nothing runs there, and the files are gone."""
+        """Stop everything and delete the files. Idempotent."""
         ...
 
 
-class Host(Protocol):
-    """A node that this server can open homes on."""
+class NodeHost(Protocol):
+    """A node that this server can open environments on."""
 
     id: str
     backend: str
 
     def medium(self, disk_bytes: int) -> Medium:
-        """Where the files of a session with such a disk are."""
+        """Return the medium of a session's files, given their maximum size."""
         ...
 
-    async def open(self, resources: Resources, network: str = "") -> Home:
-        """Raises Unavailable where this kind of node has no sessions, or no such network, PlatformFault where we failed."""
+    async def open(self, resources: Resources, network: str = "") -> Environment:
+        """Open an environment. Raises Unavailable if the node has no sessions or no such network, and PlatformFault."""
         ...
 
     def usage(self) -> tuple[float, float]:
-        """Shares of processor and memory in use, 0 to 1."""
+        """Return the shares of processor and memory in use, 0 to 1."""
         ...
 
     def describe(self, created_ms: int) -> Node:
-        """Its row, as it is noted for others."""
+        """Return the row that describes this node."""
         ...
 
 
-class LocalHost:
-    def __init__(self, parts: EnvironmentParts, node: str, hostname: str, disk_files: int, max_homes: int) -> None:
+class LocalNodeHost:
+    def __init__(self, parts: EnvironmentParts, node: str, hostname: str, disk_files: int, max_environments: int) -> None:
         self.id = node
         self.backend = parts.backend.name
         self._parts = parts
         self._hostname = hostname
         self._disk_files = disk_files
-        self._max_homes = max_homes
-        self._meter = _Meter()
+        self._max_environments = max_environments
+        self._meter = _LoadMeter()
 
     def medium(self, disk_bytes: int) -> Medium:
         return self._parts.backend.medium(disk_bytes)
@@ -115,16 +115,18 @@ class LocalHost:
             backend=self.backend,
             cpu_cores=float(os.cpu_count() or 1),
             memory_mb=os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MIB,
-            max_boxes=self._max_homes,
+            max_boxes=self._max_environments,
             labels={OVERCOMMIT: "yes"},
             heartbeat_ms=created_ms,
             created_ms=created_ms,
         )
 
 
-class _Meter:
-    """Shares of the machine in use: of all processors since they were last looked at, of the memory at that moment. Looked at
-    once a second at the most: every new session asks."""
+class _LoadMeter:
+    """Shares of the machine in use: processors since the last measurement, memory at that moment.
+
+    Measures at most once a second, because every new session reads it.
+    """
 
     def __init__(self) -> None:
         self._seen = _cpu_ticks()
@@ -132,11 +134,11 @@ class _Meter:
         self._cpu = self._memory = 0.0
 
     def shares(self) -> tuple[float, float]:
-        if time.monotonic() - self._at >= _LOOK_EVERY_S:
-            self._look()
+        if time.monotonic() - self._at >= _MEASURE_EVERY_S:
+            self._measure()
         return self._cpu, self._memory
 
-    def _look(self) -> None:
+    def _measure(self) -> None:
         busy, total = _cpu_ticks()
         if total > self._seen[1]:
             self._cpu = min(1.0, max(0.0, (busy - self._seen[0]) / (total - self._seen[1])))

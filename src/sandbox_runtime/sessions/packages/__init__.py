@@ -1,1 +1,1 @@
-"""Packages of sessions: requirements, and their installation."""
+"""Packages installed into sessions."""

@@ -1,7 +1,7 @@
-"""Packages for a session: installed by the package client of its runtime, in a box on the session's files.
+"""Installs packages into a session with the package client of its runtime, in a box on the session's files.
 
-The client runs as any program of the session does, so it needs a network that programs may use; what a package does while it is
-installed is the session's own doing. What came of it is written into the session's row.
+The client runs like any program of the session: it needs a network that programs may use, and what a package does while it is
+installed affects only the session. The result is stored in the session's row.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ _OFFLINE = (
 
 
 class PackageInstaller:
-    """python and node_bin: the clients as boxes see them. index_url: where packages come from unless a session says otherwise."""
+    """- python, node_bin: interpreter and Node.js folder as boxes see them.
+    - network: whether programs have one.
+    - index_url: the package index of sessions that set none.
+    """
 
     def __init__(self, deps: SessionDeps, python: str, node_bin: str, *, network: bool, index_url: str = "") -> None:
         self._deps = deps
@@ -56,7 +59,7 @@ class PackageInstaller:
         self._index_url = index_url
 
     def check(self, dependencies: Sequence[Dependency], index_url: str, runtime: str) -> list[str]:
-        """What will be asked of the client; raises before anything is done."""
+        """Return the requirements for the package client. Raises InvalidRequest or Unavailable if they cannot be installed."""
         if not 1 <= len(dependencies) <= MAX_DEPENDENCIES:
             raise InvalidRequest(f"1 to {MAX_DEPENDENCIES} packages can be installed at once, not {len(dependencies)}")
         if index_url:
@@ -64,11 +67,11 @@ class PackageInstaller:
         packages = [requirements.to_requirement(dependency, _kind(runtime)) for dependency in dependencies]
         if not self._network:
             raise Unavailable(
-                "packages cannot be installed: programs have no network here. Set allow_network, or install them with the guest "
-                "interpreter for everybody"
+                "packages cannot be installed: programs have no network here. Set allow_network, or install them into the "
+                "guest interpreter for all sessions"
             )
         if _kind(runtime) == requirements.NODE and not self._node_bin:
-            raise Unavailable("npm is not installed: sandbox languages install nodejs")
+            raise Unavailable("npm is not installed: run sandbox languages install nodejs")
         return packages
 
     async def install(
@@ -80,10 +83,11 @@ class PackageInstaller:
         sink: Sink | None = None,
         actor: str = "",
     ) -> Session:
-        """The session with what came of it; raises InvalidRequest or Unavailable with the client's own words where it failed."""
+        """Install packages and return the session. Raises InvalidRequest or Unavailable with the output of the client if it
+        failed."""
         packages = self.check(dependencies, index_url, live.session.runtime)
         if live.session.network == "none":
-            raise Conflict(f"packages cannot be installed: the session {live.id!r} was made without a network")
+            raise Conflict(f"packages cannot be installed: the session {live.id!r} was created without a network")
         async with live.change_lock:
             if live.closing:
                 raise Conflict(f"the session {live.id!r} is ending")
@@ -105,10 +109,11 @@ class PackageInstaller:
         argv = (requirements.npm_install if node else requirements.pip_install)(
             self._node_bin if node else self._python, packages, index_url
         )
-        return await live.home.command(self._command(live, argv, wall_s), sink)
+        return await live.environment.command(self._command(live, argv, wall_s), sink)
 
     def _command(self, live: LiveSession, argv: tuple[str, ...], wall_s: float) -> Command:
-        """Clients are large programs: they get as much memory as this server gives, whatever the session has."""
+        """Return the client's command. It gets at least 1 GiB of memory, as far as the options allow: clients are large
+        programs."""
         options = self._deps.options
         limits = run_request.build_limits(live.session.resources, wall_s, options)
         memory_bytes = min(options.max_memory_bytes, max(GIB, live.session.resources.memory_bytes))
@@ -118,7 +123,7 @@ class PackageInstaller:
     async def _list_installed(self, live: LiveSession) -> tuple[InstalledDependency, ...]:
         node = _kind(live.session.runtime) == requirements.NODE
         argv = requirements.npm_list(self._node_bin) if node else requirements.pip_list(self._python)
-        outcome = await live.home.command(self._command(live, argv, _LIST_WITHIN_S))
+        outcome = await live.environment.command(self._command(live, argv, _LIST_WITHIN_S))
         listed = (requirements.parse_npm_list if node else requirements.parse_pip_list)(outcome.stdout.text, timestamps.now_ms())
         before = {package.name: package for package in live.session.installation.installed}
         return tuple(
@@ -157,16 +162,16 @@ class PackageInstaller:
             await self._add_to_path(live)
 
     async def _add_to_path(self, live: LiveSession) -> None:
-        """Those that are up looked for packages before there were any."""
+        """Make the packages importable in live interpreters, which were started without the folder."""
         code = (
             f"__import__('sys').path.append({PACKAGES_FOLDER!r}) if {PACKAGES_FOLDER!r} not in __import__('sys').path else None"
         )
         for context in live.contexts.values():
-            if context.context.alive and not context.context.busy:
-                await context.context.execute(code, wall_s=_PATH_WITHIN_S)
+            if context.interpreter.alive and not context.interpreter.busy:
+                await context.interpreter.execute(code, wall_s=_PATH_WITHIN_S)
 
     async def _write(self, live: LiveSession, installation: Installation, audit: AuditEntry | None = None) -> None:
-        """Somebody else may have changed another part of the row meanwhile."""
+        """Store the installation; on a conflict with another change of the row, once more on the latest row."""
         try:
             live.session = await self._deps.store.sessions.update(live.session, audit=audit, installation=installation)
         except Conflict:
@@ -181,7 +186,7 @@ class PackageInstaller:
             :_MAX_ERROR_CHARACTERS
         ]
         if any(sign in output for sign in _OFFLINE):
-            return f"the index of packages cannot be reached: {output}"
+            return f"the package index cannot be reached: {output}"
         return f"the packages could not be installed: {output or outcome.message or outcome.ending}"
 
 

@@ -1,4 +1,4 @@
-"""What may be asked of package clients: names, versions, command lines. Pure."""
+"""Requirements and command lines of the package clients pip and npm. Pure."""
 
 from __future__ import annotations
 
@@ -25,48 +25,48 @@ PYTHON, NODE = "python", "node"
 
 def check_name(name: str, kind: str) -> None:
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS:
-        raise InvalidRequest(f"the name of a package has 1 to {MAX_NAME_CHARACTERS} characters, not {len(name)}")
+        raise InvalidRequest(f"a package name has 1 to {MAX_NAME_CHARACTERS} characters, not {len(name)}")
     if ".." in name or "://" in name or name.startswith("/"):
-        raise InvalidRequest(f"{name!r} is a path or an address; packages are installed by name")
+        raise InvalidRequest(f"{name!r} is a path or URL; packages are installed by name")
     if kind == NODE and _SCOPED.fullmatch(name):
         return
     if not _NAME.fullmatch(name):
-        raise InvalidRequest(f"the name of a package is made of letters, digits and . _ -, not {name!r}")
+        raise InvalidRequest(f"a package name consists of letters, digits and . _ -, not {name!r}")
     if match := _NAME_WITH_VERSION.fullmatch(name):
-        message = f"{name!r} has its version glued on: write the name {match[1]!r} and the version {match[2]!r}"
+        message = f"{name!r} contains a version: set the name to {match[1]!r} and the version to {match[2]!r}"
         raise InvalidRequest(message)
 
 
 def to_requirement(dependency: Dependency, kind: str) -> str:
-    """As the package client takes it. A version without an operator is that very one."""
+    """Return the requirement for the package client. A version without an operator is exact. Raises InvalidRequest."""
     check_name(dependency.name, kind)
     version = dependency.version.strip()
     if not version:
         return dependency.name
     if kind == NODE:
         if not _NPM_VERSION.fullmatch(version.removeprefix("==")):
-            raise InvalidRequest(f"{version!r} is no version of {dependency.name}: write one such as 4.17.21")
+            raise InvalidRequest(f"{version!r} is not a version of {dependency.name}: use one such as 4.17.21")
         return f"{dependency.name}@{version.removeprefix('==')}"
     if not _VERSION.fullmatch(version):
-        raise InvalidRequest(f"{version!r} is no version of {dependency.name}: write one such as 2.3.3 or >=2.0,<3")
+        raise InvalidRequest(f"{version!r} is not a version of {dependency.name}: use one such as 2.3.3 or >=2.0,<3")
     return f"{dependency.name}{version if version.startswith(_OPERATORS) else f'=={version}'}"
 
 
 def check_index(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(c.isspace() for c in url):
-        raise InvalidRequest(f"an index of packages is an http or https address, not {url[:100]!r}")
+        raise InvalidRequest(f"a package index is an http or https URL, not {url[:100]!r}")
 
 
 def pip_install(python: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
-    """Wheels alone would be safer and less useful: what a package runs while it is built runs in a box like everything else."""
+    """Source distributions are allowed: their build code runs in a box like everything else."""
     index = ("--index-url", index_url, *_trusted_host(index_url)) if index_url else ()
     flags = ("--no-input", "--disable-pip-version-check", "--no-cache-dir", "--progress-bar=off", "--upgrade")
     return (python, "-m", "pip", "install", *flags, *index, "--target", PACKAGES_FOLDER, "--", *requirements)
 
 
 def _trusted_host(index_url: str) -> tuple[str, ...]:
-    """Who names an index without encryption means it: the client would refuse it otherwise."""
+    """Trust an index without encryption: the client refuses it otherwise, and somebody configured it on purpose."""
     parts = urlsplit(index_url)
     return ("--trusted-host", parts.hostname or "") if parts.scheme == "http" else ()
 
@@ -76,7 +76,7 @@ def pip_list(python: str) -> tuple[str, ...]:
 
 
 def npm_install(node_bin: str, requirements: Sequence[str], index_url: str) -> tuple[str, ...]:
-    """By itself it would try for more than a minute where the registry is out of reach, and keep its cache with the session."""
+    """Limit retries, which otherwise take over a minute if the registry is unreachable, and keep the cache out of the session."""
     registry = (f"--registry={index_url}",) if index_url else ()
     patience = ("--fetch-retries=2", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000")
     flags = ("--no-audit", "--no-fund", "--no-update-notifier", "--save", "--cache", "/tmp/.npm", "--prefix", "/workspace")
@@ -88,12 +88,12 @@ def npm_list(node_bin: str) -> tuple[str, ...]:
 
 
 def _npm(node_bin: str) -> tuple[str, ...]:
-    """By the file it consists of: the command beside node is a link that not every way of installing keeps."""
+    """Run the script itself: the npm command beside node is a link that some installations lack."""
     return f"{node_bin}/node", f"{node_bin.removesuffix('/bin')}/lib/node_modules/npm/bin/npm-cli.js"
 
 
 def parse_pip_list(text: str, now_ms: int) -> tuple[InstalledDependency, ...]:
-    """What a client in a box says is no more than a claim: bounded, and what makes no sense is left out."""
+    """Parse the client's output. It comes from a box and is not trusted: it is bounded, and invalid entries are skipped."""
     parsed = _parse_json(text)
     rows = parsed if isinstance(parsed, list) else []
     pairs = [(row.get("name"), row.get("version")) for row in rows if isinstance(row, dict)]

@@ -35,7 +35,7 @@ def to_spec(body: schemas.ExecuteCodeRequest, idempotency_key: str = "") -> Exec
         stdin=body.stdin,
         env=body.env_vars,
         timeout_s=float(body.timeout),
-        call_found=not shell,
+        call_handler=not shell,
         artifacts=True,
         idempotency_key=check_idempotency_key(idempotency_key),
     )

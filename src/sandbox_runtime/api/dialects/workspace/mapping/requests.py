@@ -43,8 +43,8 @@ def script_spec(body: ScriptRequest) -> ExecutionSpec:
         filename=script_path(body),
         event=body.event,
         timeout_s=body.timeout,
-        wanted=tuple(body.output_params or ()),
-        call_found=True,
+        variables=tuple(body.output_params or ()),
+        call_handler=True,
     )
 
 
