@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.engine.notebooks import running
 
-from sandbox_runtime.engine.notebook import driver_source
+from sandbox_runtime.engine.injected_modules import NOTEBOOK_START, notebook_files
 from sandbox_runtime.isolation.port import RunningCommand
 from sandbox_runtime.model import Command, File, Outcome, Policy
 from sandbox_runtime.workspace import stage
@@ -61,10 +61,10 @@ async def talk(tmp_path: Path) -> AsyncIterator[Conversation]:
         platform, policy = run.platform, Policy(preset="notebook", single_use=True)
         box = await platform.pool.take(policy)
         try:
-            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in driver_source.driver_files()])
+            stage(box, [File(f"{FOLDER}/{name}", content) for name, content in notebook_files()])
             talk = Conversation()
             command = Command(
-                (platform.settings.guest_python, f"{FOLDER}/{driver_source.START}"), limits=platform.request_limits.for_checks()
+                (platform.settings.guest_python, f"{FOLDER}/{NOTEBOOK_START}"), limits=platform.request_limits.for_checks()
             )
             talk.running = await box.start(command, sink=talk.on_output, interactive=True)
             assert await talk.next() == {"event": "ready"}

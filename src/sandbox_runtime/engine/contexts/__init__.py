@@ -7,6 +7,7 @@ sends is bounded and checked by the server, as with notebooks.
 
 from sandbox_runtime.engine.contexts.context import Context
 from sandbox_runtime.engine.contexts.copy import copy
-from sandbox_runtime.engine.contexts.preload import MODULES, injected_modules
+from sandbox_runtime.engine.injected_modules import CONTEXT_MODULES as MODULES
+from sandbox_runtime.engine.injected_modules import context_modules as injected_modules
 
 __all__ = ["MODULES", "Context", "copy", "injected_modules"]

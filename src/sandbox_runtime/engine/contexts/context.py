@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sandbox_runtime.engine.contexts.connection import Connection
-from sandbox_runtime.engine.contexts.preload import START
+from sandbox_runtime.engine.injected_modules import CONTEXT_START
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, ParsedEvent, Transcript, read_event
 from sandbox_runtime.errors import Conflict, PlatformFault, Unavailable
 from sandbox_runtime.isolation.port import Box, RunningCommand, Sink
@@ -70,7 +70,7 @@ class Context:
         self._cell_token = ""
 
     async def start(self, python: str, env: Mapping[str, str] = _NO_ENV) -> None:
-        stage(self.box, [File(_PROGRAM, START.encode())])
+        stage(self.box, [File(_PROGRAM, CONTEXT_START.encode())])
         command = Command((python, _PROGRAM), env=env, limits=self._limits)
         self._running = await self.box.start(command, sink=self._on_output, control=True)
         assert self._running.control is not None

@@ -6,7 +6,6 @@ in Python or JavaScript. The server never parses, compiles or imports the code.
 """
 
 from sandbox_runtime.engine.handlers.call import CallResult, HandlerCall, run_call
-from sandbox_runtime.engine.handlers.programs import injected_modules
 from sandbox_runtime.engine.handlers.result import HandlerResult
 from sandbox_runtime.engine.handlers.rules import (
     MAX_CODE_CHARACTERS,
@@ -17,6 +16,7 @@ from sandbox_runtime.engine.handlers.rules import (
     exit_code,
     timeout_s,
 )
+from sandbox_runtime.engine.injected_modules import handler_modules as injected_modules
 
 __all__ = [
     "MAX_CODE_CHARACTERS",

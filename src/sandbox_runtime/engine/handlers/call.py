@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_runtime.engine.contexts.connection import Connection
-from sandbox_runtime.engine.handlers.programs import START_PYTHON, javascript
 from sandbox_runtime.engine.handlers.result import MESSAGE_BYTES, HandlerResult, parse_result
+from sandbox_runtime.engine.injected_modules import HANDLER_START, javascript_handler
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES
 from sandbox_runtime.engine.run.command import control_socket, wait_command
 from sandbox_runtime.errors import PlatformFault
@@ -24,7 +24,7 @@ from sandbox_runtime.workspace.staging import stage
 
 PYTHON, JAVASCRIPT = "python", "nodejs"
 LANGUAGES = (PYTHON, JAVASCRIPT)
-_PROGRAMS = {PYTHON: ("/run/handler.py", START_PYTHON), JAVASCRIPT: ("/run/handler.js", None)}
+_PROGRAMS = {PYTHON: ("/run/handler.py", HANDLER_START), JAVASCRIPT: ("/run/handler.js", None)}
 _READ_WITHIN_S = 1.0
 
 
@@ -76,7 +76,7 @@ class CallResult:
 async def run_call(box: Box, call: HandlerCall, sink: Sink | None = None) -> CallResult:
     """Run a call. Raises PlatformFault if the box does not answer in time. Cancelling cancels the command."""
     path, text = _PROGRAMS[call.language]
-    stage(box, [File(path, (text or javascript()).encode())])
+    stage(box, [File(path, (text or javascript_handler()).encode())])
     command = Command((*call.interpreter, path), stdin=call.stdin, env=call.env, limits=call.limits)
     running = await box.start(command, sink=sink, control=True)
     with control_socket(running) as own:

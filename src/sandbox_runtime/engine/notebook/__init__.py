@@ -5,8 +5,8 @@ or the platform fails. Kernels are started ahead of time once notebooks are in u
 box and belongs to the guest, so everything it sends is bounded and checked by the server.
 """
 
-from sandbox_runtime.engine.notebook.driver_source import injected_modules
+from sandbox_runtime.engine.injected_modules import NOTEBOOK_MODULES as MODULES
+from sandbox_runtime.engine.injected_modules import notebook_modules as injected_modules
 from sandbox_runtime.engine.notebook.notebooks import Notebooks
-from sandbox_runtime.engine.notebook.preload import MODULES
 
 __all__ = ["MODULES", "Notebooks", "injected_modules"]

@@ -8,7 +8,7 @@ import json
 import time
 from collections import deque
 
-from sandbox_runtime.engine.notebook import driver_source
+from sandbox_runtime.engine.injected_modules import NOTEBOOK_START, notebook_files
 from sandbox_runtime.engine.notebook.buffers import LineSplitter
 from sandbox_runtime.engine.notebook.transcript import LARGE_BYTES, Transcript, parse, read_event
 from sandbox_runtime.engine.pools.on_demand import CannotStart
@@ -60,10 +60,10 @@ class LiveKernel:
         """Start the kernel and wait until it is up. Raises Unavailable if the guest has none, KernelStartError if limits are
         too small."""
         folder = _folder_for_driver(self.box)
-        stage(self.box, [File(f"{folder}/{name}", content) for name, content in driver_source.driver_files()])
+        stage(self.box, [File(f"{folder}/{name}", content) for name, content in notebook_files()])
         limits = self.limits.replace(wall_s=min(MAX_IDLE_S + self.limits.wall_s + END_WITHIN_S, MAX_CELL_S))
         self._running = await self.box.start(
-            Command((python, f"{folder}/{driver_source.START}"), limits=limits), sink=self._on_output, interactive=True
+            Command((python, f"{folder}/{NOTEBOOK_START}"), limits=limits), sink=self._on_output, interactive=True
         )
         self._ended = asyncio.ensure_future(self._running.wait())
         await asyncio.wait((self._ready, self._ended), timeout=START_WITHIN_S, return_when=asyncio.FIRST_COMPLETED)
