@@ -9,7 +9,7 @@ import pytest_asyncio
 from tests.api.servers import Client, serving
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.batches.lines import read_line
+from sandbox_runtime.judge.batches.jsonl import read_line
 from sandbox_runtime.model.bounds import JSON_VALUES, count_json_values
 from sandbox_runtime.settings import Settings
 

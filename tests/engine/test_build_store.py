@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sandbox_runtime.engine.build.entry import decode, encode
-from sandbox_runtime.engine.build.store import BuildStore
+from sandbox_runtime.engine.build.entry_store import BuildStore
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.model import Build, Ending, File, Outcome, Output, Usage
 

@@ -19,7 +19,7 @@ from sandbox_runtime.assembly import Platform, build_loop_options, open_configur
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Blame, Options, Reason, Trial

@@ -13,7 +13,7 @@ from sandbox_runtime.assembly import Platform, build_loop_options, open_platform
 from sandbox_runtime.errors import InvalidRequest, NotFound
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Case, Check, Completion, Dataset, Options, Prompt, Reason, Row, Trial, Verdict

@@ -21,8 +21,8 @@ from tests.mcp.results import figures
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.config import McpConfig, keys, validate
 from sandbox_runtime.mcp.config.effects import EFFECTS, RunMode, Where, ineffective_keys
-from sandbox_runtime.mcp.config.environment import expand, redact, with_path
 from sandbox_runtime.mcp.config.model import EnvironmentSection, StreamingSection, is_known_image
+from sandbox_runtime.mcp.config.variables import expand, redact, with_path
 from sandbox_runtime.mcp.notifications import to_item
 
 GUIDE = (Path(__file__).parent.parent.parent / "docs" / "guides" / "mcp.md").read_text()

@@ -28,6 +28,14 @@ SAME_MEANING = {
     "archives", "audit", "batches", "containers", "contexts", "execution", "executions", "files", "health", "judge", "languages",
     "metrics", "node_reports", "nodes", "notebooks", "packages", "programs", "sandboxes", "sessions", "settings", "storage",
     "templates", "terminals", "tools",
+    # A noun of the model, and where it is served, configured, measured or shown.
+    "access", "command", "commands", "environment", "events", "fork", "installer", "keys", "limits", "logs", "node",
+    "notebook", "output", "planner", "prompts", "result", "retry", "run", "session", "shared_env", "snapshots", "standby", "version2",
+    # One per published dataset: the benchmark and the importer of its rows.
+    "mbpp", "minif2f", "natural_code_bench", "verilog",
+    # A general term of the field, used in the same sense.
+    "arguments", "codec", "copy", "folders", "functions", "injected_modules", "layers", "lines", "loader", "local", "mounts",
+    "namespaces", "pack", "preload", "recent", "remote", "runner", "server", "startup", "syscalls", "threads", "tokens", "warmup",
     # The server's end and the box's end of the same thing.
     "call", "connection", "driver", "kernel", "start", "wire", "watchdog",
 }  # fmt: skip

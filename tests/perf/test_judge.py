@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import skip_where_the_host_lacks
 
-from sandbox_runtime.perf.plan import BenchPlan
+from sandbox_runtime.perf.bench_plan import BenchPlan
 from sandbox_runtime.perf.suite import measure
 from sandbox_runtime.settings import Settings
 

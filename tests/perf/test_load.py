@@ -10,7 +10,7 @@ import pytest
 from tests.perf.peers import answer, chunked, peer, plain
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault
-from sandbox_runtime.perf.client import Target
+from sandbox_runtime.perf.http_client import Target
 from sandbox_runtime.perf.jobs import PLAIN, Program
 from sandbox_runtime.perf.load_client import Loader, open_loader
 

@@ -13,8 +13,8 @@ from tests.conftest import skip_where_the_host_lacks
 from tests.perf.peers import answer, peer, plain
 
 from sandbox_runtime.errors import InvalidRequest, Unavailable
+from sandbox_runtime.perf.bench_plan import FULL, QUICK, SECTIONS, BenchPlan
 from sandbox_runtime.perf.jobs import SOAK
-from sandbox_runtime.perf.plan import FULL, QUICK, SECTIONS, BenchPlan
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.soak import Holdings, SoakResult
 from sandbox_runtime.perf.suite import measure

@@ -137,8 +137,8 @@ async def test_everything_handed_over_is_written_before_the_store_closes(sqlite_
 async def test_the_log_beside_the_file_is_worked_off_when_nobody_writes(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sandbox_runtime.store.writer.CHECKPOINT_AFTER", 5)
-    monkeypatch.setattr("sandbox_runtime.store.writer._IDLE_S", 0.01)
+    monkeypatch.setattr("sandbox_runtime.store.writer_thread.CHECKPOINT_AFTER", 5)
+    monkeypatch.setattr("sandbox_runtime.store.writer_thread._IDLE_S", 0.01)
     async with open_store(sqlite_url) as store:
         await store.sessions.add(samples.session())
         for number in range(20):

@@ -13,7 +13,7 @@ from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.attempts import Attempts
 from sandbox_runtime.judge.batches import BatchOptions
-from sandbox_runtime.judge.loop import LoopOptions
+from sandbox_runtime.judge.judge_loop import LoopOptions
 from sandbox_runtime.judge.rows import RowOptions
 from sandbox_runtime.model import Dataset, PoolSizes
 from sandbox_runtime.sessions import SessionOptions

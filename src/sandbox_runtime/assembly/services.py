@@ -26,7 +26,7 @@ from sandbox_runtime.engine import (
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.judge.batches import Batches, make_line_judge, open_batches
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import open_rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.sessions import PlatformParts, Sessions, lock_node, open_sessions

@@ -10,9 +10,9 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, text_before

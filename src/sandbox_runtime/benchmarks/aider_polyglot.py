@@ -17,9 +17,9 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from sandbox_runtime.benchmarks.aider import tested_module_trial
-from sandbox_runtime.benchmarks.columns import labels_of, mapping, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, mapping, row_id, text
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.sources.java import blocks_of, type_files
 from sandbox_runtime.errors import InvalidRequest

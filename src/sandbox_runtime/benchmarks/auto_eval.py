@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from string import Template
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, program_trial, template_trial, tests_of
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.sources.java import blocks_of, junit_files
 from sandbox_runtime.benchmarks.trials import flag

@@ -6,9 +6,9 @@ canonical_solution. `extra.instruction` chooses which of the two instructions is
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

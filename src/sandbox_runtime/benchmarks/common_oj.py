@@ -12,8 +12,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import flag, limits
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract

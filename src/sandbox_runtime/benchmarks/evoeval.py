@@ -6,9 +6,9 @@ stop_tokens}.
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.trials import extract_freeform, flag, python_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, incomplete_blocks, trim_stop_tokens
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.functions import answers
 from sandbox_runtime.benchmarks.functions.completion import cut_at_function_end, join_prompt
 from sandbox_runtime.benchmarks.functions.languages import FunctionLanguage, function_language
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.trials import extract_freeform, flag, python_trial
 from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, fenced_blocks, incomplete_blocks

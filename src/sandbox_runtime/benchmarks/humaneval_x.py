@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from sandbox_runtime.benchmarks.columns import optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.row_columns import optional_text, row_id, text
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.trials import extract_freeform, flag, python_trial
 from sandbox_runtime.errors import InvalidRequest

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, mapping, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, mapping, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import flag, limits, move_future_imports, value_program
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract

@@ -6,8 +6,8 @@ row's tests is run behind the solution: in two rows it builds objects of a class
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.trials import extract_freeform, python_trial
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, text_before

@@ -10,9 +10,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import MARKER, assets_of, code_of, template_trial, tests_of
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.trials import rejected_trial
 from sandbox_runtime.errors import InvalidRequest

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.metrics import pass_at_k_by
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import flag, python_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

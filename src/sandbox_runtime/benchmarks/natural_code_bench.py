@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from sandbox_runtime.benchmarks.auto_eval import java_trial
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import assets_of, code_of, tests_of
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import python_trial
 from sandbox_runtime.judge.extraction import EMPTY, ExtractedCode, default_extract, fenced_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import optional_json, optional_text, row_id, text
+from sandbox_runtime.benchmarks.row_columns import optional_json, optional_text, row_id, text
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.job import Job

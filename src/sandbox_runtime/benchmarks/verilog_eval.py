@@ -12,9 +12,9 @@ import dataclasses
 import re
 from collections.abc import Mapping
 
-from sandbox_runtime.benchmarks.columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.programs import program_trial
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import rejected_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks, freeform_v2, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

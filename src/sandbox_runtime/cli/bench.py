@@ -65,7 +65,7 @@ def bench(
     import uvloop
 
     from sandbox_runtime.cli.bench_report import ProgressBar, print_report
-    from sandbox_runtime.perf.plan import FULL, QUICK
+    from sandbox_runtime.perf.bench_plan import FULL, QUICK
     from sandbox_runtime.perf.plot import draw
     from sandbox_runtime.perf.suite import measure
     from sandbox_runtime.perf.targets import TargetState

@@ -13,7 +13,7 @@ from sandbox_runtime.doctor.client_scenario import Server
 from sandbox_runtime.doctor.corpus import Attack, load_corpus
 from sandbox_runtime.doctor.diagnosis import Diagnosis
 from sandbox_runtime.doctor.families import Family
-from sandbox_runtime.doctor.layers import LayerAssessment, LayerStanding, assess_layers
+from sandbox_runtime.doctor.layer_report import LayerAssessment, LayerStanding, assess_layers
 from sandbox_runtime.doctor.server_guards import Guard
 from sandbox_runtime.doctor.verdict import State, Verdict
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sandbox_runtime.doctor.host import HostWarning
-from sandbox_runtime.doctor.layers import LayerAssessment, LayerStanding
+from sandbox_runtime.doctor.layer_report import LayerAssessment, LayerStanding
 from sandbox_runtime.doctor.verdict import Verdict
 from sandbox_runtime.model import Layer
 

@@ -12,7 +12,7 @@ import os
 import shutil
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.isolation.kernel import loop
+from sandbox_runtime.isolation.kernel import loop_device
 from sandbox_runtime.model import Medium
 from sandbox_runtime.quantities import MIB
 
@@ -46,7 +46,11 @@ class DiskImages:
             return "only root can mount disk file systems"
         if self._mkfs is None:
             return f"{_MKFS} is not installed: apt install e2fsprogs"
-        return "" if os.access(loop.CONTROL, os.W_OK) else f"{loop.CONTROL} is not writable: load the kernel module loop"
+        return (
+            ""
+            if os.access(loop_device.CONTROL, os.W_OK)
+            else f"{loop_device.CONTROL} is not writable: load the kernel module loop"
+        )
 
     def medium(self, disk_bytes: int) -> Medium:
         if self._memory_bytes is None or disk_bytes <= self._memory_bytes or self.unavailable_reason:
@@ -63,7 +67,7 @@ class DiskImages:
         try:
             os.ftruncate(descriptor, _image_bytes(disk_bytes, disk_files))
             await self._make_file_system(descriptor, disk_files)
-            return await asyncio.to_thread(loop.mount_image, descriptor, KIND)
+            return await asyncio.to_thread(loop_device.mount_image, descriptor, KIND)
         except OSError as error:
             raise PlatformFault(f"cannot create session files on disk: {error}") from error
         finally:

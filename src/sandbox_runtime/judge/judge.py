@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.custom_extraction import extract_custom_blocks
-from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import RowId, Rows, provided_row, provided_rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Benchmark, Completion, Dataset, Options, Prompt, Row, Trial, Verdict

@@ -24,7 +24,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from sandbox_runtime.errors import Denied, InvalidRequest, SandboxError
 from sandbox_runtime.mcp import notifications
-from sandbox_runtime.mcp.completion import Completions
+from sandbox_runtime.mcp.argument_completion import Completions
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.hosts.port import SandboxHost
 from sandbox_runtime.mcp.prompts import prompts

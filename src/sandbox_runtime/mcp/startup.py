@@ -16,8 +16,8 @@ from typing import Any
 from sandbox_runtime.assembly import Platform, open_platform, version
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.cache import CachedRuns, ResultStore
-from sandbox_runtime.mcp.cache.keys import SHARED
-from sandbox_runtime.mcp.cache.warmup import warm_commands, warm_up
+from sandbox_runtime.mcp.cache.result_key import SHARED
+from sandbox_runtime.mcp.cache.warm_commands import warm_commands, warm_up
 from sandbox_runtime.mcp.config import McpConfig
 from sandbox_runtime.mcp.config.effects import RunMode, ineffective_keys
 from sandbox_runtime.mcp.hosts.configured import configure_host

@@ -13,11 +13,11 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.rootfs import outermost
 from sandbox_runtime.perf import baselines
 from sandbox_runtime.perf.baselines import Baseline
+from sandbox_runtime.perf.bench_environment import BenchEnvironment
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.engines import Engines, open_engines
-from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.jobs import PLAIN
 from sandbox_runtime.perf.memory import MANY, weigh
-from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, Load, interleave, interleave_loads
 from sandbox_runtime.perf.server_process import Server, serving
 

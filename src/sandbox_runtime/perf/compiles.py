@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.perf.baselines import ENVIRONMENT, Baseline
+from sandbox_runtime.perf.bench_environment import BenchEnvironment
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.engines import timed
-from sandbox_runtime.perf.environment import BenchEnvironment
 from sandbox_runtime.perf.hello_programs import HELLOS, Hello
-from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.perf.server_process import Server, serving
 

@@ -8,10 +8,10 @@ from functools import partial
 
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.perf import baselines
+from sandbox_runtime.perf.bench_environment import BenchEnvironment, has_modules
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.engines import Engines, open_engines
-from sandbox_runtime.perf.environment import BenchEnvironment, has_modules
 from sandbox_runtime.perf.jobs import DATA, PLAIN
-from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, Load, interleave, interleave_loads
 from sandbox_runtime.perf.server_process import Server, serving
 

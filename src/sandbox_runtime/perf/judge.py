@@ -23,8 +23,8 @@ from sandbox_runtime.assembly import Platform, open_platform
 from sandbox_runtime.errors import PlatformFault, Unavailable
 from sandbox_runtime.model import Case, Check, Completion, Job, Limits, Options, Trial
 from sandbox_runtime.perf.baselines import ENVIRONMENT
-from sandbox_runtime.perf.environment import BenchEnvironment
-from sandbox_runtime.perf.plan import TITLES
+from sandbox_runtime.perf.bench_environment import BenchEnvironment
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 
 DATASET = "humaneval_python"

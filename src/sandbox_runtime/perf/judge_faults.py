@@ -17,14 +17,14 @@ from sandbox_runtime.assembly import Platform, build_loop_options, open_platform
 from sandbox_runtime.benchmarks import registry
 from sandbox_runtime.errors import SandboxError
 from sandbox_runtime.judge.judge import Judge
-from sandbox_runtime.judge.loop import Loop
+from sandbox_runtime.judge.judge_loop import Loop
 from sandbox_runtime.judge.rows import Rows
 from sandbox_runtime.judge.text_workers import TextWorkers
 from sandbox_runtime.model import Options, Reason
-from sandbox_runtime.perf.environment import BenchEnvironment
+from sandbox_runtime.perf.bench_environment import BenchEnvironment
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.fault_injection import Saboteur, UnavailableRows
 from sandbox_runtime.perf.fault_results import FaultResults
-from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.settings import Settings
 from sandbox_runtime.telemetry import JudgeMetrics, Metrics
 

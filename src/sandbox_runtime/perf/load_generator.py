@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox_runtime.errors import SandboxError
-from sandbox_runtime.perf.client import Answer, Connection, NoAnswer, Target, connect
+from sandbox_runtime.perf.http_client import Answer, Connection, NoAnswer, Target, connect
 
 Json = dict[str, Any]
 ERROR, REFUSED, HUNG, BLAME = "error", "refused", "hung", "blame"

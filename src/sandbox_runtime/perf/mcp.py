@@ -11,8 +11,8 @@ from typing import Any
 from mcp import Client, StdioServerParameters
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.perf.environment import BenchEnvironment
-from sandbox_runtime.perf.plan import TITLES
+from sandbox_runtime.perf.bench_environment import BenchEnvironment
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.settings import Settings
 

@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from sandbox_runtime.errors import PlatformFault, Unavailable
-from sandbox_runtime.perf.client import Connection, Target, connect
-from sandbox_runtime.perf.environment import BenchEnvironment, has_modules
-from sandbox_runtime.perf.plan import TITLES
+from sandbox_runtime.perf.bench_environment import BenchEnvironment, has_modules
+from sandbox_runtime.perf.bench_plan import TITLES
+from sandbox_runtime.perf.http_client import Connection, Target, connect
 from sandbox_runtime.perf.rounds import Contender, Load, interleave, interleave_loads
 from sandbox_runtime.perf.server_process import Server, serving
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox_runtime.perf.bench_plan import SECTIONS
 from sandbox_runtime.perf.fault_results import FaultResults
 from sandbox_runtime.perf.memory import BoxMemory
 from sandbox_runtime.perf.overload import OverloadResult
-from sandbox_runtime.perf.plan import SECTIONS
 from sandbox_runtime.perf.rounds import Timings
 from sandbox_runtime.perf.session_results import SessionResults
 from sandbox_runtime.perf.soak import SoakResult

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sandbox_runtime.errors import PlatformFault, SandboxError, Unavailable
-from sandbox_runtime.perf.client import Answer, Target, connect
+from sandbox_runtime.perf.http_client import Answer, Target, connect
 from sandbox_runtime.settings import Settings, all_settings, environment_name, format_value
 
 READY_WITHIN_S = 120.0

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sandbox_runtime.errors import PlatformFault
-from sandbox_runtime.perf.client import Connection, Target
+from sandbox_runtime.perf.http_client import Connection, Target
 
 _BASE = "/api/v1"
 FIRST = "def handler(event):\n    print(sum(range(10)))\n    return event['n'] * 2"

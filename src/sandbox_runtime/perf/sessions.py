@@ -16,11 +16,11 @@ from contextlib import AsyncExitStack
 from sandbox_runtime.assembly import open_platform
 from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.perf import baselines, processes
-from sandbox_runtime.perf.client import Target, connect
+from sandbox_runtime.perf.bench_environment import BenchEnvironment, has_modules
+from sandbox_runtime.perf.bench_plan import TITLES
 from sandbox_runtime.perf.crash import kill_often
-from sandbox_runtime.perf.environment import BenchEnvironment, has_modules
+from sandbox_runtime.perf.http_client import Target, connect
 from sandbox_runtime.perf.jobs import PLAIN
-from sandbox_runtime.perf.plan import TITLES
 from sandbox_runtime.perf.rounds import Contender, interleave
 from sandbox_runtime.perf.server_process import serving
 from sandbox_runtime.perf.session_client import SessionClient

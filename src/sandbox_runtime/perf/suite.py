@@ -16,17 +16,17 @@ from sandbox_runtime.errors import Unavailable
 from sandbox_runtime.isolation.guest_interpreter import inspect_interpreter
 from sandbox_runtime.perf import machine_facts
 from sandbox_runtime.perf.basic import memory, single_and_load
-from sandbox_runtime.perf.client import Target
+from sandbox_runtime.perf.bench_environment import BenchEnvironment, Progress
+from sandbox_runtime.perf.bench_plan import TITLES, BenchPlan
 from sandbox_runtime.perf.compiles import compiles
 from sandbox_runtime.perf.data import data
-from sandbox_runtime.perf.environment import BenchEnvironment, Progress
+from sandbox_runtime.perf.http_client import Target
 from sandbox_runtime.perf.judge import judging
 from sandbox_runtime.perf.judge_faults import judge_faults
 from sandbox_runtime.perf.load_client import open_loader
 from sandbox_runtime.perf.mcp import mcp
 from sandbox_runtime.perf.notebook import notebook
 from sandbox_runtime.perf.overload import crowd
-from sandbox_runtime.perf.plan import TITLES, BenchPlan
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.server_process import serving
 from sandbox_runtime.perf.sessions import sessions

@@ -33,7 +33,7 @@ from sandbox_runtime.errors import InvalidRequest, Unavailable
 from sandbox_runtime.store.address import Address
 from sandbox_runtime.store.database import PREPARE_WAIT_S, Result, StoreOptions, Transaction
 from sandbox_runtime.store.errors import to_sandbox_error
-from sandbox_runtime.store.writer import Writer
+from sandbox_runtime.store.writer_thread import Writer
 
 READERS = 4
 CHECKPOINT_BYTES = 64 * 1024 * 1024

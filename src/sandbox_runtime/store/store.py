@@ -20,7 +20,7 @@ from sandbox_runtime.store.migrator import Revision, downgrade_database, read_re
 from sandbox_runtime.store.nodes import Agents, Nodes
 from sandbox_runtime.store.records import Artifacts, Boxes, Keys
 from sandbox_runtime.store.retention import RetentionPolicy, RetentionReport, apply_retention
-from sandbox_runtime.store.server import open_server
+from sandbox_runtime.store.server_database import open_server
 from sandbox_runtime.store.sessions import Sessions
 from sandbox_runtime.store.templates import Templates
 

@@ -8,7 +8,7 @@ from sandbox_runtime.judge.integrity import inspect, prepare
 from sandbox_runtime.judge.integrity.exit_proof import EXIT_PROOFS
 from sandbox_runtime.judge.integrity.exit_proof.proof import closing_brace
 from sandbox_runtime.judge.integrity.preparation import PreparedRun
-from sandbox_runtime.judge.integrity.tokens import Tokens
+from sandbox_runtime.judge.integrity.secret_tokens import Tokens
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial
 

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox_runtime.judge.integrity import inspect, prepare
 from sandbox_runtime.judge.integrity.exit_proof import EXIT_PROOFS
-from sandbox_runtime.judge.integrity.tokens import Tokens, read_report
+from sandbox_runtime.judge.integrity.secret_tokens import Tokens, read_report
 from sandbox_runtime.languages import load_catalog
 from sandbox_runtime.model import Ending, Job, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Case, Guard, GuardKind, Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from sandbox_runtime.benchmarks.columns import text
+from sandbox_runtime.benchmarks.row_columns import text
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import fenced_blocks, text_before
 from sandbox_runtime.model.judge import Options, Row

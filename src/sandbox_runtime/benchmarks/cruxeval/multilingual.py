@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from sandbox_runtime.benchmarks.columns import optional_text, row_id, text
 from sandbox_runtime.benchmarks.cruxeval.expressions import ForbiddenAnswer, InvalidAnswer, parse_answer
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, PLACEHOLDER, find_answer, with_mode
 from sandbox_runtime.benchmarks.cruxeval.placeholders import check_answer
 from sandbox_runtime.benchmarks.programs import program_trial
+from sandbox_runtime.benchmarks.row_columns import optional_text, row_id, text
 from sandbox_runtime.benchmarks.sources.go import merge_go_files
 from sandbox_runtime.benchmarks.trials import python_trial, rejected_trial
 from sandbox_runtime.errors import InvalidRequest

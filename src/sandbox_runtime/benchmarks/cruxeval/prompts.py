@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sandbox_runtime.benchmarks.columns import row_id, text
 from sandbox_runtime.benchmarks.cruxeval.examples import EXAMPLES, Example
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, MODES, OUTPUT, PLACEHOLDER, is_multilingual, mode_of
 from sandbox_runtime.benchmarks.cruxeval.multilingual import row_language
+from sandbox_runtime.benchmarks.row_columns import row_id, text
 from sandbox_runtime.benchmarks.trials import flag
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Options, Prompt, Row

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from sandbox_runtime.benchmarks.columns import text
 from sandbox_runtime.benchmarks.cruxeval.expressions import FUNCTION, ForbiddenAnswer, InvalidAnswer, parse_answer
 from sandbox_runtime.benchmarks.cruxeval.modes import INPUT, find_answer, with_mode
+from sandbox_runtime.benchmarks.row_columns import text
 from sandbox_runtime.benchmarks.trials import python_trial, rejected_trial
 from sandbox_runtime.judge.extraction import ExtractedCode
 from sandbox_runtime.model.judge import Completion, Options, Row, Trial

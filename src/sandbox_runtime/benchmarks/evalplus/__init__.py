@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from sandbox_runtime.benchmarks.columns import optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.evalplus.inputs import tests_by_inputs
 from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.functions.completion import join_prompt, python_body
 from sandbox_runtime.benchmarks.prompts import completion_prompt, fence
+from sandbox_runtime.benchmarks.row_columns import optional_text, row_id, text, texts
 from sandbox_runtime.benchmarks.trials import extract_freeform, python_trial
 from sandbox_runtime.judge.extraction import ExtractedCode, fenced_blocks, incomplete_blocks
 from sandbox_runtime.model.judge import Benchmark, Completion, Options, Prompt, Row, Trial

@@ -7,10 +7,10 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import optional_json, optional_text, text
 from sandbox_runtime.benchmarks.evalplus.typed import literal_calls, restore_types
 from sandbox_runtime.benchmarks.functions import headers
 from sandbox_runtime.benchmarks.functions.completion import join_prompt
+from sandbox_runtime.benchmarks.row_columns import optional_json, optional_text, text
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.judge import Row
 

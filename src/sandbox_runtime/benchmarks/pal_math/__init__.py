@@ -16,8 +16,8 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any
 
-from sandbox_runtime.benchmarks.columns import labels_of, mapping, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.prompts import fence
+from sandbox_runtime.benchmarks.row_columns import labels_of, mapping, optional_json, optional_text, row_id, text
 from sandbox_runtime.benchmarks.trials import limits, value_program
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import ExtractedCode, default_extract, fenced_blocks

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from sandbox_runtime.engine.build.entry import decode, encode
+from sandbox_runtime.engine.build.entry_store import BuildStore
 from sandbox_runtime.engine.build.key import build_key
-from sandbox_runtime.engine.build.store import BuildStore
 from sandbox_runtime.engine.build.toolchain_identity import ToolchainIdentity
 from sandbox_runtime.errors import StorageFull, Unavailable
 from sandbox_runtime.languages.language import Language

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from sandbox_runtime.isolation.inside import layers, wire
 from sandbox_runtime.isolation.inside.setup import Setup
-from sandbox_runtime.isolation.kernel import descriptors, loop, mounts, namespaces
+from sandbox_runtime.isolation.kernel import descriptors, loop_device, mounts, namespaces
 
 
 def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> NoReturn:
@@ -27,7 +27,7 @@ def make(reply: socket.SocketType, setup: Setup, mount: int | None = None) -> No
         if mount is None:
             mounts.mount_scratch(layers.SCRATCH, setup.disk_bytes, setup.disk_files)
         else:
-            loop.attach(mount, layers.SCRATCH)
+            loop_device.attach(mount, layers.SCRATCH)
             os.rmdir(f"{layers.SCRATCH}/lost+found")
         mounts.make_folders(layers.SCRATCH, setup.writable, uid, uid, setup.home)
         folder = os.open(layers.SCRATCH, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -7,8 +7,8 @@ workers evenly: a batch of a million lines does not delay another owner's batch 
 
 from sandbox_runtime.judge.batches.batches import Batches, BatchOptions, open_batches
 from sandbox_runtime.judge.batches.config import LineConfig, read_config
+from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult, read_line
 from sandbox_runtime.judge.batches.line_judge import LineJudge, judge_lines, make_line_judge
-from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, read_line
 
 __all__ = [
     "BatchLine",

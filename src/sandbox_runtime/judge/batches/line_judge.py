@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 
 from sandbox_runtime.errors import PlatformFault, RequestError, TooMany, Unavailable
 from sandbox_runtime.judge.batches.config import LineConfig, read_config
-from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, refused_line, to_line_result
+from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult, refused_line, to_line_result
 from sandbox_runtime.judge.judge import Judge
 from sandbox_runtime.judge.metrics import groups_of
 from sandbox_runtime.model import Blame, Reason, Verdict

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Self
 
 from sandbox_runtime.judge.batches.config import LineConfig, read_config
-from sandbox_runtime.judge.batches.lines import BatchLine, LineResult
+from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult
 from sandbox_runtime.judge.batches.spool import Spool, write_result
 from sandbox_runtime.model import Batch, Reason
 

@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 
 from sandbox_runtime.errors import InvalidRequest, PlatformFault, Unavailable
-from sandbox_runtime.judge.batches.lines import BatchLine, LineResult, read_line
+from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult, read_line
 from sandbox_runtime.judge.metrics import Sample
 from sandbox_runtime.model import Reason
 from sandbox_runtime.workspace.ledger import Charge

@@ -16,8 +16,8 @@ from typing import Self
 from sandbox_runtime import timestamps
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault, SandboxError, Unavailable
 from sandbox_runtime.judge.batches.fair_queue import FairQueue
+from sandbox_runtime.judge.batches.jsonl import BatchLine, LineResult
 from sandbox_runtime.judge.batches.line_judge import FIRST_WAIT_S, MAX_WAIT_S, LineJudge, judge_line
-from sandbox_runtime.judge.batches.lines import BatchLine, LineResult
 from sandbox_runtime.judge.batches.progress import BatchProgress
 from sandbox_runtime.judge.batches.spool import Spool
 from sandbox_runtime.model import Batch, BatchState

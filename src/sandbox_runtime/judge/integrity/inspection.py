@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sandbox_runtime.judge.integrity.assertions import failed_by_assertion
 from sandbox_runtime.judge.integrity.exit_proof import ExitProof, ends_simulation
 from sandbox_runtime.judge.integrity.preparation import PreparedRun
-from sandbox_runtime.judge.integrity.tokens import HarnessReport, Tokens, read_report
+from sandbox_runtime.judge.integrity.secret_tokens import HarnessReport, Tokens, read_report
 from sandbox_runtime.model import Ending, JobResult, Outcome, Output
 from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 

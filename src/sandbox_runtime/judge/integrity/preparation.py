@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sandbox_runtime.judge.integrity.exit_proof import ExitProof, ProofKind, exit_proof_for
 from sandbox_runtime.judge.integrity.harness_source import Harness, start_program
 from sandbox_runtime.judge.integrity.process_choice import needs_shared_process
-from sandbox_runtime.judge.integrity.tokens import Tokens
+from sandbox_runtime.judge.integrity.secret_tokens import Tokens
 from sandbox_runtime.model import Job
 from sandbox_runtime.model.judge import Guard, GuardKind, Trial
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Awaitable, Callable
 
 from sandbox_runtime.errors import InvalidRequest, SandboxError
-from sandbox_runtime.mcp.cache.keys import SHARED, cache_key
+from sandbox_runtime.mcp.cache.result_key import SHARED, cache_key
 from sandbox_runtime.mcp.cache.results import ResultStore
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunOutcome, RunSpec, SandboxHost, Sink
 from sandbox_runtime.telemetry import Log

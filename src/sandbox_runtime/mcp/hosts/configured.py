@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.cache import CachedRuns
-from sandbox_runtime.mcp.config import McpConfig, environment
+from sandbox_runtime.mcp.config import McpConfig, variables
 from sandbox_runtime.mcp.config.model import DefaultResources
 from sandbox_runtime.mcp.hosts.port import RunOutcome, RunSpec, SandboxHost, SandboxSpec, SandboxView, Sink
 
@@ -35,10 +35,10 @@ class _ConfiguredHost:
         env = dict(spec.env)
         if self._section.default_shell != _DEFAULTS.tools.environment.default_shell:
             env = {"SHELL": self._section.default_shell, **env}
-        if environment.extends_path(env):
+        if variables.extends_path(env):
             raise InvalidRequest("PATH of a sandbox cannot refer to $PATH; set PATH for single commands instead")
-        if self._section.expand_variables and environment.has_references(env):
-            env = environment.expand(env, {})
+        if self._section.expand_variables and variables.has_references(env):
+            env = variables.expand(env, {})
         return self._redact(await self._host.create(dataclasses.replace(spec, env=env, **self._resources(spec))))
 
     async def list(self) -> Sequence[SandboxView]:
@@ -58,13 +58,13 @@ class _ConfiguredHost:
 
     async def _expand(self, sandbox_id: str, spec: RunSpec) -> RunSpec:
         """Expand variables. Fetches the sandbox's own variables only if a value refers to one."""
-        if not (self._section.expand_variables and environment.has_references(spec.env)):
+        if not (self._section.expand_variables and variables.has_references(spec.env)):
             return spec
         known = (await self._host.get(sandbox_id)).env
-        return dataclasses.replace(spec, env=environment.expand(spec.env, known))
+        return dataclasses.replace(spec, env=variables.expand(spec.env, known))
 
     def _with_path(self, spec: RunSpec) -> RunSpec:
-        extends = environment.extends_path(spec.env)
+        extends = variables.extends_path(spec.env)
         if not spec.argv:
             if extends:
                 raise InvalidRequest("PATH can refer to $PATH in exec_command only; give the full PATH here")
@@ -72,8 +72,8 @@ class _ConfiguredHost:
         paths = self._section.custom_paths
         if not (paths or extends):
             return spec
-        env = {name: value for name, value in spec.env.items() if name != environment.PATH or not value}
-        argv = environment.with_path(spec.argv, paths, spec.env.get(environment.PATH, ""))
+        env = {name: value for name, value in spec.env.items() if name != variables.PATH or not value}
+        argv = variables.with_path(spec.argv, paths, spec.env.get(variables.PATH, ""))
         return dataclasses.replace(spec, argv=argv, env=env)
 
     def _resources(self, spec: SandboxSpec) -> dict[str, Any]:
@@ -89,4 +89,4 @@ class _ConfiguredHost:
         return resources
 
     def _redact(self, view: SandboxView) -> SandboxView:
-        return dataclasses.replace(view, env=environment.redact(view.env, self._section)) if view.env else view
+        return dataclasses.replace(view, env=variables.redact(view.env, self._section)) if view.env else view

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.mcp.config.environment import redact
+from sandbox_runtime.mcp.config.variables import redact
 from sandbox_runtime.mcp.hosts.port import WORKSPACE, RunSpec
 from sandbox_runtime.mcp.tools import error_codes, run
 from sandbox_runtime.mcp.tools.arguments import CacheFlag, Environment, SandboxId, Timeout, WorkingDir, resolve_folder

@@ -19,8 +19,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox_runtime.errors import Denied
 from sandbox_runtime.mcp.server import McpServer
-from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES
 from sandbox_runtime.mcp.transports.event_store import EventBudget, ResumableSessionManager
+from sandbox_runtime.mcp.transports.message_channel import MAX_MESSAGE_BYTES
 
 MAX_SESSIONS = 1000
 IDLE_S = 1800.0

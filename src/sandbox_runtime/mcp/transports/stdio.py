@@ -16,7 +16,7 @@ from typing import Protocol
 
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.mcp.server import McpServer
-from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
+from sandbox_runtime.mcp.transports.message_channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
 
 
 def check_streams() -> None:

@@ -9,8 +9,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from sandbox_runtime.errors import Denied
 from sandbox_runtime.mcp.server import McpServer
-from sandbox_runtime.mcp.transports.channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
 from sandbox_runtime.mcp.transports.http import FindOwner
+from sandbox_runtime.mcp.transports.message_channel import MAX_MESSAGE_BYTES, Disconnected, MessageTooLong, serve_channel
 
 MAX_CONNECTIONS = 1000
 _TRY_AGAIN_LATER, _POLICY_VIOLATION = 1013, 1008

@@ -3,7 +3,7 @@
 Contract: standard library only; runs under the guest's interpreter, CPython 3.10 or newer. Given to spawners as text and loaded
 there, or sent as the program; nothing here is imported by the server.
 
-Theory of operation of two processes, the rule: see tests_process.py. solution_process.py serves it; remote.py and objects.py are
+Theory of operation of two processes, the rule: see tests_process.py. solution_process.py serves it; proxies.py and objects.py are
 what the tests see of the solution; codec.py, extra_types.py and failures.py are how values and exceptions cross, in frames of
 wire.py; merge.py brings changed arguments back; test_text.py reads the tests' text; warmup.py warms a spawner up.
 

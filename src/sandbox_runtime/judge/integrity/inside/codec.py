@@ -14,8 +14,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from .compact_tables import decode_table, encode_table  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .extra_types import DECODERS, find_encoder  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .tables import decode_table, encode_table  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 Reference = Callable[[Any, bool], Any]
 """(value, last) → the node of a value that crosses by name, or None. Asked twice: before the types of this codec, and last."""

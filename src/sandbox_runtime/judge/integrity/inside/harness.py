@@ -19,7 +19,7 @@ from typing import Any
 
 from .audit_hook import TESTS, AuditHook, trust  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .comparer import Comparer  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .hardening import harden  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .hardened_modules import harden  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .pristine import PristineState  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .reporter import BUILTINS, Reporter  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .rewriter import compile_tests  # type: ignore[import-not-found, import-untyped, unused-ignore]

@@ -1,4 +1,4 @@
-"""Proxies of functions, classes and objects of the solution. remote.py tells what they may be asked, and why."""
+"""Proxies of functions, classes and objects of the solution. proxies.py tells what they may be asked, and why."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ Theory of operation. Two processes of one user, and the kernel keeps them apart:
 - Then this process becomes one that cannot be dumped: the kernel refuses its memory, its descriptors and its environment to
   every process without capabilities (ptrace, process_vm_readv, pidfd_getfd, /proc/PID). A signal can only end it.
 - Modules are loaded from the interpreter's own folders alone, and no file of the box is read.
-- What comes from the other process is data of a closed set of types (codec.py), or a proxy (remote.py).
+- What comes from the other process is data of a closed set of types (codec.py), or a proxy (proxies.py).
 - The word "passed" goes with a token that nobody sees before; it is told after the solution was killed.
 """
 
@@ -32,7 +32,7 @@ from types import CodeType
 from typing import Any
 
 from .failures import FRAMES, frames  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
-from .remote import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
+from .proxies import Remote, is_remote  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .solution_process import serve  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .test_collector import AssertionsFailed, collect_and_run  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .test_text import class_sources, with_real_builtins, without_shadows  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us

@@ -6,7 +6,7 @@ import json
 import linecache
 from typing import Any
 
-from .remote import Remote  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
+from .proxies import Remote  # type: ignore[import-not-found, import-untyped, unused-ignore]  # given beside us
 from .solution_process import SolutionProcess  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .tests_process import TESTS, names_used  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from .wire import Wire  # type: ignore[import-not-found, import-untyped, unused-ignore]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sandbox_runtime.isolation.guest_interpreter import GuestInterpreter
+from sandbox_runtime.perf.bench_plan import BenchPlan
 from sandbox_runtime.perf.jobs import OTHER_LANGUAGES, PLAIN
 from sandbox_runtime.perf.load_client import Loader
-from sandbox_runtime.perf.plan import BenchPlan
 from sandbox_runtime.perf.report import Report
 from sandbox_runtime.perf.server_process import Server
 from sandbox_runtime.settings import Settings
