@@ -30,7 +30,8 @@ SAME_MEANING = {
     "templates", "terminals", "tools",
     # A noun of the model, and where it is served, configured, measured or shown.
     "access", "command", "commands", "environment", "events", "fork", "installer", "keys", "limits", "logs", "node",
-    "notebook", "output", "planner", "prompts", "result", "retry", "run", "session", "shared_env", "snapshots", "standby", "version2",
+    "notebook", "output", "planner", "prompts", "result", "retry", "run", "session", "shared_env", "snapshots", "standby",
+    "version2",
     # One per published dataset: the benchmark and the importer of its rows.
     "mbpp", "minif2f", "natural_code_bench", "verilog",
     # A general term of the field, used in the same sense.

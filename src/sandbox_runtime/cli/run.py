@@ -104,10 +104,10 @@ class RunOptions:
     timeout_s: float | None
     memory_mib: int | None
 
-    def job(self, language: str, default: Limits, most_memory_bytes: int) -> Job:
+    def job(self, language: str, default: Limits, max_memory_bytes: int) -> Job:
         """Return the job. The memory limit is for the program; the compiler gets the maximum."""
         limits = default if self.timeout_s is None else default.replace(wall_s=self.timeout_s)
-        compiling = limits.replace(memory_bytes=most_memory_bytes)
+        compiling = limits.replace(memory_bytes=max_memory_bytes)
         running = limits if self.memory_mib is None else limits.replace(memory_bytes=self.memory_mib * MIB)
         code = _read(self.source).decode(errors="surrogateescape")
         inputs = self.inputs() if len(self.stdins) == 1 else [None]

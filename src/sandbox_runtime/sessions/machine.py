@@ -4,7 +4,7 @@
        │                    │                   │
        ├─OpenFailed, TookTooLong──▶ failed      │
        └────────────────────┴───────────────────┴─ Terminated ▶ terminated · Expired ▶ timeout · Idle ▶ terminated
-                                                   Finished ▶ completed or failed · Lost ▶ failed
+                                                   Finished ▶ completed or failed · NodeLost ▶ failed
 
 An ended session does not change. A decision is applied only to the version of the row that it was made from, so no event is
 decided twice.
@@ -72,7 +72,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class NodeLost:
     """The machine or server that held it is gone."""
 
     reason: str
@@ -93,7 +93,7 @@ class Resumed:
     pass
 
 
-Event = Opened | OpenFailed | TookTooLong | Terminated | Expired | Idle | Finished | Lost | Restored | Paused | Resumed
+Event = Opened | OpenFailed | TookTooLong | Terminated | Expired | Idle | Finished | NodeLost | Restored | Paused | Resumed
 Decision = tuple[Session, tuple[Effect, ...]]
 _ENDING = (Effect.close, Effect.release)
 _LIVE = (SessionState.creating, SessionState.running, SessionState.paused)
@@ -142,7 +142,7 @@ def _finish(session: Session, event: Finished, now_ms: int) -> Decision:
     return _end(session, SessionState.failed, error, now_ms)
 
 
-def _lose(session: Session, event: Lost, now_ms: int) -> Decision:
+def _lose(session: Session, event: NodeLost, now_ms: int) -> Decision:
     """Fail the session. For a persistent session with a snapshot, Restored is applied instead."""
     return _end(session, SessionState.failed, event.reason, now_ms)
 
@@ -163,7 +163,7 @@ _RULES: Mapping[type, Callable[..., Decision]] = {
     Expired: lambda session, event, now_ms: _end(session, SessionState.timeout, "its lifetime is over", now_ms),
     Idle: lambda session, event, now_ms: _end(session, SessionState.terminated, f"it was idle for {event.for_s:g} s", now_ms),
     Finished: _finish,
-    Lost: _lose,
+    NodeLost: _lose,
     Restored: _restore,
     Paused: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.paused), (Effect.pause,)),
     Resumed: lambda session, event, now_ms: (dataclasses.replace(session, state=SessionState.running), (Effect.resume,)),

@@ -196,7 +196,7 @@ class Sessions:
         await self._lifecycle.transitions.close(live, reason)
         if live.session.mode is SessionMode.ephemeral:
             with contextlib.suppress(SandboxError):  # if this write fails, the next server does it
-                lost = machine.Lost("the server was shut down, and its files were lost")
+                lost = machine.NodeLost("the server was shut down, and its files were lost")
                 await self._lifecycle.transitions.apply(live.id, lost)
 
     async def _install_and_open(self, live: LiveSession, spec: SessionSpec) -> None:

@@ -53,7 +53,7 @@ class LiveSessions:
     async def _restore(self, session: Session) -> LiveSession:
         """Open a persistent session from its snapshot. An ephemeral one is lost with the server that held it."""
         if session.mode is not SessionMode.persistent:
-            await self._transitions.apply(session.id, machine.Lost("its files were lost: the server that held them ended"))
+            await self._transitions.apply(session.id, machine.NodeLost("its files were lost: the server that held them ended"))
             raise Conflict(f"the session {session.id!r} is lost: the server that held it ended")
         storage.admit(self._deps, session, self._deps.snapshots.size_bytes(session.id))
         try:

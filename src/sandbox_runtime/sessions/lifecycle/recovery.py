@@ -60,7 +60,7 @@ async def _recover_session(deps: SessionDeps, transitions: Transitions, session:
 def _recovery_event(session: Session) -> machine.Event:
     if session.state is SessionState.creating:
         return machine.OpenFailed(NEVER_READY)
-    return machine.Restored() if session.mode is SessionMode.persistent else machine.Lost(LOST)
+    return machine.Restored() if session.mode is SessionMode.persistent else machine.NodeLost(LOST)
 
 
 async def _crash_executions(deps: SessionDeps, session: Session) -> int:

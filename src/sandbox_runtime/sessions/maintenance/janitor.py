@@ -173,7 +173,7 @@ class Janitor:
                 await self._deps.store.nodes.update(node, state=NodeState.offline, failures=node.failures + 1)
             of_node = SessionFilter(states=LIVE_SESSION_STATES, node=node.id, mode=SessionMode.ephemeral)
             for session in await self._deps.all_sessions(of_node):
-                report.lost += await self._end(session, machine.Lost(_SILENT_NODE))
+                report.lost += await self._end(session, machine.NodeLost(_SILENT_NODE))
 
     async def _apply_retention(self, now_ms: int, report: SweepReport) -> None:
         """Delete old rows; snapshots first, because only the rows refer to them."""

@@ -107,7 +107,7 @@ class Supervisor:
 
     async def _give_up(self, session_id: str, owner: str, reason: str, attempts: int) -> None:
         try:
-            await self._lifecycle.transitions.apply(session_id, machine.Lost(reason), ACTOR)
+            await self._lifecycle.transitions.apply(session_id, machine.NodeLost(reason), ACTOR)
         except (Conflict, NotFound):
             return  # it was ended in the meantime
         await self._audit(session_id, _Repair(owner, attempts), "terminate", reason, "error")

@@ -158,12 +158,12 @@ class Comparer:
             return same_keys and all(self._part(depth)(foreign[key], plain[key]) for key in plain)
         if _is_container(type(foreign)):
             return bool(foreign == plain) and self._demand(not any(foreign == decoy for decoy in _decoys(plain)))
-        return self._asked(foreign, plain)
+        return self._ask_twice(foreign, plain)
 
     def _part(self, depth: int) -> Callable[[Any, Any], bool]:
         return lambda a, b: self._equal(a, b, depth + 1) if _is_foreign(a, _EQ) else bool(a == b)
 
-    def _asked(self, foreign: Any, plain: Any) -> bool:
+    def _ask_twice(self, foreign: Any, plain: Any) -> bool:
         asked = _shuffle([plain, *_decoys(plain)])
         said = [value for value in asked if _says_equal(foreign, value, value is plain)]
         return self._demand(len(said) < 2) and len(said) == 1 and said[0] is plain
