@@ -87,7 +87,7 @@ def test_out_of_memory_is_told(run: Run) -> None:
         (["--language", "brainfold"], 66, b"brainfold"),
         (["--isolation", "magic"], 64, b"isolation"),
         (["--set", "nonsense"], 64, b"NAME=VALUE"),
-        (["--set", "speed=1"], 64, b"no setting"),
+        (["--set", "speed=1"], 64, b"unknown setting"),
         (["--stdin", "missing"], 64, b"cannot read"),
         (["--config", "missing.toml"], 64, b"missing.toml"),
     ],

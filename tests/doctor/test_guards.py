@@ -37,6 +37,7 @@ async def test_without_the_guard_the_attack_on_a_box_gets_through(
     check(await run_attack(backend, one))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("guard", "one"), cases(clients=True))
 async def test_without_the_guard_the_attack_on_a_server_gets_through(
     guard: Guard, one: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

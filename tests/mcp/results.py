@@ -24,5 +24,5 @@ async def nothing_runs_in(client: Client, sandbox_id: str) -> None:
     """A sandbox in which something runs cannot be copied: one that can has nothing left of it."""
     async with asyncio.timeout(60):
         while (copied := await client.call_tool("fork_sandbox", {"sandbox_id": sandbox_id})).is_error:
-            assert "let them end first" in text(copied), text(copied)
+            assert "wait for them to end" in text(copied), text(copied)
     await client.call_tool("terminate_sandbox", {"sandbox_id": figures(copied)["sandbox_id"]})

@@ -187,7 +187,7 @@ async def test_a_program_is_heard_while_it_runs_and_ends_with_its_request(bench:
     task = asyncio.create_task(bench.client.call_tool("run_python", arguments, progress_callback=on_progress))
     await asyncio.wait_for(heard.wait(), 60)
     busy = await bench.call("fork_sandbox")
-    assert busy.is_error and "let them end first" in text(busy)
+    assert busy.is_error and "wait for them to end" in text(busy)
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task

@@ -97,7 +97,7 @@ def test_a_part_is_measured_and_written_as_json(guest_python: str, tmp_path: Pat
         (["--only", "speed"], b"'speed' is nothing that is measured"),
         (["--runs", "0"], b"--runs must be at least 1"),
         (["--peer", "ftp://peer"], b"no address of a server"),
-        (["--json", "/nonexistent/figures.json"], b"cannot be written"),
+        (["--json", "/nonexistent/figures.json"], b"cannot write"),
     ],
 )
 def test_a_wrong_option_is_refused_at_once(arguments: list[str], reason: bytes) -> None:

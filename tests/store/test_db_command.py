@@ -16,7 +16,7 @@ def test_tables_are_made_and_told(tmp_path: Path) -> None:
     before = sandbox("db", "current", SANDBOX_DATABASE_URL=url)
     assert (before.returncode, before.stdout.decode().split("(")[0].strip()) == (1, "no tables")
     made = sandbox("db", "upgrade", SANDBOX_DATABASE_URL=url)
-    assert (made.returncode, made.stdout.decode()) == (0, f"{NEWEST}: the database was brought up to date from nothing\n")
+    assert (made.returncode, made.stdout.decode()) == (0, f"{NEWEST}: the database was upgraded from an empty database\n")
     again = sandbox("db", "upgrade", SANDBOX_DATABASE_URL=url)
     assert again.stdout.decode() == f"{NEWEST}: the database is up to date\n"
     after = sandbox("db", "current", SANDBOX_DATABASE_URL=url)

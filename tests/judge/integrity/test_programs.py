@@ -107,6 +107,7 @@ async def test_a_trick_scores_nothing(platform: Platform, program: Program) -> N
         assert not program.words or verdict.reason is Reason.tampered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", programs("tricks", "python", "pytest", seen=True))
 async def test_a_trick_in_the_process_of_its_tests_is_seen(platform: Platform, program: Program) -> None:
     verdict = await judged(platform, program, shared=True)
@@ -122,6 +123,7 @@ async def test_an_honest_program_is_accepted(platform: Platform, program: Progra
     assert verdict.tamper == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", programs("honest", "python", "pytest"))
 async def test_an_honest_program_is_accepted_in_the_process_of_its_tests(platform: Platform, program: Program) -> None:
     verdict = await judged(platform, program, shared=True)
