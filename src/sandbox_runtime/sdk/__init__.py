@@ -1,4 +1,4 @@
-"""The client: sessions, and the functions and messages of SandboxFusion's own client.
+"""The Python client: sessions, and the functions and models of SandboxFusion's client.
 
     from sandbox_runtime.sdk import RunCodeRequest, Sandbox, SandboxClient, run_code
 
@@ -7,16 +7,16 @@
     async with Sandbox() as box:
         print((await box.run("print(6 * 7)")).stdout)
 
-Contract: stands on the standard library, httpx, pydantic and the exception tree; needs nothing of the server. A server that is
-overloaded or cannot be reached is asked again, as often as max_attempts says; what cannot be mended that way is raised as one of
-sandbox_runtime.errors. A program that failed, and an answer with status SandboxError, are answers.
+It depends on the standard library, httpx, pydantic and sandbox_runtime.errors, not on the server. A request to a server that is
+overloaded or unreachable is retried, up to max_attempts in total; other failures raise one of sandbox_runtime.errors. A failed
+program, and a response with status SandboxError, are results.
 
-Sessions: SandboxClient has every call, Sandbox is one session that ends with its block; SyncSandboxClient and SyncSandbox are the
-same without an event loop, made from them. The server is the base_url of the client, else SANDBOX_URL, else
-http://localhost:8080; the key, where it wants one, api_key or SANDBOX_API_KEY.
+Sessions: SandboxClient has every call, Sandbox is one session that ends with its block. SyncSandboxClient and SyncSandbox are the
+same without an event loop, generated from them. Server: base_url, else SANDBOX_URL, else http://localhost:8080. API key: api_key,
+else SANDBOX_API_KEY.
 
-Functions: each has an `_async` twin that goes the same way. Where the server is: the `endpoint` of a call, else
-SANDBOX_FUSION_ENDPOINT (for the judge SANDBOX_FUSION_DATASET_ENDPOINT), else http://localhost:8080.
+Functions: each has an `_async` version. Server: the `endpoint` of a call, else SANDBOX_FUSION_ENDPOINT (for the judge
+SANDBOX_FUSION_DATASET_ENDPOINT), else http://localhost:8080.
 """
 
 from sandbox_runtime.sdk.aio.client import SandboxClient

@@ -1,4 +1,4 @@
-"""Batches of completions, as the server tells of them."""
+"""Models of judge batches."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pydantic import BaseModel, ConfigDict
 
 
 class BatchStatus(BaseModel):
-    """status: waiting, running, completed, cancelled or failed. not_judged: completions of which nothing can be said."""
-
     model_config = ConfigDict(extra="ignore")
 
     id: str
     dataset: str
     status: str
+    """waiting, running, completed, cancelled or failed."""
     total: int
     judged: int
     accepted: int
     not_judged: int
+    """Completions that could not be judged."""
     reasons: dict[str, int] = {}
     message: str = ""
     created_at: datetime
@@ -46,7 +46,7 @@ class BatchSummary(BaseModel):
 
 
 class LineParser:
-    """JSON lines out of pieces that are cut anywhere. taken: bytes of whole lines that were handed out."""
+    """Splits a byte stream into lines. `consumed`: bytes of the complete lines returned so far."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -59,4 +59,4 @@ class LineParser:
 
 
 BatchResult = dict[str, Any]
-"""One line of results: index, id, accepted, reason, blame and more."""
+"""A result line: index, id, accepted, reason, blame and more."""

@@ -1,4 +1,4 @@
-"""Many calls at once."""
+"""Concurrent calls in threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def run_concurrent(
     kwargs: Sequence[Mapping[str, Any]] | None = None,
     concurrency: int = 20,
 ) -> list[Result]:
-    """func once for each of args and kwargs, in threads; the results in the order of the calls. Where both are given they are
-    paired. The first error is raised once every call that had begun is over."""
+    """Call func for each entry of args and kwargs, paired if both are given, and return the results in the same order. The first
+    error is raised after the running calls have ended."""
     if args is None and kwargs is None:
-        raise InvalidRequest("run_concurrent needs args, kwargs or both: one entry for each call")
+        raise InvalidRequest("run_concurrent requires args, kwargs or both, with one entry per call")
     if args is not None and kwargs is not None and len(args) != len(kwargs):
-        raise InvalidRequest(f"args has {len(args)} entries and kwargs {len(kwargs)}: they must be as many")
+        raise InvalidRequest(f"args has {len(args)} entries and kwargs {len(kwargs)}: they must have the same length")
     if concurrency < 1:
         raise InvalidRequest(f"concurrency must be at least 1, not {concurrency}")
     positional: Sequence[Sequence[Any]] = [()] * len(kwargs or ()) if args is None else args

@@ -1,4 +1,4 @@
-"""Where the servers are. The environment of this process is the one place where that is kept, and it is read at every call."""
+"""URLs of the servers. They are kept in the environment of this process and read at every call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT = "http://localhost:8080"
 
 
 def set_endpoint(endpoint: str) -> None:
-    """For everything: runs and judging."""
+    """Set the server of runs and of the judge."""
     set_sandbox_endpoint(endpoint)
     set_dataset_endpoint(endpoint)
 
@@ -36,7 +36,7 @@ def dataset_endpoint(endpoint: str) -> str:
 
 
 def session_endpoint(endpoint: str) -> str:
-    """Of the server that holds sessions: most often the one that runs programs."""
+    """Return the server of sessions; by default the one that runs programs."""
     return check_url(endpoint or os.environ.get(URL_VARIABLE) or os.environ.get(SANDBOX_VARIABLE) or DEFAULT)
 
 
@@ -46,5 +46,5 @@ def api_key() -> str:
 
 def check_url(endpoint: str) -> str:
     if not endpoint.startswith(("http://", "https://")):
-        raise InvalidRequest(f"{endpoint!r} is no address of a server; write it as http://HOST:PORT")
+        raise InvalidRequest(f"{endpoint!r} is not a server URL; use http://HOST:PORT")
     return endpoint.rstrip("/")

@@ -1,4 +1,4 @@
-"""Server-sent events of an execution's output, as values. Pure: bytes in, pieces out."""
+"""Parse server-sent events of an execution's output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Event:
 
 @dataclass(slots=True)
 class EventParser:
-    """The stream as it comes; every empty line may complete an event. Comments keep the connection awake."""
+    """Parses a byte stream into events. An empty line completes an event; comments are keep-alives and ignored."""
 
     _rest: bytes = b""
     _name: str = "message"
@@ -60,29 +60,29 @@ class EventParser:
 
     def _bound(self, size: int) -> None:
         if size > _MAX_EVENT:
-            raise PlatformFault(f"the server sent an event of more than {_MAX_EVENT} characters")
+            raise PlatformFault(f"the server sent an event with more than {_MAX_EVENT} characters")
 
 
 @dataclass(slots=True)
 class StreamPosition:
-    """How far each stream was read: where to go on after a broken connection, and what was seen already."""
+    """How far each stream was read: where to resume after a broken connection, and which output is already known."""
 
     offsets: dict[str, int]
     ended: bool = False
-    """Whether the server said that there is no more."""
+    """Whether the server sent the end of the output."""
 
     def take(self, event: Event) -> Output | None:
-        """None for what is not output, and for what overlaps with what is known, as far as it does."""
+        """Return the new part of an output event; None for other events and for output that is already known."""
         if event.name not in STREAMS:
             self.ended = self.ended or event.name == _END
             return None
         try:
-            told = json.loads(event.data)
-            offset = int(told["offset"])
-            exact = told.get("data_base64")
-            data = told["data"].encode() if exact is None else base64.b64decode(exact, validate=True)
+            fields = json.loads(event.data)
+            offset = int(fields["offset"])
+            exact = fields.get("data_base64")
+            data = fields["data"].encode() if exact is None else base64.b64decode(exact, validate=True)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PlatformFault(f"the server sent an event of another shape: {event.data[:100]}") from error
+            raise PlatformFault(f"the server sent an unexpected event: {event.data[:100]}") from error
         return self._fresh(event.name, offset, data)
 
     def _fresh(self, stream: str, offset: int, data: bytes) -> Output | None:

@@ -1,4 +1,4 @@
-"""What is sent to have something executed. Pure."""
+"""Bodies and headers of execution requests."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def idempotency_header() -> dict[str, str]:
-    """With it a request that is sent again, after an answer that was lost, runs nothing twice."""
+    """Return a new idempotency key: a request that is retried after a lost response runs only once."""
     return {"Idempotency-Key": uuid.uuid4().hex}
 
 
 def round_up_s(timeout: float) -> int:
-    """The protocol counts whole seconds: the next one up, so that nothing gets less than it asked for."""
+    """Round up to whole seconds, which the protocol requires."""
     return max(1, math.ceil(timeout))
 
 
@@ -26,7 +26,7 @@ def execution_body(
     stdin: str | None,
     env: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Only what was given: servers of the first releases know no more than the first four."""
+    """Return the body without unset fields, which older servers reject."""
     more = {"event": event, "stdin": stdin, "env_vars": dict(env) if env else None}
     given = {name: value for name, value in more.items() if value is not None}
     return {"code": code, "language": language, "timeout": round_up_s(timeout), **given}

@@ -1,4 +1,4 @@
-"""The messages of /run_code and /run_jupyter as a client sees them. What a server adds to an answer is kept beside its fields."""
+"""Models of /run_code and /run_jupyter. Fields that a newer server adds to a response are kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CommandRunStatus(StrEnum):
 
 
 class ServerModel(BaseModel):
-    """Fields that this client does not know are kept: servers add to the protocol."""
+    """A response model that keeps unknown fields, because servers add to the protocol."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -1,4 +1,4 @@
-"""The messages of the judge as a client sees them."""
+"""Models of the judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ExtractedType = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
 
 class TestConfig(BaseModel):
     __test__: ClassVar[bool] = False
-    """No test, whatever pytest makes of the name."""
+    """Prevents pytest from collecting this class."""
 
     dataset_type: str | None = None
     language: str | None = None

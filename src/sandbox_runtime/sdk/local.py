@@ -1,4 +1,4 @@
-"""Local files on behalf of a client: blocking, and beside an event loop."""
+"""Local files for uploads and downloads."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def call_directly(function: Callable[..., Result], *arguments: object) -> Result
 
 @contextlib.contextmanager
 def open_source(source: Source) -> Iterator[BinaryIO]:
-    """A path is opened and closed again; a file that is open already stays so."""
+    """Yield the source as an open file. A path is opened and closed; an open file stays open."""
     if isinstance(source, bytes):
         yield io.BytesIO(source)
     elif isinstance(source, str | Path):
         try:
             file = open(source, "rb")  # noqa: SIM115 - closed below
         except OSError as error:
-            raise InvalidRequest(f"{source} cannot be read: {error.strerror}") from error
+            raise InvalidRequest(f"cannot read {source}: {error.strerror}") from error
         with file:
             yield file
     else:
@@ -41,22 +41,22 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
 
 
 def source_name(source: Source) -> str:
-    """What an upload is called that was given no name."""
+    """Return the file name of an upload without a path. Raises InvalidRequest for bytes."""
     name = source if isinstance(source, str | Path) else getattr(source, "name", "")
     if not isinstance(name, str | Path) or not Path(name).name:
-        raise InvalidRequest("say under which path the file shall lie in the workspace")
+        raise InvalidRequest("the source has no file name; give the path in the workspace")
     return Path(name).name
 
 
 @contextlib.contextmanager
 def atomic_write(target: str | Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of target once all of it is there; what broke off leaves nothing."""
+    """Yield a temporary file that replaces target when the block succeeds, and is removed otherwise."""
     path = Path(target)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         file = open(partial, "wb")  # noqa: SIM115 - closed below
     except OSError as error:
-        raise InvalidRequest(f"{path} cannot be written: {error.strerror}") from error
+        raise InvalidRequest(f"cannot write {path}: {error.strerror}") from error
     try:
         with file:
             yield file

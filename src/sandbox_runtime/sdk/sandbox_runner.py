@@ -1,10 +1,10 @@
-"""SandboxRunner: a blocking client for the sandbox API (/api/v1/sandboxes), under the names that its users know.
+"""SandboxRunner: a blocking client of the sandbox API (/api/v1/sandboxes) with the names of the original client.
 
     with SandboxRunner("http://localhost:8080") as runner, runner.create_sandbox() as sandbox:
         print(sandbox.run_python("print(6 * 7)").stdout)
 
-A program that fails is a result with success False; what the server refuses is raised. Nothing is tried again here: SandboxClient
-does that.
+A failed program is a result with success False; an error of the server is raised. There are no retries: use SandboxClient for
+those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import httpx
 from sandbox_runtime.errors import SandboxError
 
 _SLACK_S = 330.0
-"""Beyond the time of the program itself: packages may be installed first, and others may be in line before it."""
+"""Added to the program's timeout, for installing packages and waiting in the queue."""
 
 
 class SandboxRunnerError(SandboxError):
@@ -34,15 +34,15 @@ class SandboxRunnerError(SandboxError):
 
 
 class APIError(SandboxRunnerError):
-    """The server refused, or could not be reached."""
+    """The server returned an error, or could not be reached."""
 
 
 class SandboxNotFoundError(APIError):
-    """What is named is not there, or is somebody else's."""
+    """The object does not exist, or belongs to another owner."""
 
 
 class ExecutionError(SandboxRunnerError):
-    """A program failed, and raised by ExecutionResult.check."""
+    """A program failed: raised by ExecutionResult.check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class ExecutionResult:
         return self.status == "completed" and self.exit_code == 0
 
     def check(self) -> Self:
-        """Raises ExecutionError where it failed."""
+        """Return self, or raise ExecutionError if the program failed."""
         if not self.success:
             raise ExecutionError(f"{self.status}, exit code {self.exit_code}: {self.stderr[-500:]}", self.exit_code)
         return self
 
 
 class SandboxRunner:
-    """transport: of httpx, for tests and proxies."""
+    """`transport`: an httpx transport, for tests and proxies."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class SandboxRunner:
         metadata: Mapping[str, Any] | None = None,
         ttl: float | None = None,
     ) -> RunnerSandbox:
-        """workspace_dir: where files are; always /workspace."""
+        """Create a sandbox. `workspace_dir` must be /workspace."""
         if workspace_dir.rstrip("/") != "/workspace":
-            raise APIError("the files of a sandbox are in /workspace: leave workspace_dir out", 400)
+            raise APIError("workspace_dir must be /workspace, or omitted", 400)
         limits = {"cpu_limit": cpu_limit, "memory_limit": memory_limit, "disk_limit": disk_limit}
         body = {
             "name": name,
@@ -114,11 +114,11 @@ class SandboxRunner:
         return RunnerSandbox(self, self.call("GET", f"/sandboxes/{quote(sandbox_id, safe='')}"))
 
     def list_sandboxes(self) -> list[dict[str, Any]]:
-        """Those that have not ended, newest first; at most a hundred."""
+        """Return up to 100 live sandboxes, newest first."""
         return list(self.call("GET", "/sandboxes?page_size=100")["data"])
 
     def call(self, method: str, path: str, body: Any = None, timeout: float | None = None) -> dict[str, Any]:
-        """One request to the API. Raises APIError."""
+        """Send a request to the API. Raises APIError."""
         try:
             answer = self._http.request(method, path, json=body, timeout=self._http.timeout if timeout is None else timeout)
         except httpx.HTTPError as error:
@@ -138,7 +138,7 @@ class SandboxRunner:
 
 
 class RunnerSandbox:
-    """One sandbox; as a block it is terminated at its end."""
+    """A sandbox. As a context manager it is terminated at the end of the block."""
 
     def __init__(self, runner: SandboxRunner, info: Mapping[str, Any]) -> None:
         self._runner = runner
@@ -155,7 +155,7 @@ class RunnerSandbox:
         timeout: float = 30.0,
         stdin: str | None = None,
     ) -> ExecutionResult:
-        """language None: the server guesses."""
+        """Run a program. Without a language the server detects it."""
         body = {"code": code, "language": language, "packages": list(packages), "environment": dict(environment or {})}
         payload = self._runner.call(
             "POST", f"{self._path}/code", {**body, "timeout": timeout, "input": stdin}, timeout + _SLACK_S
@@ -189,7 +189,7 @@ class RunnerSandbox:
         timeout: float = 30.0,
         stdin: str | None = None,
     ) -> ExecutionResult:
-        """Without a shell: command is split into words, or is the program where args are given."""
+        """Run a command without a shell. `command` is split into words, or is the program if `args` are given."""
         body: dict[str, Any] = {"command": command, "args": None if args is None else list(args), "working_dir": working_dir}
         body["environment"] = dict(environment or {})
         payload = self._runner.call(
@@ -212,7 +212,7 @@ class RunnerSandbox:
         return self.download_file(path).decode()
 
     def list_files(self, path: str = "/workspace", recursive: bool = False) -> list[dict[str, Any]]:
-        """All of them, page by page."""
+        """Return all files, fetched page by page."""
         found: list[dict[str, Any]] = []
         while True:
             query = f"path={quote(path)}&recursive={str(recursive).lower()}&page_size=100&page_offset={len(found)}"
@@ -225,7 +225,7 @@ class RunnerSandbox:
         self._runner.call("DELETE", self._path)
 
     def _file(self, path: str) -> str:
-        """Below the workspace, with or without that in front."""
+        """Return the URL path of a file. The prefix /workspace/ is optional."""
         return f"{self._path}/files/{quote(path.removeprefix('/workspace/').lstrip('/'))}"
 
     def __enter__(self) -> Self:
@@ -241,7 +241,7 @@ def _result(payload: Mapping[str, Any], stdout: str, stderr: str) -> ExecutionRe
 
 
 def _to_error(answer: httpx.Response) -> APIError:
-    """Also of what stands in front of the API, which has other shapes."""
+    """Return the error of a response. Proxies in front of the API may send other bodies."""
     try:
         body = answer.json()
     except ValueError:

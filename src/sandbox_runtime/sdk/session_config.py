@@ -1,4 +1,4 @@
-"""What a new session shall be like, in the words of either interface, and the body that asks for it."""
+"""Configuration of a new session for either interface, and the body of its request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sandbox_runtime.sdk.session_models import Dependency
 
 DEFAULT_TEMPLATE = "python-basic"
 WORKSPACE_KEYS = frozenset({"allow_network", "cpu_quota", "memory_limit", "size"})
-"""Words of the workspace interface alone: a configuration that has one of them goes there."""
+"""Keys of the workspace interface only: a configuration with one of them is sent there."""
 
 
 def _checked_by(parse: Callable[[object], object]) -> Callable[[object], object]:
@@ -34,7 +34,7 @@ Cores = Annotated[str, BeforeValidator(_checked_by(parse_cpu))]
 
 
 class SessionConfig(BaseModel):
-    """What is None is as the template says. With an agent_id, that agent's running session is given instead of a new one."""
+    """None means the template's value. With an agent_id, the running session of that agent is returned instead of a new one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +42,7 @@ class SessionConfig(BaseModel):
     mode: Literal["ephemeral", "persistent"] = "ephemeral"
     agent_id: str | None = None
     timeout: Whole | None = None
-    """Seconds that an execution may take which names no time of its own."""
+    """Default timeout of executions in seconds."""
     cpu: Cores | None = None
     memory: Size | None = None
     disk: Size | None = None
@@ -52,14 +52,14 @@ class SessionConfig(BaseModel):
     fail_on_dependency_error: bool | None = None
     python_package_index_url: str | None = None
     idle_timeout: Number | None = None
-    """Seconds after which it ends when nothing is asked of it."""
+    """Seconds without requests after which the session ends."""
     lifetime: Number | None = None
     network: Literal["none", "nat"] | None = None
-    """None: as the server gives it to programs."""
+    """None: the server's default."""
 
 
 class WorkspaceConfig(BaseModel):
-    """The older words: cores, kilobytes of memory, the size of the workspace."""
+    """Configuration of the workspace interface: cores, memory in KB, size of the workspace."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -74,7 +74,7 @@ Config = SessionConfig | WorkspaceConfig
 
 
 def parse_config(given: Config | Mapping[str, Any] | None, options: Mapping[str, Any]) -> Config:
-    """words: those given by name, which count above the rest."""
+    """Return the configuration. `options` override `given`."""
     known = given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else dict(given or {})
     asked = {**known, **options}
     kind: type[Config] = WorkspaceConfig if WORKSPACE_KEYS & asked.keys() else SessionConfig

@@ -1,4 +1,4 @@
-"""What a server tells of sessions, executions, contexts and files. What it adds to an answer is kept beside these fields."""
+"""Models of sessions, executions, contexts and files. Fields that a newer server adds are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIVE_EXECUTION = frozenset({"pending", "submitted", "running"})
 
 
 class Dependency(ServerModel):
-    """version: as 2.3.3 or with an operator, as >=2; none is any."""
+    """`version`: such as 2.3.3 or >=2; None for any."""
 
     name: str
     version: str | None = None
@@ -79,7 +79,7 @@ class SessionCopies(ServerModel):
 
 
 class Metrics(ServerModel):
-    """What an execution used. None: the host gives no such figure."""
+    """Resources used by an execution. None if the host does not measure them."""
 
     duration_ms: float = 0.0
     cpu_time_ms: float | None = None
@@ -89,7 +89,7 @@ class Metrics(ServerModel):
 
 
 class Artifact(ServerModel):
-    """A file that an execution left in its workspace."""
+    """A file created by an execution in its workspace."""
 
     path: str
     size: int = 0
@@ -100,7 +100,7 @@ class Artifact(ServerModel):
 
 
 class ExecutionResult(ServerModel):
-    """One execution, however far it is. A program that failed is a result: look at ok, or at status and exit_code."""
+    """An execution in any state. A failed program is a result: check ok, or status and exit_code."""
 
     id: str = Field(validation_alias=AliasChoices("id", "execution_id"))
     session_id: str = ""
@@ -124,7 +124,7 @@ class ExecutionResult(ServerModel):
 
     @property
     def result(self) -> Any:
-        """What the handler returned."""
+        """The return value of the handler."""
         return self.return_value
 
     @property
@@ -178,7 +178,7 @@ class UploadedFile(ServerModel):
 
 
 class FileChange(ServerModel):
-    """kind: created, modified, deleted; ready: nothing after it is missed; overflow: more than can be told, list the folder."""
+    """kind: created, modified or deleted; ready: the watch has started; overflow: changes were lost, list the folder again."""
 
     kind: str
     name: str = ""
@@ -199,7 +199,7 @@ class TemplateInfo(ServerModel):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A piece of what an execution prints: data begins at byte offset of its stream."""
+    """A piece of output: data starts at byte `offset` of its stream."""
 
     stream: str
     offset: int
@@ -207,5 +207,5 @@ class Output:
 
     @property
     def text(self) -> str:
-        """Where a piece ends within a character, that one is shown as a mark: put the bytes together first if that matters."""
+        """The text of this piece. A character cut at its end is replaced; join the bytes first to avoid that."""
         return self.data.decode(errors="replace")

@@ -1,10 +1,10 @@
-"""One session of the workspace interface, as its own older client has it.
+"""One session of the workspace interface, with the names of its original client.
 
     async with SharedEnvSandbox("my-session", servers=["http://localhost:8000"]) as sandbox:
         print((await sandbox.execute_code("print(6 * 7)"))["stdout"])
 
-Answers are dictionaries, as the server gives them, without the envelope around them. A session is there whenever it is used; the
-block closes connections and leaves the session: delete_session ends it.
+Results are dictionaries as sent by the server, without the envelope. A session is created on first use. The block closes
+connections only; delete_session ends the session.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ Json = dict[str, Any]
 
 
 class SharedEnvSandbox:
-    """servers: a session belongs to one of them, the same for every client that names the same ones. None: SANDBOX_URL, or
-    http://localhost:8080. api_key None: SANDBOX_API_KEY."""
+    """- `servers`: a session belongs to one of them, the same for every client with the same list. None: SANDBOX_URL, or
+      http://localhost:8080.
+    - `api_key`: None: SANDBOX_API_KEY."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class SharedEnvSandbox:
         return await self._call(Request("GET", self._path("status")))
 
     async def execute(self, command: str, *args: str) -> Json:
-        """A line for the shell; with args, a program and its arguments."""
+        """Run a shell command line; with args, a program and its arguments."""
         body = {"command": command, "args": list(args)}
         return await self._call(Request("POST", self._path("execute"), body=body, idempotent=False, timeout_s=_LONG_S))
 
@@ -74,7 +75,7 @@ class SharedEnvSandbox:
         event: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Json:
-        """output_params: global variables whose values come back as output_variables. event: for a handler that the code has."""
+        """Run code. `output_params`: global variables returned as output_variables. `event`: passed to a handler in the code."""
         body = {
             "code": code,
             "filename": filename,
@@ -87,7 +88,7 @@ class SharedEnvSandbox:
         return await self._call(Request("POST", self._path("execute_code"), body=body, idempotent=False, timeout_s=_LONG_S))
 
     async def upload_file(self, path: Source, filename: str = "") -> Json:
-        """path: of a local file, an open one, or bytes."""
+        """Upload a file. `path`: a local path, an open file, or bytes."""
         name = filename or source_name(path)
         with open_source(path) as file:
             request = Request(
@@ -101,7 +102,7 @@ class SharedEnvSandbox:
             return await self._call(request)
 
     async def download_file(self, filename: str, save_path: str | Path | None = None) -> bytes | Path:
-        """The bytes, or where they were written."""
+        """Return the content, or, with `save_path`, the path it was written to."""
         pieces = self._transport.pieces(Request("GET", f"{self._path('download')}/{quote_path(filename)}", timeout_s=_LONG_S))
         if save_path is None:
             return b"".join([piece async for piece in pieces])
@@ -153,7 +154,7 @@ class SharedEnvSandbox:
 
     @staticmethod
     def _unwrap_result(model: Any) -> Any:
-        """What is meant, from the envelope of some servers, the wrapper of others, or as it is."""
+        """Return the result from the envelope of some servers, the wrapper of others, or unchanged."""
         if not isinstance(model, dict):
             return model
         if "success" in model and isinstance(model.get("data"), dict):
@@ -165,5 +166,5 @@ def _pick_server(session_id: str, servers: Sequence[str] | None) -> str:
     if servers is None:
         return ""
     if isinstance(servers, str) or not servers:
-        raise InvalidRequest("servers must be a list with the address of at least one server")
+        raise InvalidRequest("servers must be a list with at least one URL")
     return servers[zlib.crc32(session_id.encode()) % len(servers)]

@@ -1,4 +1,4 @@
-"""One word for what became of a run."""
+"""Summarize the result of a run in one word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sandbox_runtime.sdk.execution_models import CommandRunResult, CommandRunSta
 
 
 class SummaryMapping(BaseModel):
-    """The words. Of the last four, those that are None are told as Failed."""
+    """The words to return. The last four default to the word of Failed."""
 
     Success: str = RunStatus.Success.value
     Failed: str = RunStatus.Failed.value
@@ -19,7 +19,7 @@ class SummaryMapping(BaseModel):
 
 
 def summary_run_code_result(result: RunCodeResponse, mapping: SummaryMapping | None = None) -> str:
-    """A SandboxError says nothing about the program and stays what it is."""
+    """Return the word for the result. A SandboxError says nothing about the program and is returned as such."""
     words = mapping or SummaryMapping()
     if result.status is RunStatus.SandboxError:
         return RunStatus.SandboxError.value
@@ -31,7 +31,7 @@ def summary_run_code_result(result: RunCodeResponse, mapping: SummaryMapping | N
 
 
 def _step(step: CommandRunResult | None, timeout: str | None, failed: str | None) -> str | None:
-    """What a step that went wrong is called; None for one that did not, or has no word of its own."""
+    """Return the word of a failed step, or None if it succeeded or has no word."""
     if step is None:
         return None
     if step.status is CommandRunStatus.TimeLimitExceeded:

@@ -1,2 +1,2 @@
-"""The client of sessions for an event loop. The package `blocking` beside it is made from this one by scripts/unasync.py: change
-this one, then run `make twin`."""
+"""The asynchronous client. The package `blocking` is generated from this one by scripts/unasync.py: change this one, then run
+`make twin`."""

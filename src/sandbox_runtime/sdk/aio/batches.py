@@ -1,4 +1,4 @@
-"""Calls that have many completions judged as one piece of work."""
+"""Calls for judge batches."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class BatchCalls:
         config: Mapping[str, Any] | None = None,
         idempotency_key: str = "",
     ) -> BatchStatus:
-        """completions: objects with id and completion, and sample and config where wanted. With a key that was used before it is
-        the batch of that time."""
-        lines = b"".join(json.dumps(dict(one)).encode() + b"\n" for one in completions)
+        """Create a batch. `completions`: objects with id, completion and optionally sample and config. With an idempotency key
+        used before, return the existing batch."""
+        lines = b"".join(json.dumps(dict(completion)).encode() + b"\n" for completion in completions)
         query = {"dataset": dataset, "config": json.dumps(dict(config)) if config else None}
         headers = {
             **idempotency_header(),
@@ -53,25 +53,25 @@ class BatchCalls:
         return await self._transport.call(Request("GET", _batch_path(batch_id)), _STATUS)
 
     async def cancel_batch(self, batch_id: str) -> BatchStatus:
-        """What was judged stays."""
+        """Cancel the batch. Results so far stay."""
         return await self._transport.call(Request("POST", f"{_batch_path(batch_id)}/cancel"), _STATUS)
 
     async def delete_batch(self, batch_id: str) -> None:
         await self._transport.send(Request("DELETE", _batch_path(batch_id)))
 
     async def wait_batch(self, batch_id: str) -> BatchStatus:
-        """Its end, however long it takes."""
+        """Wait until the batch has ended, without a time limit."""
         while not (batch := await self.get_batch(batch_id)).ended:
             await asyncio.sleep(_POLL_S)
         return batch
 
     async def batch_summary(self, batch_id: str, pass_at: Iterable[int] = (1,)) -> BatchSummary:
-        """Scores of what was judged up to now."""
+        """Return the scores of the completions judged so far."""
         query = {"pass_at": ",".join(map(str, pass_at))}
         return await self._transport.call(Request("GET", f"{_batch_path(batch_id)}/summary", query), _SUMMARY)
 
     async def batch_results(self, batch_id: str, *, follow: bool = False) -> AsyncIterator[BatchResult]:
-        """In the order in which they were judged. follow: until the batch has ended; taken up again where a connection broke."""
+        """Yield results in the order of judging. `follow`: until the batch has ended, resuming after broken connections."""
         offset, retries = 0, self._new_retries(batch_id)
         while True:
             lines = LineParser()

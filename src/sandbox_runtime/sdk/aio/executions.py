@@ -1,4 +1,4 @@
-"""Calls that run something in a session."""
+"""Calls that execute code in a session."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RESULT = TypeAdapter(ExecutionResult)
 _PAGE = TypeAdapter(ExecutionPage)
 _MIN_SYNC_S, _MAX_SYNC_S = 10.0, 3600.0
 _QUEUE_S = 60.0
-"""What an execution may wait before its own time begins."""
+"""How long an execution may wait in the queue before its timeout starts."""
 _ANSWER_S = 10.0
 
 
@@ -36,7 +36,8 @@ class ExecutionCalls:
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ExecutionResult:
-        """The end of it. Where the code defines a handler, that is called with the event, and what it returns is the result."""
+        """Run code and wait for its end. If it defines a handler, the handler is called with the event, and its return value is
+        the result."""
         body = execution_body(code, language, timeout, event, stdin, env)
         wait_s = min(_MAX_SYNC_S, max(_MIN_SYNC_S, timeout + _QUEUE_S))
         request = Request(
@@ -58,7 +59,7 @@ class ExecutionCalls:
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ExecutionResult:
-        """A line for the shell; with args, a program and its arguments, as they are."""
+        """Run a shell command line; with args, a program and its arguments, without a shell."""
         line = shlex.join((command, *args)) if args else command
         return await self.execute_code(session_id, line, timeout, language="shell", stdin=stdin, env=env)
 
@@ -73,7 +74,7 @@ class ExecutionCalls:
         stdin: str | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ExecutionResult:
-        """On its way; it goes on without this client. See get_execution, wait_execution, follow."""
+        """Start code without waiting for it. See get_execution, wait_execution, follow."""
         body = execution_body(code, language, timeout, event, stdin, env)
         return await self._transport.call(
             Request("POST", f"{_session_path(session_id)}/execute", body=body, headers=idempotency_header()), _RESULT
@@ -87,7 +88,7 @@ class ExecutionCalls:
         return await self._transport.call(Request("GET", f"{_session_path(session_id)}/executions", query), _PAGE)
 
     async def cancel_execution(self, execution_id: str) -> ExecutionResult:
-        """Returns when it has ended, however it did."""
+        """Cancel the execution and return its final state."""
         return await self._transport.call(Request("POST", f"{_execution_path(execution_id)}/cancel", timeout_s=60.0), _RESULT)
 
 

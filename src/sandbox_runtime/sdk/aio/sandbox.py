@@ -1,4 +1,4 @@
-"""A session as an object that ends with its block, and the live interpreters in it."""
+"""A session as an object that ends with its block, and its live interpreters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox_runtime.sdk.session_models import ContextInfo, Dependency, Executio
 
 
 class Context:
-    """A Python that keeps its variables. Closed by close(), or with its block, or with its session."""
+    """A Python interpreter that keeps its variables. Closed by close(), at the end of its block, or with its session."""
 
     def __init__(self, client: SandboxClient, info: ContextInfo, session_id: str) -> None:
         self._client = client
@@ -46,13 +46,15 @@ class Context:
 
 
 class Sandbox:
-    """A new session for the time of its block:
+    """A new session for the duration of its block:
 
         async with Sandbox() as box:
             print((await box.run("print(6 * 7)")).stdout)
 
-    config and words as of create_session. client: one that stays open afterwards; otherwise there is one of its own, for base_url
-    and api_key. attach() takes a session that is there already and leaves it there."""
+    - `config`, `options`: as in create_session.
+    - `client`: a client to use, which stays open; by default a new one with `base_url` and `api_key`.
+
+    attach() uses an existing session and does not end it."""
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Sandbox:
 
     @property
     def info(self) -> SessionInfo:
-        """As it was when it was last asked for."""
+        """The session as of the last request."""
         if self._info is None:
             raise Conflict("this sandbox is not open: use it in a with block, or call open() first")
         return self._info
@@ -91,7 +93,7 @@ class Sandbox:
         return self.info.id
 
     async def open(self) -> Self:
-        """What the block does at its beginning; close() is owed then."""
+        """Start the session, as the block does. Call close() afterwards."""
         session_id, config, options = self._request
         try:
             if self._owns_session:
@@ -104,7 +106,7 @@ class Sandbox:
         return self
 
     async def close(self) -> None:
-        """Ends the session, unless it was attached. One that is gone already is no error."""
+        """End the session, unless it was attached. A session that has already ended is not an error."""
         try:
             if self._owns_session and self._info is not None:
                 await self._client.delete_session(self._info.id)
@@ -118,28 +120,28 @@ class Sandbox:
         return self._info
 
     async def run(self, code: str, timeout: float = 30, **more: Any) -> ExecutionResult:
-        """A program, or code with a handler: language, event, stdin, env as of execute_code."""
+        """Run a program, or code with a handler. Takes language, event, stdin and env as in execute_code."""
         return await self._client.execute_code(self.id, code, timeout, **more)
 
     async def shell(self, command: str, *args: str, **more: Any) -> ExecutionResult:
         return await self._client.execute(self.id, command, *args, **more)
 
     async def stream(self, code: str, timeout: float = 30, **more: Any) -> AsyncIterator[Output]:
-        """What a program prints, as it prints it. Whoever stops listening stops nothing."""
+        """Run a program and yield its output as it is printed. Closing the iterator does not stop the program."""
         submitted = await self._client.submit_code(self.id, code, timeout, **more)
         async for output in self._client.follow(submitted.id):
             yield output
 
     async def context(self) -> Context:
-        """A live interpreter: `async with await box.context() as python`."""
+        """Open a live interpreter: `async with await box.context() as python`."""
         return Context(self._client, await self._client.open_context(self.id), self.id)
 
     async def contexts(self) -> list[Context]:
         return [Context(self._client, info, self.id) for info in await self._client.list_contexts(self.id)]
 
     async def fork(self, count: int = 1) -> list[Self]:
-        """Copies with the same files and live interpreters. Each is owed a close(), or a block of its own; they use the
-        connections of this one, so it stays open as long as they do."""
+        """Return copies with the same files and live interpreters. Close each, or use it as a block. They share the connections
+        of this sandbox, so keep it open as long as they are used."""
         return [self._copy(info) for info in await self._client.fork_session(self.id, count)]
 
     async def install(self, *dependencies: Dependency | str) -> SessionInfo:

@@ -1,4 +1,4 @@
-"""The client: every call, over one set of connections."""
+"""The client: every call, over shared connections."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ DEFAULT_ATTEMPTS = 5
 
 
 class SyncSandboxClient(SessionCalls, StreamCalls, FileCalls, ContextCalls, TerminalCalls, BatchCalls, JudgeCalls):
-    """base_url empty: SANDBOX_URL, or http://localhost:8080. api_key None: SANDBOX_API_KEY. Overload and broken connections are
-    met by trying again, up to max_attempts times in all, after as long as the server asks for; what remains is raised as one of
-    sandbox_runtime.errors. May be used by many tasks at once; close it, or use it as a context."""
+    """- `base_url`: empty: SANDBOX_URL, or http://localhost:8080.
+    - `api_key`: None: SANDBOX_API_KEY.
+    - `timeout_s`: default time a response may take.
+    - `max_attempts`: attempts per request. Overload and broken connections are retried, after Retry-After if the server sends it.
+
+    Failures are raised as one of sandbox_runtime.errors. Safe for concurrent use. Close it, or use it as a context manager."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Calls about live interpreters of a session."""
+"""Calls for contexts: live interpreters of a session."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class ContextCalls:
     _transport: Transport
 
     def open_context(self, session_id: str) -> ContextInfo:
-        """A Python that keeps its variables from one piece of code to the next."""
+        """Open a Python interpreter that keeps its variables between executions."""
         return self._transport.call(Request("POST", _contexts_path(session_id), body={}, idempotent=False), _CONTEXT)
 
     def list_contexts(self, session_id: str) -> list[ContextInfo]:
         return (self._transport.call(Request("GET", _contexts_path(session_id)), _CONTEXTS)).contexts
 
     def execute_in_context(self, session_id: str, context_id: str, code: str, timeout: float = 30) -> ExecutionResult:
-        """displays holds what the code showed: the value of its last expression, tables, pictures."""
+        """Run code. The result's `displays` contain the value of the last expression, tables and images."""
         request = Request(
             "POST",
             f"{_context_path(session_id, context_id)}/execute",
@@ -38,11 +38,11 @@ class ContextCalls:
         return self._transport.call(request, _RESULT)
 
     def interrupt_context(self, session_id: str, context_id: str) -> ContextInfo:
-        """The code that runs in it ends with an error; the variables stay."""
+        """Interrupt the running code with an error. The variables stay."""
         return self._transport.call(Request("POST", f"{_context_path(session_id, context_id)}/interrupt"), _CONTEXT)
 
     def restart_context(self, session_id: str, context_id: str) -> ContextInfo:
-        """Empty, under the same id."""
+        """Restart the interpreter without its variables, with the same id."""
         return self._transport.call(Request("POST", f"{_context_path(session_id, context_id)}/restart"), _CONTEXT)
 
     def close_context(self, session_id: str, context_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls about the files of a session."""
+"""Calls for the files of a session."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _FILE_LIST = TypeAdapter(FileList)
 _UPLOADED_FILE = TypeAdapter(UploadedFile)
 _TRANSFER_S = 3600.0
 _QUIET_S = 90.0
-"""A server that has nothing to tell says so more often than that."""
+"""The server sends keep-alives more often than that."""
 
 
 class FileCalls:
     _transport: Transport
 
     def upload_file(self, session_id: str, source: Source, path: str = "") -> UploadedFile:
-        """source: the name of a local file, an open one, or bytes. path: where it shall lie in the workspace; without one it gets
-        the source's own name. It is sent piece by piece, whatever its size."""
+        """Upload a file of any size. `source`: a local path, an open file, or bytes. `path`: path in the workspace; by default
+        the source's file name."""
         target = path or source_name(source)
         with open_source(source) as file:
             request = Request(
@@ -42,11 +42,11 @@ class FileCalls:
             return self._transport.call(request, _UPLOADED_FILE)
 
     def download_file(self, session_id: str, path: str) -> bytes:
-        """For what fits in memory; save_file and read_pieces are for the rest."""
+        """Return the content of a file. For large files use save_file or read_pieces."""
         return b"".join([piece for piece in self.read_pieces(session_id, path)])
 
     def save_file(self, session_id: str, path: str, target: str | Path) -> Path:
-        """Into a local file, which is there when all of it is."""
+        """Download to a local file, which is created when the download is complete."""
         with atomic_write(target) as file:
             for piece in self.read_pieces(session_id, path):
                 call_directly(file.write, piece)
@@ -57,7 +57,7 @@ class FileCalls:
         yield from self._transport.pieces(request)
 
     def save_archive(self, session_id: str, target: str | Path, path: str = "", form: str = "tar.gz") -> Path:
-        """A folder of the workspace, or all of it, as tar, tar.gz or zip."""
+        """Download a folder of the workspace, or all of it, as tar, tar.gz or zip."""
         url_path = f"{API}/sessions/{quote_name(session_id, 'session')}/archive"
         request = Request("GET", url_path, {"path": _relative(path), "format": form}, timeout_s=_TRANSFER_S)
         with atomic_write(target) as file:
@@ -74,13 +74,13 @@ class FileCalls:
         self._transport.send(Request("POST", f"{_files_path(session_id)}/move", body=body, idempotent=False))
 
     def list_files(self, session_id: str, path: str = "", limit: int = 1000) -> list[FileInfo]:
-        """All files below that folder of the workspace, by their names in the workspace."""
+        """List all files below a folder of the workspace. Names are relative to the workspace."""
         query = {"path": _relative(path) or None, "limit": limit}
         return (self._transport.call(Request("GET", _files_path(session_id), query), _FILE_LIST)).files
 
     def watch_files(self, session_id: str, path: str = "") -> Iterator[FileChange]:
-        """What changes below that folder of the workspace, as it does, until the server ends it, which it does after an hour. The
-        first one says that it is ready. Raises Unavailable where the connection breaks."""
+        """Yield changes below a folder of the workspace until the server closes the stream, which it does after an hour. The
+        first one has the kind ready. Raises Unavailable if the connection breaks."""
         url_path = f"{API}/sessions/{quote_name(session_id, 'session')}/watch"
         headers = {"Accept": "text/event-stream"}
         request = Request("GET", url_path, {"path": _relative(path) or None}, headers=headers, timeout_s=_QUIET_S)
@@ -99,5 +99,5 @@ def _files_path(session_id: str) -> str:
 
 
 def _relative(path: str) -> str:
-    """As the server counts: from the workspace."""
+    """Return the path relative to the workspace."""
     return "" if path in ("", ".", "/workspace") else path.removeprefix("/workspace/")

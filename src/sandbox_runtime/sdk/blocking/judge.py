@@ -1,4 +1,4 @@
-"""The call that has one completion judged."""
+"""The call that judges one completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class JudgeCalls:
     def judge_completion(
         self, dataset: str, row: Id, completion: str, config: TestConfig | None = None, *, timeout_s: float = _JUDGE_S
     ) -> EvalResult:
-        """What the judge says of it. timeout_s: how long the verdict may take. Whoever stops waiting ends the judging."""
-        asked = SubmitRequest(dataset=dataset, id=row, completion=completion, config=config or TestConfig())
-        request = Request("POST", "/submit", body=asked.model_dump(mode="json", exclude_none=True), timeout_s=timeout_s)
+        """Judge a completion. `timeout_s`: how long the verdict may take. Cancelling this call stops the judge."""
+        submit = SubmitRequest(dataset=dataset, id=row, completion=completion, config=config or TestConfig())
+        request = Request("POST", "/submit", body=submit.model_dump(mode="json", exclude_none=True), timeout_s=timeout_s)
         return self._transport.call(request, _EVAL_RESULT)

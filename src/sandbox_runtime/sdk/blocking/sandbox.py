@@ -1,4 +1,4 @@
-"""A session as an object that ends with its block, and the live interpreters in it."""
+"""A session as an object that ends with its block, and its live interpreters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox_runtime.sdk.session_models import ContextInfo, Dependency, Executio
 
 
 class SyncContext:
-    """A Python that keeps its variables. Closed by close(), or with its block, or with its session."""
+    """A Python interpreter that keeps its variables. Closed by close(), at the end of its block, or with its session."""
 
     def __init__(self, client: SyncSandboxClient, info: ContextInfo, session_id: str) -> None:
         self._client = client
@@ -46,13 +46,15 @@ class SyncContext:
 
 
 class SyncSandbox:
-    """A new session for the time of its block:
+    """A new session for the duration of its block:
 
         with SyncSandbox() as box:
             print((box.run("print(6 * 7)")).stdout)
 
-    config and words as of create_session. client: one that stays open afterwards; otherwise there is one of its own, for base_url
-    and api_key. attach() takes a session that is there already and leaves it there."""
+    - `config`, `options`: as in create_session.
+    - `client`: a client to use, which stays open; by default a new one with `base_url` and `api_key`.
+
+    attach() uses an existing session and does not end it."""
 
     def __init__(
         self,
@@ -86,7 +88,7 @@ class SyncSandbox:
 
     @property
     def info(self) -> SessionInfo:
-        """As it was when it was last asked for."""
+        """The session as of the last request."""
         if self._info is None:
             raise Conflict("this sandbox is not open: use it in a with block, or call open() first")
         return self._info
@@ -96,7 +98,7 @@ class SyncSandbox:
         return self.info.id
 
     def open(self) -> Self:
-        """What the block does at its beginning; close() is owed then."""
+        """Start the session, as the block does. Call close() afterwards."""
         session_id, config, options = self._request
         try:
             if self._owns_session:
@@ -109,7 +111,7 @@ class SyncSandbox:
         return self
 
     def close(self) -> None:
-        """Ends the session, unless it was attached. One that is gone already is no error."""
+        """End the session, unless it was attached. A session that has already ended is not an error."""
         try:
             if self._owns_session and self._info is not None:
                 self._client.delete_session(self._info.id)
@@ -123,27 +125,27 @@ class SyncSandbox:
         return self._info
 
     def run(self, code: str, timeout: float = 30, **more: Any) -> ExecutionResult:
-        """A program, or code with a handler: language, event, stdin, env as of execute_code."""
+        """Run a program, or code with a handler. Takes language, event, stdin and env as in execute_code."""
         return self._client.execute_code(self.id, code, timeout, **more)
 
     def shell(self, command: str, *args: str, **more: Any) -> ExecutionResult:
         return self._client.execute(self.id, command, *args, **more)
 
     def stream(self, code: str, timeout: float = 30, **more: Any) -> Iterator[Output]:
-        """What a program prints, as it prints it. Whoever stops listening stops nothing."""
+        """Run a program and yield its output as it is printed. Closing the iterator does not stop the program."""
         submitted = self._client.submit_code(self.id, code, timeout, **more)
         yield from self._client.follow(submitted.id)
 
     def context(self) -> SyncContext:
-        """A live interpreter: `with box.context() as python`."""
+        """Open a live interpreter: `with box.context() as python`."""
         return SyncContext(self._client, self._client.open_context(self.id), self.id)
 
     def contexts(self) -> list[SyncContext]:
         return [SyncContext(self._client, info, self.id) for info in self._client.list_contexts(self.id)]
 
     def fork(self, count: int = 1) -> list[Self]:
-        """Copies with the same files and live interpreters. Each is owed a close(), or a block of its own; they use the
-        connections of this one, so it stays open as long as they do."""
+        """Return copies with the same files and live interpreters. Close each, or use it as a block. They share the connections
+        of this sandbox, so keep it open as long as they are used."""
         return [self._copy(info) for info in self._client.fork_session(self.id, count)]
 
     def install(self, *dependencies: Dependency | str) -> SessionInfo:

@@ -1,4 +1,4 @@
-"""Calls about sessions."""
+"""Calls for sessions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class SessionCalls:
         wait_s: float = 300.0,
         **options: Any,
     ) -> SessionInfo:
-        """One that runs: where packages are installed first, that is waited for. words: single fields of the configuration, for
-        example template_id="python-basic", timeout=30. Raises Conflict where the id is taken."""
+        """Create a session and wait until it runs, including the installation of packages. `options`: fields of the
+        configuration, such as template_id="python-basic", timeout=30. Raises Conflict if the id exists."""
         asked = parse_config(config, options)
         if isinstance(asked, WorkspaceConfig):
             return self._create_workspace(session_id, asked, wait_s)
@@ -46,7 +46,7 @@ class SessionCalls:
         return self.wait_session(made.id, wait_s) if made.status == "creating" else made
 
     def wait_session(self, session_id: str, wait_s: float = 300.0) -> SessionInfo:
-        """Until it runs. Raises Conflict where it failed, Unavailable where it takes longer than that."""
+        """Wait until the session runs. Raises Conflict if it failed, Unavailable after `wait_s`."""
         deadline = time.monotonic() + wait_s
         while True:
             session = self.get_session(session_id)
@@ -69,26 +69,26 @@ class SessionCalls:
         return self._transport.call(Request("GET", f"{API}/sessions", query), _PAGE)
 
     def terminate_session(self, session_id: str) -> SessionInfo:
-        """Ends it; what it was and what it ran is still known."""
+        """End the session. Its record and its executions stay."""
         return self._transport.call(Request("POST", f"{_session_path(session_id)}/terminate"), _SESSION)
 
     def delete_session(self, session_id: str) -> None:
-        """Ends it and forgets it, with its executions and its files."""
+        """End the session and delete it with its executions and files."""
         self._transport.send(Request("DELETE", _session_path(session_id), idempotent=False))
 
     def close_session(self, session_id: str) -> None:
-        """The same: when a client is done with a session."""
+        """Same as delete_session."""
         self.delete_session(session_id)
 
     def pause_session(self, session_id: str) -> SessionInfo:
-        """Everything in it stands still, time limits too, until it is resumed. Unavailable where the server cannot do that."""
+        """Pause everything in the session, time limits included. Raises Unavailable if the server does not support it."""
         return self._transport.call(Request("POST", f"{_session_path(session_id)}/pause", idempotent=False), _SESSION)
 
     def resume_session(self, session_id: str) -> SessionInfo:
         return self._transport.call(Request("POST", f"{_session_path(session_id)}/resume", idempotent=False), _SESSION)
 
     def fork_session(self, session_id: str, count: int = 1) -> list[SessionInfo]:
-        """So many copies, each with the files and the live interpreters as they are now. Nothing may be running in it."""
+        """Create copies with the current files and live interpreters. Nothing may be running in the session."""
         request = Request("POST", f"{_session_path(session_id)}/fork", body={"count": count}, idempotent=False)
         return (self._transport.call(request, _COPIES)).sessions
 
@@ -100,7 +100,7 @@ class SessionCalls:
         index_url: str | None = None,
         timeout_s: float = _INSTALL_S,
     ) -> SessionInfo:
-        """Packages into a session: names, or names with versions."""
+        """Install packages, given as names or as Dependency."""
         asked = [one if isinstance(one, Dependency) else Dependency(name=one) for one in dependencies]
         body: dict[str, Any] = {"dependencies": [one.model_dump(exclude_none=True) for one in asked]}
         body["install_timeout"] = round_up_s(timeout_s)
@@ -118,7 +118,7 @@ class SessionCalls:
         return self._transport.call(Request("GET", f"{API}/templates", {"limit": limit, "offset": offset}), _TEMPLATES)
 
     def _create_workspace(self, session_id: str | None, config: WorkspaceConfig, wait_s: float) -> SessionInfo:
-        """In that interface every session has its name from the client."""
+        """Create a session through the workspace interface, where the client chooses the id."""
         name = session_id or new_session_id()
         request = Request(
             "POST", f"{WORKSPACE}/session/{quote_name(name, 'session')}", body=session_body(config, None), idempotent=False

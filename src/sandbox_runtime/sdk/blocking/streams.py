@@ -1,4 +1,4 @@
-"""The output of an execution while it runs, and after; taken up again where a connection broke, without losing a byte."""
+"""The output of an execution, during and after its run. A broken connection is resumed without losing a byte."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sandbox_runtime.sdk.retry import FailedAttempt, Retries
 from sandbox_runtime.sdk.session_models import ExecutionResult
 
 _QUIET_S = 90.0
-"""A server that has nothing to tell says so more often than that."""
+"""The server sends keep-alives more often than that."""
 _POLL_S = 0.5
 _MAX_ATTEMPTS = 5
 
 
 class StreamCalls(ExecutionCalls):
     def follow(self, execution_id: str, *, stdout_from: int = 0, stderr_from: int = 0) -> SyncOutputs:
-        """What it prints, from those bytes on, until it has ended. get_execution then tells the rest."""
+        """Yield the output from the given offsets until the execution has ended. get_execution then returns the result."""
         position = StreamPosition(dict(zip(STREAMS, (stdout_from, stderr_from), strict=True)))
         retries = self._new_retries(execution_id)
         while True:
@@ -33,13 +33,13 @@ class StreamCalls(ExecutionCalls):
                 yield from outputs
             if position.ended:
                 return
-            # A connection that brought something was worth having: patience begins anew.
+            # A connection that brought output counts as a success: start counting attempts again.
             if position.offsets != begun:
                 retries = self._new_retries(execution_id)
             time.sleep(retries.next_delay_s(FailedAttempt(reason="the stream breaks off again and again", retryable=True)))
 
     def wait_execution(self, execution_id: str, wait_s: float = 3600.0) -> ExecutionResult:
-        """Its end. Raises Unavailable where it takes longer than that; it goes on then."""
+        """Wait until the execution has ended. Raises Unavailable after `wait_s`; the execution continues."""
         deadline = time.monotonic() + wait_s
         while not (execution := self.get_execution(execution_id)).ended:
             if time.monotonic() > deadline:
@@ -51,7 +51,7 @@ class StreamCalls(ExecutionCalls):
         return Retries(self._transport.base_url + _stream_path(execution_id), _MAX_ATTEMPTS, idempotent=True)
 
     def _read_connection(self, execution_id: str, position: StreamPosition) -> SyncOutputs:
-        """Until the server ends it, or the connection breaks."""
+        """Yield output until the server closes the stream or the connection breaks."""
         query = {f"{name}_offset": offset for name, offset in position.offsets.items()}
         headers = {"Accept": "text/event-stream"}
         request = Request("GET", _stream_path(execution_id), query, headers=headers, timeout_s=_QUIET_S)
@@ -62,7 +62,7 @@ class StreamCalls(ExecutionCalls):
                 yield from filter(None, map(position.take, events.take(piece)))
 
     def _next(self, received: Iterator[bytes]) -> bytes:
-        """b"" where there is no more, whoever ended it."""
+        """Return the next piece, or b"" when the stream has ended or broken."""
         try:
             return next(received, b"")
         except httpx.TransportError:

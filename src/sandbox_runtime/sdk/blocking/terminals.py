@@ -1,4 +1,4 @@
-"""Calls for a terminal in a session: what is typed goes in, what appears comes back as the output of an execution."""
+"""Calls for a terminal in a session. Its output is that of an execution."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class TerminalCalls:
     def open_terminal(
         self, session_id: str, command: str = "", *, rows: int = 24, columns: int = 80, timeout: float = 3600
     ) -> ExecutionResult:
-        """A shell, or that line of the shell, with a terminal of that size. It is an execution: follow() gives what appears."""
+        """Run a shell, or a shell command line, in a terminal. It is an execution: follow() yields its output."""
         body: dict[str, Any] = {"command": command, "rows": rows, "columns": columns, "timeout": round_up_s(timeout)}
         path = f"{API}/sessions/{quote_name(session_id, 'session')}/terminal"
         return self._transport.call(Request("POST", path, body=body, idempotent=False), _RESULT)
 
     def type_in(self, execution_id: str, keys: bytes) -> None:
-        """Not sent again after a broken connection: the same keys twice are something else than once."""
+        """Send keys. Not retried after a broken connection, because keys must not arrive twice."""
         self._transport.send(Request("POST", f"{_execution_path(execution_id)}/input", content=keys, idempotent=False))
 
     def resize_terminal(self, execution_id: str, rows: int, columns: int) -> None:
