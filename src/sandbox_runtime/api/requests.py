@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import HTTPException, Request
 
-from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.model.bounds import JSON_VALUES, check_json_values
+
+if TYPE_CHECKING:
+    from sandbox_runtime.assembly import Platform
 
 BODY_TIMEOUT_S = 60.0
 CHUNK_TIMEOUT_S = 60.0

@@ -19,7 +19,7 @@ from sandbox_runtime.benchmarks.row_columns import labels_of, mapping, optional_
 from sandbox_runtime.benchmarks.trials import flag, limits, move_future_imports, value_program
 from sandbox_runtime.errors import InvalidRequest
 from sandbox_runtime.judge.extraction import default_extract
-from sandbox_runtime.judge.rows import unpack_tests
+from sandbox_runtime.judge.rows.safe_unpickle import unpack_tests
 from sandbox_runtime.model.job import Job
 from sandbox_runtime.model.judge import Benchmark, Case, Check, Completion, Options, Prompt, Row, Trial
 

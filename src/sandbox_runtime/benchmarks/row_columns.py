@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sandbox_runtime.errors import InvalidRequest
-from sandbox_runtime.judge.rows import json_column
+from sandbox_runtime.judge.rows.values import json_column
 from sandbox_runtime.model.judge import Row
 
 _ID_COLUMNS = ("id", "task_id", "name", "question_id")

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response
@@ -19,8 +19,10 @@ from sandbox_runtime.api.dialects.fusion.schemas.judge import DatasetRequest
 from sandbox_runtime.api.dialects.fusion.schemas.programs import Json
 from sandbox_runtime.api.disconnect import cancel_on_disconnect
 from sandbox_runtime.api.requests import offload_if_large, platform_of, read_body
-from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import InvalidRequest, NotFound, RequestError, SandboxError, TooMany
+
+if TYPE_CHECKING:
+    from sandbox_runtime.assembly import Platform
 
 OVERLOADED = 504
 """The only status on which the known clients of this protocol retry."""

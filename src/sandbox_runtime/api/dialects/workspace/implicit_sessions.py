@@ -6,15 +6,17 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sandbox_runtime.api.caller import Caller
 from sandbox_runtime.api.dialects.workspace.mapping.requests import session_spec
 from sandbox_runtime.api.dialects.workspace.schemas import WorkspaceSessionRequest
-from sandbox_runtime.assembly import Platform
 from sandbox_runtime.errors import Conflict, NotFound, PlatformFault
 from sandbox_runtime.model import Session, SessionState
 from sandbox_runtime.sessions import Sessions, SessionSpec
+
+if TYPE_CHECKING:
+    from sandbox_runtime.assembly import Platform
 
 READY_TIMEOUT_S = 30.0
 _POLL_S = 0.02
